@@ -39,7 +39,6 @@ TRAINING = {
     "average": "fraction of the parameters' running mean kept at a step; 0 has no mean",
     "clip": "largest norm of the gradient",
     "validate_every": "steps between two validations; 0 is only at the end",
-    "patience": "validations without a better one that end training; 0 is never",
     "save_every": "steps between two checkpoints",
     "log_every": "steps between two rows of the log",
 }

@@ -32,7 +32,6 @@ class TrainingConfig:
         log_every: Number of steps between two rows of the log.
         validate_every: Number of steps between two validations; 0 means only at the end.
         save_every: Number of steps between two checkpoints.
-        patience: Number of validations without a better score after which training stops; 0 means never.
         autocast: Whether to compute in bfloat16 where that is safe. It pays on GPUs and on CPUs that have
             instructions for it (1.4 times as fast on one with AVX-512 BF16); CPUs that emulate it are slower.
 
@@ -56,14 +55,13 @@ class TrainingConfig:
     log_every: int = 50
     validate_every: int = 0
     save_every: int = 500
-    patience: int = 0
     autocast: bool = False
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_tokens", "peak_rate", "accumulate", "clip", "log_every", "save_every"):
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be positive; got {name}={value}")
-        for name in ("weight_decay", "seed", "validate_every", "patience"):
+        for name in ("weight_decay", "seed", "validate_every"):
             if not (value := getattr(self, name)) >= 0:
                 raise ValueError(f"{name} must not be negative; got {name}={value}")
         for name in ("smoothing", "average"):
@@ -74,16 +72,9 @@ class TrainingConfig:
                 raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
         if self.seed >= 2**63:
             raise ValueError(f"seed must be less than 2 ** 63; got seed={self.seed}")
-        if self.patience and not self.validate_every:
-            raise ValueError(f"patience={self.patience} counts validations, and validate_every=0 makes none")
         if self.schedule == "cosine" and self.warmup >= self.steps:
             raise ValueError(f"warmup must be less than steps; got warmup={self.warmup}, steps={self.steps}")
         self.rate(1, d_model=1)
-
-    def check_patience(self, validates: bool) -> None:
-        """Raise ValueError if training should end for want of a better score, and there is nothing to validate on."""
-        if self.patience and not validates:
-            raise ValueError(f"patience={self.patience} counts validations, and there is nothing to validate on")
 
     def rate(self, step: int, d_model: int) -> float:
         """Return the learning rate of a step, counted from 1."""

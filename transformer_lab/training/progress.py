@@ -14,7 +14,6 @@ class Progress:
         step: Number of steps made.
         seconds: Time that they took.
         best: Best score of a validation so far.
-        evaluations_since_best: Number of validations since then.
         loss_sum: Sum of the losses of all real tokens, in all processes, since the last row of the log.
         n_tokens: Number of these tokens.
         logged_at: Value of ``seconds`` at that row.
@@ -23,7 +22,6 @@ class Progress:
     step: int = 0
     seconds: float = 0.0
     best: float | None = None
-    evaluations_since_best: int = 0
     loss_sum: float = 0.0
     n_tokens: int = 0
     logged_at: float = 0.0
@@ -50,7 +48,7 @@ class Progress:
     def record_score(self, score: float) -> bool:
         """Record the score of a validation, and return whether it is better than all before; NaN and ±∞ never are."""
         better = math.isfinite(score) and (self.best is None or score > self.best)
-        self.best, self.evaluations_since_best = (score, 0) if better else (self.best, self.evaluations_since_best + 1)
+        self.best = score if better else self.best
         return better
 
     def row(self, rate: float) -> dict[str, float]:

@@ -101,7 +101,6 @@ def train_corpus(
     """
     world, errors = world or World(), errors or LineErrors()
     _check_shape(Transformer, shape)
-    config.check_patience(bool(validation))
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if validation and not pairs:
         raise ValueError(f"{' and '.join(path.name for path in validation)}: no pair to validate on is left")

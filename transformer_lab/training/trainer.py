@@ -53,8 +53,7 @@ class Trainer(Generic[AnyBatch]):
             other data, whose scores could not be compared.
 
     Raises:
-        ValueError: The folder's checkpoint is of another model or has other settings, or ``config.patience`` is set
-            without ``validate``.
+        ValueError: The folder's checkpoint is of another model or has other settings.
     """
 
     def __init__(
@@ -78,7 +77,6 @@ class Trainer(Generic[AnyBatch]):
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
         # As a checkpoint returns them, with which they are compared: JSON has lists for tuples.
         self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
-        config.check_patience(validate is not None)
         torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / CHECKPOINT).exists():
@@ -87,10 +85,8 @@ class Trainer(Generic[AnyBatch]):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the last step was made, or ``patience`` validations have brought no better score."""
-        patience = self.config.patience
-        impatient = bool(patience) and self.progress.evaluations_since_best >= patience
-        return self.progress.step >= self.config.steps or impatient
+        """Whether the last step was made."""
+        return self.progress.step >= self.config.steps
 
     def run(self, max_steps: int | None = None) -> bool:
         """Train until the run is finished, until Ctrl-C, or for some steps; save a checkpoint in any case.
@@ -230,7 +226,7 @@ class Trainer(Generic[AnyBatch]):
                 f"{self.progress.step} take its place",
                 stacklevel=3,
             )
-            self.progress.best, self.progress.evaluations_since_best = None, 0
+            self.progress.best = None
         if not self.world.is_main:
             torch.manual_seed(hash((self.config.seed, self.world.rank, self.progress.step)))
 

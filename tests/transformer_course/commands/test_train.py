@@ -74,12 +74,12 @@ def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model,
 
 
 def test_every_kind_of_option_arrives(corpus, tmp_path):
-    options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, patience=2, dropout=0.2, validate_every=3)
+    options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, dropout=0.2, validate_every=3)
     assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
     info = settings(tmp_path / "m")
     expected = {"schedule": "noam", "autocast": True, "seed": 7, "peak_rate": 0.5, "smoothing": 0.0}
     assert expected.items() <= info["training"].items()
-    assert (info["training"]["patience"], info["model"]["dropout"]) == (2, 0.2)
+    assert info["model"]["dropout"] == 0.2
 
 
 def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path, capsys):

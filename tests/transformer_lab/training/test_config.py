@@ -31,7 +31,6 @@ def test_the_rate_follows_the_schedule(schedule):
         ({"seed": -1}, "got seed=-1"),
         ({"smoothing": 1.0}, r"must be at least 0 and less than 1; got smoothing=1\.0"),
         ({"average": 1.0}, r"must be at least 0 and less than 1; got average=1\.0"),
-        ({"patience": 3}, "patience=3 counts validations, and validate_every=0 makes none"),
         ({"warmup": 0}, "got step=1, warmup=0"),
         ({"warmup": 100}, "less than steps; got warmup=100, steps=100"),
     ],

@@ -15,7 +15,7 @@ def test_a_row_is_a_mean_over_what_came_since_the_last():
     assert progress.row(1e-3) == {"loss": 0.5, "rate": 1e-3, "tokens_per_second": 4}
 
 
-def test_validations_without_a_better_one_are_counted():
+def test_the_best_score_is_kept():
     progress = Progress()
     assert [progress.record_score(score) for score in (0.0, 5.0, 5.0, 4.0, 6.0, 1.0)] == [
         True,
@@ -25,7 +25,7 @@ def test_validations_without_a_better_one_are_counted():
         True,
         False,
     ]
-    assert progress == Progress(best=6.0, evaluations_since_best=1)
+    assert progress == Progress(best=6.0)
 
 
 @pytest.mark.parametrize("none", [float("nan"), float("-inf"), float("inf")])
@@ -35,9 +35,9 @@ def test_a_score_that_is_no_number_is_never_the_best(none):
     assert progress == Progress(best=6.0)
     unscored = Progress()
     assert not unscored.record_score(none)
-    assert Progress.from_json(json.loads(json.dumps(asdict(unscored)))) == Progress(evaluations_since_best=1)
+    assert Progress.from_json(json.loads(json.dumps(asdict(unscored)))) == Progress()
 
 
 def test_it_survives_json_to_the_last_bit():
-    progress = Progress(3, 0.1 + 0.2, None, 1, 1e16 / 3, 5, 1 / 3)
+    progress = Progress(3, 0.1 + 0.2, None, 1e16 / 3, 5, 1 / 3)
     assert Progress(**json.loads(json.dumps(asdict(progress)))) == progress

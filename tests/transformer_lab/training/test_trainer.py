@@ -379,27 +379,6 @@ def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have
     assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
 
 
-def test_training_stops_when_nothing_gets_better(tmp_path):
-    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
-    assert run.run()
-    assert run.progress.step == 12
-    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 6}
-    assert trainer(tmp_path, scoring([]), validate_every=3, patience=2, save_every=4).run()
-
-
-def test_patience_survives_an_interruption(tmp_path):
-    settings = {"validate_every": 3, "patience": 2}
-    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0]), **settings)
-    assert not run.run(max_steps=10)
-    resumed = trainer(tmp_path, scoring([5.9]), **settings)
-    assert resumed.run() and resumed.progress.step == 12
-
-
-def test_patience_with_nothing_to_validate_on_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="patience=2 counts validations, and there is nothing to validate on"):
-        trainer(tmp_path, validate_every=3, patience=2)
-
-
 # Averages
 
 
