@@ -28,8 +28,7 @@ def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor)
         attended = attention(part(block, "self_attention"), config, layer, norm(part(block, "norm_1"), config, x))
         x = x + norm(part(block, "post_norm_1"), config, attended)
         networks = part(block, "feed_forward")
-        compute = feed_forward if config.experts is None else experts
-        computed = compute(networks, config, norm(part(block, "norm_2"), config, x))
+        computed = feed_forward(networks, config, norm(part(block, "norm_2"), config, x))
         x = x + norm(part(block, "post_norm_2"), config, computed)
     head = table if config.tied else parameters["head.weight"]
     return norm(part(parameters, "norm"), config, x) @ head.mT
@@ -72,16 +71,6 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
         return linear(parameters, "w_2", middle / 2 * (1 + torch.erf(middle / math.sqrt(2))))
     cubic = math.sqrt(2 / math.pi) * (middle + 0.044715 * middle**3)
     return linear(parameters, "w_2", middle / 2 * (1 + torch.tanh(cubic)))
-
-
-def experts(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
-    rows = []
-    for row in x:
-        likely = torch.exp(parameters["router.weight"] @ row)
-        best = sorted(range(len(likely)), key=lambda i: -likely[i])[: config.experts.k]
-        outputs = [likely[i] * feed_forward(part(parameters, f"experts.{i}"), config, row) for i in best]
-        rows.append(sum(outputs) / sum(likely[i] for i in best))
-    return torch.stack(rows)
 
 
 def attention(parameters: Parameters, config: LanguageModelConfig, layer: int, x: Tensor) -> Tensor:

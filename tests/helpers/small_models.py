@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -22,8 +22,6 @@ CONFIGS = {
     "GPT, alibi, padding": replace(CONTINUES, positions="alibi", pad_id=0),
     "GPT, window": replace(CONTINUES, positions="rotary", window=SlidingWindow(3)),
 }
-EXPERTS = replace(CONTINUES, experts=Experts(n_experts=3, k=2))
-"""Its routes depend on the numbers, so that it is no single graph."""
 Inputs = tuple[Tensor, ...]
 
 

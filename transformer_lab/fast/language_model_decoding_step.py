@@ -23,7 +23,7 @@ SUPPORTED = {
     feed_forward.SiLUFeedForward, feed_forward.SwiGLU, feed_forward.GeGLU,
     nn.Linear, nn.LayerNorm, nn.RMSNorm, nn.Embedding, nn.Dropout, nn.ModuleList, nn.Identity,
 }  # fmt: skip
-"""The classes of modules that ``LanguageModelStep`` bypasses; not among them: others' own, experts, those of LoRA."""
+"""The classes of modules that ``LanguageModelStep`` bypasses; not among them: others' own, those of LoRA."""
 
 
 class LanguageModelStep:

@@ -17,7 +17,6 @@ from transformer_lab.attention.positions import Positional, Rotation, distance_b
 from transformer_lab.checks import check_sequences, check_tokens
 from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.feed_forward import make_feed_forward
-from transformer_lab.layers.mixture_of_experts import MixtureOfExperts
 from transformer_lab.layers.norms import make_norm
 from transformer_lab.models.initialisation import initialise_language_model
 from transformer_lab.models.language_model_config import LanguageModelConfig
@@ -56,14 +55,7 @@ class Block(nn.Module):
             d_k=config.d_k, qkv_bias=config.qkv_bias, qk_norm_eps=config.norm_eps if config.qk_norm else None,
         )  # fmt: skip
         self.norm_2, self.post_norm_2 = norm(before), norm(after)
-        experts = config.experts
-        self.feed_forward = (
-            make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
-            if experts is None
-            else MixtureOfExperts(
-                config.d_model, config.d_ff, experts.n_experts, experts.k, config.feed_forward, config.bias
-            )
-        )
+        self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(

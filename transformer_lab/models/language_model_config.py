@@ -53,26 +53,6 @@ class SlidingWindow:
 
 
 @dataclass(frozen=True)
-class Experts:
-    """How many feed-forward networks each block has, and how many of them a token uses.
-
-    Args:
-        n_experts: Number of networks in a block.
-        k: Number that a token uses.
-
-    Raises:
-        ValueError: k is not between 1 and ``n_experts``.
-    """
-
-    n_experts: int
-    k: int = 2
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.k <= self.n_experts:
-            raise ValueError(f"k must be between 1 and n_experts; got k={self.k}, n_experts={self.n_experts}")
-
-
-@dataclass(frozen=True)
 class LanguageModelConfig:
     """Everything that decides the shape of a language model; the defaults are GPT-2's smallest.
 
@@ -96,7 +76,6 @@ class LanguageModelConfig:
         norm_placement: Whether a sublayer's input is normalised, what it adds, or both.
         qk_norm: Whether each head's queries and keys are normalised, before they are rotated.
         feed_forward: Which feed-forward network.
-        experts: How many such networks a block has, of which each token uses a few; None: one, for all tokens.
         bias: Whether there are biases; RMSNorm, SwiGLU, GeGLU and the last linear layer have none in any case.
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
         tied: Whether the embeddings are also the last linear layer's weights.
@@ -129,7 +108,6 @@ class LanguageModelConfig:
     norm_placement: NormPlacement = "before"
     qk_norm: bool = False
     feed_forward: FeedForwardName = "gelu_tanh"
-    experts: Experts | None = None
     bias: bool = True
     qkv_bias: bool | None = None
     tied: bool = True

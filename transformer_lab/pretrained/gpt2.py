@@ -9,7 +9,6 @@ from transformer_lab.pretrained.tensor_layout import Entry, Layout, SplitQKV, Tr
 REQUIRED: dict[str, Any] = {
     "positions": "learned", "norm": "layer", "bias": True, "d_k": None, "qkv_bias": None, "rotary_scaling": None,
     "window": None, "norm_placement": "before", "qk_norm": False, "scaled_embeddings": False,
-    "experts": None,
 }  # fmt: skip
 """Settings of ``LanguageModelConfig`` that every GPT-2 has."""
 

@@ -60,7 +60,7 @@ class LlamaLayout:
     @property
     def required(self) -> dict[str, Any]:
         """All settings of ``LanguageModelConfig`` that every such model has."""
-        usual = {"norm_placement": "before", "qk_norm": False, "scaled_embeddings": False, "experts": None}
+        usual = {"norm_placement": "before", "qk_norm": False, "scaled_embeddings": False}
         if "attention_bias" not in self.defaults:
             usual |= {"bias": False}
         return {"positions": "rotary", "norm": "rms", **usual, **self.settings}

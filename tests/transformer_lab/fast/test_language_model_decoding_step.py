@@ -14,7 +14,7 @@ from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import LoRALinear
 from transformer_lab.models.language_model import Block
-from transformer_lab.models.language_model_config import Experts, SlidingWindow
+from transformer_lab.models.language_model_config import SlidingWindow
 
 FORMS = {
     "GPT-2": GPT,
@@ -100,10 +100,8 @@ def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
 
 
 @torch.no_grad()
-@pytest.mark.parametrize(
-    "form", [LLAMA | {"window": SlidingWindow(3)}, GPT | {"positions": "alibi"}, GPT | {"experts": Experts(3)}], ids=str
-)
-def test_models_whose_attention_or_networks_it_does_not_know_take_the_plain_path(form, monkeypatch):
+@pytest.mark.parametrize("form", [LLAMA | {"window": SlidingWindow(3)}, GPT | {"positions": "alibi"}], ids=str)
+def test_models_whose_attention_it_does_not_know_take_the_plain_path(form, monkeypatch):
     calls = counted(monkeypatch)
     TextState(language_model(**form), 9).next_logits(torch.tensor([[4], [5]]))
     assert not calls

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.nn.modules.module import register_module_forward_hook
 from torch.testing import assert_close
 
-from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, build
+from tests.helpers.small_models import CONFIGS, CONTINUES, TRANSLATES, build
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.fast import packed_attention, packed_models
 from transformer_lab.fast.packed_attention import attend_rows
@@ -24,7 +24,6 @@ from transformer_lab.models.transformer import Transformer
 PAD = 0
 ALL = {
     **CONFIGS,
-    "experts": EXPERTS,
     "bias of each token": replace(TRANSLATES, output_bias=True),
     "target padding not hidden": replace(TRANSLATES, hide_target_padding=False, feed_forward="gelu"),
     "GPT, norms before and after": replace(CONTINUES, norm_placement="both", bias=False),

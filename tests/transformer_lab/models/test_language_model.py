@@ -20,7 +20,7 @@ from transformer_lab.attention.positions import LinearScaling
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, NormPlacement, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, NormPlacement, SlidingWindow
 
 SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 13}
 
@@ -56,7 +56,6 @@ configs = st.builds(
     norm_placement=st.sampled_from(get_args(NormPlacement)),
     qk_norm=st.booleans(),
     feed_forward=st.sampled_from(get_args(FeedForwardName)),
-    experts=st.sampled_from([None, Experts(3, 1), Experts(3, 2)]),
     bias=st.booleans(),
     qkv_bias=st.sampled_from([None, True, False]),
     tied=st.booleans(),

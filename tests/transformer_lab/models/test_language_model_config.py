@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 
 SMALL = LanguageModelConfig(
     vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=3
@@ -85,12 +85,6 @@ def test_a_pattern_of_local_blocks_repeats(pattern):
 def test_a_window_that_cannot_be_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         SlidingWindow(*wrong)
-
-
-@pytest.mark.parametrize("k", [0, 4])
-def test_a_number_of_experts_per_token_that_cannot_be_is_named(k):
-    with pytest.raises(ValueError, match=f"k must be between 1 and n_experts; got k={k}, n_experts=3"):
-        Experts(3, k)
 
 
 def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():

@@ -19,16 +19,11 @@ from torch.nn.parallel import DistributedDataParallel
 from torch.testing import assert_close
 from torch.utils.checkpoint import checkpoint
 
-from tests.helpers.small_models import CONFIGS, EXPERTS, build, inputs
+from tests.helpers.small_models import CONFIGS, build, inputs
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.training.data_parallel import run_processes
 
 Parameters = dict[str, Tensor]
-
-
-@pytest.fixture(params=[*CONFIGS, "experts"])
-def any_model(request) -> nn.Module:
-    return build({**CONFIGS, "experts": EXPERTS}[request.param])
 
 
 @pytest.fixture(params=CONFIGS)
@@ -45,15 +40,15 @@ def loss(model: nn.Module, numbers: Parameters, *tokens: Tensor) -> Tensor:
     return cross_entropy(logits[:, :-1].transpose(1, 2), tokens[-1][:, 1:])
 
 
-def test_functional_call_uses_other_parameters_and_leaves_the_model_alone(any_model):
-    tokens = inputs(any_model, 2, 5)
-    before, others = any_model(*tokens), {name: 2 * number for name, number in parameters(any_model).items()}
-    twice = deepcopy(any_model)
+def test_functional_call_uses_other_parameters_and_leaves_the_model_alone(model):
+    tokens = inputs(model, 2, 5)
+    before, others = model(*tokens), {name: 2 * number for name, number in parameters(model).items()}
+    twice = deepcopy(model)
     with torch.no_grad():
         for parameter in twice.parameters():
             parameter *= 2
-    assert_close(functional_call(any_model, others, tokens), twice(*tokens))
-    assert torch.equal(any_model(*tokens), before)
+    assert_close(functional_call(model, others, tokens), twice(*tokens))
+    assert torch.equal(model(*tokens), before)
 
 
 def test_vmap_gives_the_gradients_of_each_sentence(model):
@@ -69,13 +64,13 @@ def test_vmap_gives_the_gradients_of_each_sentence(model):
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
-def test_jvp_is_the_slope_along_a_direction(any_model):
-    tokens, at = inputs(any_model, 2, 5), parameters(any_model)
+def test_jvp_is_the_slope_along_a_direction(model):
+    tokens, at = inputs(model, 2, 5), parameters(model)
     rng = torch.Generator().manual_seed(1)
     along = {name: torch.randn(x.shape, generator=rng, dtype=x.dtype) for name, x in at.items()}
 
     def logits(step: Tensor) -> Tensor:
-        return functional_call(any_model, {name: at[name] + step * along[name] for name in at}, tokens)
+        return functional_call(model, {name: at[name] + step * along[name] for name in at}, tokens)
 
     with sdpa_kernel(SDPBackend.MATH):  # the fused kernels have no forward-mode derivative
         _, slope = jvp(logits, (torch.zeros((), dtype=torch.float64),), (torch.ones((), dtype=torch.float64),))
@@ -95,64 +90,64 @@ def test_export_and_compile_capture_one_graph_for_all_shapes():
 
 
 @pytest.mark.parametrize("assign", [False, True], ids=["copied", "assigned"])
-def test_a_model_without_numbers_takes_those_of_another(any_model, assign):
+def test_a_model_without_numbers_takes_those_of_another(model, assign):
     with torch.device("meta"):
-        empty = type(any_model)(any_model.config).eval()
+        empty = type(model)(model.config).eval()
     empty.to(torch.float64).to_empty(device="cpu")
-    empty.load_state_dict(any_model.state_dict(), assign=assign)
-    tokens = inputs(any_model, 2, 5)
-    assert torch.equal(empty(*tokens), any_model(*tokens))
+    empty.load_state_dict(model.state_dict(), assign=assign)
+    tokens = inputs(model, 2, 5)
+    assert torch.equal(empty(*tokens), model(*tokens))
     if not assign:  # torch assigns a tensor to each name, and knows no ties
-        assert len(list(empty.parameters())) == len(list(any_model.parameters()))
+        assert len(list(empty.parameters())) == len(list(model.parameters()))
 
 
 @pytest.mark.parametrize(
     "copy", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["deepcopy", "pickle"]
 )
-def test_a_copy_is_equal_tied_as_the_model_and_apart_from_it(any_model, copy):
-    tokens, twin = inputs(any_model, 2, 5), copy(any_model)
-    before = any_model(*tokens)
+def test_a_copy_is_equal_tied_as_the_model_and_apart_from_it(model, copy):
+    tokens, twin = inputs(model, 2, 5), copy(model)
+    before = model(*tokens)
     assert torch.equal(twin(*tokens), before)
-    assert len(list(twin.parameters())) == len(list(any_model.parameters()))
+    assert len(list(twin.parameters())) == len(list(model.parameters()))
     with torch.no_grad():
         for parameter in twin.parameters():
             parameter.zero_()
-    assert torch.equal(any_model(*tokens), before)
+    assert torch.equal(model(*tokens), before)
 
 
 @pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight:UserWarning")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_the_digits_give_about_the_same(any_model, dtype):
-    tokens = inputs(any_model, 2, 5)
+def test_half_the_digits_give_about_the_same(model, dtype):
+    tokens = inputs(model, 2, 5)
     with torch.autocast("cpu", dtype):
-        mixed = any_model.float()(*tokens)
-    half = any_model.to(dtype)(*tokens)
-    exact = any_model.double()(*tokens)
+        mixed = model.float()(*tokens)
+    half = model.to(dtype)(*tokens)
+    exact = model.double()(*tokens)
     assert half.dtype == dtype
     for close in (mixed, half):
         assert_close(close.double(), exact, rtol=0.05, atol=0.05)
 
 
-def test_checkpointing_gives_the_same_gradients(any_model):
-    tokens = inputs(any_model, 2, 5)
-    layers = any_model.decoder.layers if isinstance(any_model, Transformer) else any_model.blocks
-    any_model(*tokens).square().mean().backward()
-    kept = {name: p.grad.clone() for name, p in any_model.named_parameters() if p.grad is not None}
-    any_model.zero_grad()
+def test_checkpointing_gives_the_same_gradients(model):
+    tokens = inputs(model, 2, 5)
+    layers = model.decoder.layers if isinstance(model, Transformer) else model.blocks
+    model(*tokens).square().mean().backward()
+    kept = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}
+    model.zero_grad()
     for layer in layers:
         layer.forward = lambda *args, forward=layer.forward: checkpoint(forward, *args, use_reentrant=False)
-    any_model(*tokens).square().mean().backward()
-    assert_close({name: p.grad for name, p in any_model.named_parameters() if p.grad is not None}, kept)
+    model(*tokens).square().mean().backward()
+    assert_close({name: p.grad for name, p in model.named_parameters() if p.grad is not None}, kept)
 
 
-def test_fsdp_on_a_mesh_of_one_process_gives_the_same_loss_and_gradients(any_model, tmp_path):
-    tokens, twin = inputs(any_model, 2, 5), deepcopy(any_model)
+def test_fsdp_on_a_mesh_of_one_process_gives_the_same_loss_and_gradients(model, tmp_path):
+    tokens, twin = inputs(model, 2, 5), deepcopy(model)
     init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
     try:
         fully_shard(twin, mesh=init_device_mesh("cpu", (1,)))
-        for each in (any_model, twin):
+        for each in (model, twin):
             each(*tokens).square().mean().backward()
-        for ours, theirs in zip(any_model.parameters(), twin.parameters(), strict=True):
+        for ours, theirs in zip(model.parameters(), twin.parameters(), strict=True):
             assert (ours.grad is None) == (theirs.grad is None)
             if ours.grad is not None:
                 assert_close(theirs.grad.full_tensor(), ours.grad)
@@ -173,14 +168,14 @@ def gradients_of_half(world, config) -> list[Tensor | None]:
 
 
 def gradients_of_halves(world) -> dict[str, list[Tensor | None]]:
-    return {name: gradients_of_half(world, config) for name, config in {**CONFIGS, "experts": EXPERTS}.items()}
+    return {name: gradients_of_half(world, config) for name, config in CONFIGS.items()}
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
 def test_two_processes_end_with_the_gradients_of_one():
     both = run_processes(gradients_of_halves, seconds=600)
-    for name, config in {**CONFIGS, "experts": EXPERTS}.items():
+    for name, config in CONFIGS.items():
         model = build(config)
         alone = gradients(model, inputs(model, 4, 5))
         for halves in both:

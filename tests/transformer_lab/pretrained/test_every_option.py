@@ -25,7 +25,7 @@ from tests.transformer_lab.pretrained.small_checkpoints import (
 )
 from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.pretrained.load import load_language_model, save_pretrained
 
 Changes = dict[str, list[Any]]
@@ -191,7 +191,7 @@ SETTINGS: Changes = {
     "window": [SlidingWindow(3), SlidingWindow(3, (False, True)), SlidingWindow(3, (False, True), 20.0)],
     "norm": ["layer", "rms"], "norm_eps": [0.1], "norm_placement": ["before", "after", "both"], "qk_norm": [True],
     "feed_forward": ["relu", "gelu", "silu", "swiglu", "geglu"], "bias": [True, False], "qkv_bias": [True, False],
-    "tied": [True, False], "scaled_embeddings": [True], "experts": [Experts(3, 2)],
+    "tied": [True, False], "scaled_embeddings": [True],
     "pad_id": [PAD],  # it occurs in no text: theirs masks padding only where it is told to
 }  # fmt: skip
 SMALL = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}

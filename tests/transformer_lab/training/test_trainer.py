@@ -30,7 +30,7 @@ from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
@@ -230,8 +230,8 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
         trainer(tmp_path, dropout=0.0)
 
 
-def test_a_model_with_local_attention_and_experts_is_resumed(tmp_path):
-    shape = {"d_model": 16, "n_heads": 2, "d_ff": 24, "max_length": 10, "experts": Experts(3)}
+def test_a_model_with_local_attention_is_resumed(tmp_path):
+    shape = {"d_model": 16, "n_heads": 2, "d_ff": 24, "max_length": 10}
 
     def run(pattern):
         window = SlidingWindow(3, pattern, rotary_base=1e3)
