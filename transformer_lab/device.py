@@ -1,6 +1,5 @@
 """Devices: which to compute on, how exactly they can, and none at all."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 
 def pick_device(name: str | None = None) -> torch.device:
-    """Return the device of this name, or else the best there is; each process of ``torchrun`` gets a GPU of its own.
+    """Return the device of this name, or else the best there is.
 
     Raises:
         ValueError: There is no such device here.
@@ -21,7 +20,7 @@ def pick_device(name: str | None = None) -> torch.device:
     """
     if name is None:
         if torch.cuda.is_available():
-            return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+            return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
         device = torch.device(name)

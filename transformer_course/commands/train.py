@@ -3,7 +3,6 @@
 import argparse
 import sys
 from collections.abc import Mapping
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from transformer_lab.training import presets
 from transformer_lab.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from transformer_lab.training.distributed import World
     from transformer_lab.training.trainer import Trainer
 
 DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its folder
@@ -24,8 +22,7 @@ killed, and with a larger --steps past its end."""
 EXAMPLES = """examples:
   transformer-course train dates
   transformer-course train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
-  transformer-course train --text stories/*.txt -o stories
-  torchrun --nproc-per-node=2 -m transformer_course.commands train dates"""
+  transformer-course train --text stories/*.txt -o stories"""
 
 TRAINING = {
     "steps": "steps",
@@ -100,24 +97,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def run(args: argparse.Namespace) -> int:
     """Train, and return the exit code: 0, or 130 if training was stopped."""
-    from transformer_lab.training.distributed import distributed_world
     from transformer_lab.training.folder_lock import folder_lock
 
     set_threads(args.threads, otherwise=1 if is_dates(args) else None)
     folder = args.out or _default_folder(args.corpus)
-    with distributed_world() as world, folder_lock(folder) if world.is_main else nullcontext():
-        trainer = _make_trainer(args, folder, world)
-        if world.is_main:
-            print(_describe(trainer), file=sys.stderr)
+    with folder_lock(folder):
+        trainer = _make_trainer(args, folder)
+        print(_describe(trainer), file=sys.stderr)
         finished = trainer.run()
     progress = trainer.progress
-    if world.is_main:
-        best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
-        if args.text and progress.best is not None:
-            best = f"; best validation {-progress.best:.3f} bits per byte"
-        print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
-        if not finished:
-            print("stopped before the end: the same command goes on")
+    best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
+    if args.text and progress.best is not None:
+        best = f"; best validation {-progress.best:.3f} bits per byte"
+    print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
+    if not finished:
+        print("stopped before the end: the same command goes on")
     return 0 if finished else 130
 
 
@@ -127,13 +121,13 @@ def _describe(trainer: "Trainer[Any]") -> str:
     per_epoch = len(trainer.batches.plan(0)) / trainer.config.accumulate
     left = max(0, trainer.config.steps - trainer.progress.step)
     parts = [f"{trainer.batches}", f"{n_parameters:,} parameters", f"{per_epoch:,.0f} steps per epoch"]
-    if left and trainer.world.size == 1:
+    if left:
         minutes = left * trainer.seconds_per_step() / 60
         parts.append(f"{left:,} steps in about {f'{minutes:.0f} min' if minutes >= 1 else 'a minute'}")
     return "; ".join(parts)
 
 
-def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer[Any]":
+def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     """Make the trainer that the arguments describe."""
     from transformer_lab.data.corpus import LineErrors
     from transformer_lab.device import pick_device
@@ -147,17 +141,17 @@ def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Tr
         if args.validation or args.vocab_size:
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
         config, shape = replace(presets.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
-        return recipes.train_dates(folder, config, shape, device, world)
+        return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()
     paths = [Path(name) for name in args.corpus]
     trainer: Trainer[Any]
     if args.text:
         config, text_shape = replace(presets.TEXT, **training), replace(recipes.TEXT_MODEL, **sizes)
-        trainer = recipes.train_text(paths, folder, args.validation, config, text_shape, errors, device, world)
+        trainer = recipes.train_text(paths, folder, args.validation, config, text_shape, errors, device)
     else:
         config, shape = replace(presets.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
-        trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device, world)
-    if world.is_main and errors.counts:
+        trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device)
+    if errors.counts:
         print(errors, file=sys.stderr)
     return trainer
 

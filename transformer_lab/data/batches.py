@@ -44,10 +44,6 @@ class Batch:
         """Return the batch on a device."""
         return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
-    def shard(self, rank: int, n_shards: int) -> "Batch":
-        """Return the pairs of one process: every ``n_shards``-th, from pair ``rank``."""
-        return Batch(self.source[rank::n_shards], self.target[rank::n_shards])
-
 
 @dataclass(frozen=True)
 class TextBatch:
@@ -72,10 +68,6 @@ class TextBatch:
     def to(self, device: torch.device) -> "TextBatch":
         """Return the batch on a device."""
         return TextBatch(self.tokens.to(device, non_blocking=True))
-
-    def shard(self, rank: int, n_shards: int) -> "TextBatch":
-        """Return the windows of one process: every ``n_shards``-th, from window ``rank``."""
-        return TextBatch(self.tokens[rank::n_shards])
 
 
 AnyBatch = TypeVar("AnyBatch", Batch, TextBatch)

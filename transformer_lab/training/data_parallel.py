@@ -14,7 +14,14 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
 
-from transformer_lab.training.distributed import World
+
+class World(NamedTuple):
+    """The processes that compute together, and which of them this is."""
+
+    rank: int
+    """Number of this process, counted from 0."""
+    size: int
+    """Number of processes."""
 
 
 def run_processes(work: Callable[..., Any], *args: Any, n_processes: int = 2, seconds: float = 120) -> list[Any]:
@@ -77,7 +84,8 @@ def data_parallel_step(
     """
     part = tokens[world.rank :: world.size]
     n_tokens = int((part[:, 1:] != pad_id).sum())
-    (total,) = world.sum(n_tokens)
+    total = torch.tensor(n_tokens)
+    dist.all_reduce(total)
 
     def together() -> Tensor:
         gradient = mean_loss_gradient(model, part, pad_id) * (n_tokens / total)
@@ -85,14 +93,14 @@ def data_parallel_step(
         return gradient
 
     def alone() -> None:
-        if world.is_main:
+        if world.rank == 0:
             mean_loss_gradient(model, tokens, pad_id)
 
     own, reduced = mean_loss_gradient(model, part, pad_id), together()
     seconds = {
-        "one process": _fastest(alone, world, n_repeats),
-        "together": _fastest(together, world, n_repeats),
-        "all-reduce": _fastest(lambda: dist.all_reduce(torch.zeros_like(own)), world, n_repeats),
+        "one process": _fastest(alone, n_repeats),
+        "together": _fastest(together, n_repeats),
+        "all-reduce": _fastest(lambda: dist.all_reduce(torch.zeros_like(own)), n_repeats),
     }
     return StepReport(n_tokens, own, reduced, seconds)
 
@@ -110,14 +118,14 @@ def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
     return nn.utils.parameters_to_vector(torch.autograd.grad(loss, list(model.parameters())))
 
 
-def _fastest(run: Callable[[], object], world: World, n_repeats: int) -> float:
+def _fastest(run: Callable[[], object], n_repeats: int) -> float:
     """Return the shortest time from where all processes are ready to where all are done."""
     times = []
     for _ in range(n_repeats):
-        world.barrier()
+        dist.barrier()
         start = time.perf_counter()
         run()
-        world.barrier()
+        dist.barrier()
         times.append(time.perf_counter() - start)
     return min(times)
 

@@ -14,7 +14,7 @@ class Progress:
         step: Number of steps made.
         seconds: Time that they took.
         best: Best score of a validation so far.
-        loss_sum: Sum of the losses of all real tokens, in all processes, since the last row of the log.
+        loss_sum: Sum of the losses of all real tokens since the last row of the log.
         n_tokens: Number of these tokens.
         logged_at: Value of ``seconds`` at that row.
     """

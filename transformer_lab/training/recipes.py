@@ -14,7 +14,6 @@ from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.documents import read_documents
 from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text, sha256_of
-from transformer_lab.data.token_store import TokenStore
 from transformer_lab.data.tokenizers import EOS_ID, PAD_ID, character_tokenizer
 from transformer_lab.device import without_memory
 from transformer_lab.models.language_model import LanguageModel
@@ -26,7 +25,6 @@ from transformer_lab.pretrained.load import published_options, published_tensors
 from transformer_lab.pretrained.text_tokenizer import TOKENIZER
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.distributed import World
 from transformer_lab.training.metrics import bleu, exact_match
 from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE, TEXT, TEXT_SHAPE
 from transformer_lab.training.trainer import Trainer
@@ -48,7 +46,6 @@ def train_dates(
     config: TrainingConfig = DATES,
     shape: TransformerConfig = DATES_MODEL,
     device: torch.device | str = "cpu",
-    world: World | None = None,
 ) -> Trainer[Batch]:
     """Make a trainer for the built-in task; if the folder holds a run, it resumes from there.
 
@@ -57,7 +54,6 @@ def train_dates(
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is replaced by the number of characters.
         device: The device to compute on.
-        world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
         ValueError: The folder's run has other settings.
@@ -70,7 +66,7 @@ def train_dates(
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     held_out = date_pairs(N_HELD_OUT_DATES, config.seed, "held out")
     validation = Validation(translator, held_out, exact_match, config.batch_tokens)
-    return _make_trainer(folder, translator, batches, config, validation, world)
+    return _make_trainer(folder, translator, batches, config, validation)
 
 
 def train_corpus(
@@ -81,7 +77,6 @@ def train_corpus(
     shape: TransformerConfig = CORPUS_MODEL,
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
-    world: World | None = None,
 ) -> Trainer[Batch]:
     """Make a trainer for a parallel corpus; if the folder holds a run, it resumes from there.
 
@@ -93,26 +88,21 @@ def train_corpus(
         shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the corpus.
         errors: Records bad lines. None: a record of its own.
         device: The device to compute on.
-        world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
         ValueError: The corpus has no usable pair, or the folder's run has other settings.
         OSError: A file cannot be read or written.
     """
-    world, errors = world or World(), errors or LineErrors()
+    errors = errors or LineErrors()
     _check_shape(Transformer, shape)
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if validation and not pairs:
         raise ValueError(f"{' and '.join(path.name for path in validation)}: no pair to validate on is left")
-
-    def prepared() -> tuple[Tokenizer, TokenStore, TokenStore]:
-        return prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
-
-    tokenizer, sources, targets = world.main_first(prepared)
+    tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
     translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     validate = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
-    return _make_trainer(folder, translator, batches, config, validate, world, _hashes(validation))
+    return _make_trainer(folder, translator, batches, config, validate, _hashes(validation))
 
 
 def train_text(
@@ -123,7 +113,6 @@ def train_text(
     shape: LanguageModelConfig = TEXT_MODEL,
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
-    world: World | None = None,
 ) -> Trainer[TextBatch]:
     """Make a trainer for a language model of text files; if the folder holds a run, it resumes from there.
 
@@ -140,29 +129,23 @@ def train_text(
             ``max_length`` the length of the windows that it is split into.
         errors: Records bad lines. None: a record of its own.
         device: The device to compute on.
-        world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
         ValueError: There is no text, no published layout fits ``shape``, or the folder's run has other settings.
         OSError: A file cannot be read or written.
     """
-    world, errors, data = world or World(), errors or LineErrors(), folder / "data"
+    errors, data = errors or LineErrors(), folder / "data"
     _check_shape(LanguageModel, shape)
-
-    def prepared() -> tuple[Tokenizer, TokenStore]:
-        return prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
-
-    tokenizer, windows = world.main_first(prepared)
+    tokenizer, windows = prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
     texts = list(read_documents(validation or [data / HELD_OUT], errors))
     torch.manual_seed(config.seed)
     model = LanguageModel(replace(shape, vocab_size=tokenizer.get_vocab_size())).to(device)
     batches = WindowBatches(windows, config.batch_tokens, config.seed)
     validate = TextValidation(model, tokenizer, texts, EOS_ID, config.batch_tokens) if texts or validation else None
     held_out = _hashes(validation)
-    trainer = Trainer(model, batches, config, folder, validate, world, published_tensors, held_out)
-    if world.is_main:
-        write_options(folder, published_options(model.config, bos_id=EOS_ID, eos_id=EOS_ID))
-        atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
+    trainer = Trainer(model, batches, config, folder, validate, published_tensors, held_out)
+    write_options(folder, published_options(model.config, bos_id=EOS_ID, eos_id=EOS_ID))
+    atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
     return trainer
 
 
@@ -192,10 +175,8 @@ def _make_trainer(
     batches: Batches,
     config: TrainingConfig,
     validation: Validation | None,
-    world: World | None,
     held_out: Mapping[str, str] | None = None,
 ) -> Trainer[Batch]:
-    trainer = Trainer(translator.model, batches, config, folder, validation, world, held_out=held_out)
-    if trainer.world.is_main:
-        translator.save_description(folder)
+    trainer = Trainer(translator.model, batches, config, folder, validation, held_out=held_out)
+    translator.save_description(folder)
     return trainer

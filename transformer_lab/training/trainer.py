@@ -21,7 +21,6 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.distributed import World
 from transformer_lab.training.interrupt import Interruption
 from transformer_lab.training.log import LOG, Log
 from transformer_lab.training.loss import batch_loss, count_tokens
@@ -47,7 +46,6 @@ class Trainer(Generic[AnyBatch]):
         config: The settings of the run.
         folder: Where checkpoint, log and parameters are written. If it holds a checkpoint, training resumes from there.
         validate: Evaluates the model on held-out data. None: the last parameters count as the best.
-        world: The processes that train together, and which of them this is. None: this one alone.
         parameters_of: Returns the parameters as the folder holds them, for a layout with names of its own.
         held_out: What tells the held-out data from others, such as the hash of each file: a run is not resumed with
             other data, whose scores could not be compared.
@@ -63,13 +61,12 @@ class Trainer(Generic[AnyBatch]):
         config: TrainingConfig,
         folder: Path,
         validate: Callable[[], ValidationResult] | None = None,
-        world: World | None = None,
         parameters_of: Callable[[Any], Mapping[str, Tensor]] = nn.Module.state_dict,
         held_out: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.config, self.folder = model, config, folder
         self.batches: EpochBatches[AnyBatch] = batches
-        self.validate, self.world, self.parameters_of = validate, world or World(), parameters_of
+        self.validate, self.parameters_of = validate, parameters_of
         self.device = next(model.parameters()).device
         self.optimizers = _make_optimizers(model, config)
         self.average = WeightAverage(model, config.average) if config.average else None
@@ -77,11 +74,11 @@ class Trainer(Generic[AnyBatch]):
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
         # As a checkpoint returns them, with which they are compared: JSON has lists for tuples.
         self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
-        torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
+        torch.manual_seed(config.seed)  # for dropout
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / CHECKPOINT).exists():
             self._resume()
-        self.log = Log(folder / LOG, self.progress.step) if self.world.is_main else None
+        self.log = Log(folder / LOG, self.progress.step)
 
     @property
     def is_finished(self) -> bool:
@@ -104,7 +101,7 @@ class Trainer(Generic[AnyBatch]):
         last = math.inf if max_steps is None else progress.step + max_steps
         batches = self.batches.from_step(progress.step * k)
         with self._progress_bar() as bar, Interruption() as interruption:
-            while not self.is_finished and progress.step < last and not self._stop_requested(interruption):
+            while not self.is_finished and progress.step < last and not interruption.requested:
                 started = time.perf_counter()
                 self._step(list(islice(batches, k)))
                 progress.step += 1
@@ -130,7 +127,7 @@ class Trainer(Generic[AnyBatch]):
     def _step(self, batches: list[AnyBatch]) -> None:
         """Make one step of the optimizer.
 
-        Losses are summed, and divided by the number of real tokens in all batches and processes.
+        Losses are summed, and divided by the number of real tokens in all batches.
         """
         self.model.train()
         pad_id = self.batches.pad_id
@@ -142,16 +139,11 @@ class Trainer(Generic[AnyBatch]):
         self.model.zero_grad()
         loss_sum = 0.0
         for batch in batches:
-            shard = batch.shard(self.world.rank, self.world.size)
-            if len(shard.labels):
-                loss = self._loss(shard.to(self.device))
-                (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
-                loss_sum += loss.item()
-        [loss_sum] = self.world.sum(loss_sum)
-        self.world.sum_gradients(self.model)
+            loss = self._loss(batch.to(self.device))
+            (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
+            loss_sum += loss.item()
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip))
-        # Before a parameter becomes NaN, and of sums over all processes, so that all of them stop. To ask at every step
-        # costs nothing, as ``item`` has waited for the device already.
+        # Before a parameter becomes NaN. To ask at every step costs nothing, as ``item`` has waited for the device.
         if not (math.isfinite(loss_sum) and math.isfinite(norm)):
             found = f"the loss is {loss_sum / n_tokens} at step {self.progress.step + 1}, its gradient's norm {norm}"
             raise ValueError(f"{found}; a lower learning rate may help (peak_rate={self.config.peak_rate:g})")
@@ -178,7 +170,7 @@ class Trainer(Generic[AnyBatch]):
             row = self.progress.row(self.optimizers[0].param_groups[0]["lr"])
         if self.validate and (last or (config.validate_every and step % config.validate_every == 0)):
             row |= self._validate(self.validate)
-        if row and self.log:
+        if row:
             self.log.add(step=step, seconds=round(self.progress.seconds, 2), **row)
             bar.set_postfix({name: f"{value:.4g}" for name, value in row.items() if name != "rate"})
         if step % config.save_every == 0:
@@ -187,15 +179,14 @@ class Trainer(Generic[AnyBatch]):
     def _validate(self, validate: Callable[[], ValidationResult]) -> dict[str, float]:
         """Validate the model, and save its parameters if their score is the best so far."""
         with self._averaged_parameters():
-            loss, score = self.world.sum(*(validate() if self.world.is_main else (0.0, 0.0)))
+            loss, score = validate()
         if self.progress.record_score(score):
             self._save_parameters()
         return {"validation_loss": loss, "validation_score": score}
 
     def _save_parameters(self) -> None:
-        if self.world.is_main:
-            with self._averaged_parameters():
-                write_tensors(self.folder / PARAMETERS, self.parameters_of(self.model), {"step": self.progress.step})
+        with self._averaged_parameters():
+            write_tensors(self.folder / PARAMETERS, self.parameters_of(self.model), {"step": self.progress.step})
 
     def _averaged_parameters(self) -> AbstractContextManager[None]:
         """Use the averaged parameters inside the block, if an average is kept."""
@@ -205,9 +196,8 @@ class Trainer(Generic[AnyBatch]):
         """Write the checkpoint, and also the parameters if there was no validation that chose the best."""
         if self.progress.best is None:
             self._save_parameters()
-        if self.world.is_main:
-            info = {"progress": asdict(self.progress), **self.settings}
-            save_training(self.folder / CHECKPOINT, self.model, self.optimizers, info, self._average_tensors)
+        info = {"progress": asdict(self.progress), **self.settings}
+        save_training(self.folder / CHECKPOINT, self.model, self.optimizers, info, self._average_tensors)
 
     @property
     def _average_tensors(self) -> dict[str, Tensor] | None:
@@ -227,8 +217,6 @@ class Trainer(Generic[AnyBatch]):
                 stacklevel=3,
             )
             self.progress.best = None
-        if not self.world.is_main:
-            torch.manual_seed(hash((self.config.seed, self.world.rank, self.progress.step)))
 
     def _check_settings(self, info: Mapping[str, Any]) -> None:
         """Raise ValueError if a checkpoint is of a run with other settings; some may change, and steps be added."""
@@ -255,14 +243,9 @@ class Trainer(Generic[AnyBatch]):
             return False
         return True
 
-    def _stop_requested(self, interruption: Interruption) -> bool:
-        """Return whether any process was asked to stop, so that all of them stop after the same step."""
-        return self.world.sum(float(interruption.requested))[0] > 0
-
     def _progress_bar(self) -> "tqdm[Any]":
-        """Make the progress bar: in the main process only, and only if a terminal shows it."""
-        hidden = None if self.world.is_main else True
-        return tqdm(total=self.config.steps, initial=self.progress.step, unit="step", disable=hidden)
+        """Make the progress bar, which only a terminal shows."""
+        return tqdm(total=self.config.steps, initial=self.progress.step, unit="step", disable=None)
 
 
 def _make_optimizers(model: nn.Module, config: TrainingConfig) -> list[torch.optim.Optimizer]:

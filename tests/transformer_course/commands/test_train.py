@@ -1,11 +1,9 @@
-"""``train``: what is typed is what is done, alone and under torchrun."""
+"""``train``: what is typed is what is done."""
 
 import os
 import re
 import signal
 import socket
-import subprocess
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -212,19 +210,3 @@ def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
     Path("val.tsv").write_text("eins\tEINE\n", "utf-8")
     assert main(same) == 2
     assert "was made with other settings: val.tsv='" in capsys.readouterr().err
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
-    same = [*corpus, *SMALL, *FEW, "--dropout", "0", "--validation", *corpus]
-    assert main(["train", *same, "-o", "one"]) == 0
-    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
-    command = [*torchrun, "-m", "transformer_course.commands", "train", *same, "-o", str(tmp_path / "two")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[3])
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("the model is in ") == 1
-    one, two = (pd.read_csv(tmp_path / name / LOG) for name in ("one", "two"))
-    assert two["loss"].tolist() == pytest.approx(one["loss"].tolist(), rel=1e-5)
-    assert two["validation_loss"].dropna().tolist() == pytest.approx(one["validation_loss"].dropna().tolist(), rel=1e-4)

@@ -93,13 +93,6 @@ def test_a_batch_says_what_the_model_is_given_and_what_it_should_predict():
     assert text.labels.tolist() == [[7, 8, 9], [0, -1, -1]]
 
 
-def test_processes_share_a_batch_without_overlap():
-    batch = Batch(torch.arange(1, 8)[:, None], torch.arange(11, 18)[:, None])
-    parts = [batch.shard(rank, 3) for rank in range(3)]
-    assert [part.source.flatten().tolist() for part in parts] == [[1, 4, 7], [2, 5], [3, 6]]
-    assert all(torch.equal(part.target, part.source + 10) for part in parts)
-
-
 @given(st.integers(0, 60), st.integers(1, 9))
 def test_windows_predict_every_token_but_the_first_once_from_as_many_as_there_is_room_for(n, length):
     windows = list(split_into_windows(range(n), length))
@@ -120,11 +113,6 @@ def test_an_epoch_of_windows_has_each_of_them_once_within_its_budget():
     assert sum(int((batch.labels != batches.pad_id).sum()) for batch in taken) == 20 * 7 + 2
     again = WindowBatches(WINDOWS, n_tokens=21, seed=0).from_step(5)
     assert torch.equal(next(again).tokens, taken[5].tokens)
-
-
-def test_processes_divide_windows_without_overlap():
-    batch = TextBatch(torch.arange(14).reshape(7, 2))
-    assert [batch.shard(rank, 3).tokens[:, 0].tolist() for rank in range(3)] == [[0, 6, 12], [2, 8], [4, 10]]
 
 
 def test_what_makes_no_batches_is_refused():

@@ -35,7 +35,6 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT
-from transformer_lab.training.distributed import World
 from transformer_lab.training.log import LOG
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import ValidationResult
@@ -330,16 +329,6 @@ def test_a_run_that_diverges_ends_and_keeps_what_it_saved_before(tmp_path):
         trainer(tmp_path, **settings).run()
     assert all(tensor.isfinite().all() for tensor in parameters(tmp_path).values())
     assert trainer(tmp_path, **settings).progress.step == int(re.match(says, str(raised.value))[1]) - 1 > 0
-
-
-def test_a_loss_that_is_no_number_in_another_process_ends_the_run_in_this_one(tmp_path):
-    class WithAnother(World):
-        def sum(self, *numbers):
-            return [number + float("nan") for number in numbers]
-
-    run = Trainer(model(), batches(), config(log_every=50), tmp_path, world=WithAnother())
-    with pytest.raises(ValueError, match=r"^the loss is nan at step 1, its gradient's norm \d"):
-        run.run(max_steps=2)
 
 
 def test_a_gradient_that_is_no_number_ends_the_run_before_a_parameter_is_none(tmp_path):
