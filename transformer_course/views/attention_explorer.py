@@ -5,7 +5,6 @@ from math import ceil
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
@@ -32,8 +31,7 @@ class AttentionExplorer(View):
 
     Each head has a colour of its own: weights of several are never averaged, as no head attends like their average.
     Queries that are a part of the keys stand beside their own keys. What has a weight of exactly 0 counts as hidden by
-    a mask, which a softmax gives to nothing else unless a score is some hundred below the largest; ``mask`` says
-    otherwise.
+    a mask, which a softmax gives to nothing else unless a score is some hundred below the largest.
 
     Args:
         weights: Of one layer: (n_query, n_key) or (n_heads, n_query, n_key) for one sentence; for several, (batch,
@@ -42,7 +40,6 @@ class AttentionExplorer(View):
         queries: Tokens of the queries: a list, or for several sentences a list of lists. Where layers attend from
             different sequences, the same by the layer's name.
         keys: Tokens of the keys, if they are others: of cross-attention.
-        mask: True where a query may attend to a key, in every layer.
         **traits: ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold`` and ``numbers``, to
             begin with.
 
@@ -75,7 +72,6 @@ class AttentionExplorer(View):
         weights: Tensor | Sequence[Tensor] | Mapping[str, Tensor | Sequence[Tensor]],
         queries: Tokens | Mapping[str, Tokens],
         keys: Tokens | Mapping[str, Tokens] | None = None,
-        mask: Bool[Tensor, "..."] | None = None,
         **traits: Any,
     ) -> None:
         layers = weights if isinstance(weights, Mapping) else {"attention": weights}
@@ -86,7 +82,7 @@ class AttentionExplorer(View):
             return tokens[layer] if isinstance(tokens, Mapping) else tokens
 
         self.tables: dict[str, list[WeightTable]] = {
-            name: weight_tables(given, of(queries, name), of(keys, name), mask, name) for name, given in layers.items()
+            name: weight_tables(given, of(queries, name), of(keys, name), name) for name, given in layers.items()
         }
         numbers = {name: len(tables) for name, tables in self.tables.items()}
         if len(set(numbers.values())) > 1:

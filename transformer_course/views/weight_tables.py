@@ -20,9 +20,13 @@ class WeightTable:
     """The weights of one layer in one sentence, with the tokens of its rows and columns."""
 
     weights: Float[Tensor, "n_heads n_query n_key"]
-    hidden: Bool[Tensor, "n_heads n_query n_key"]
     queries: tuple[str, ...]
     keys: tuple[str, ...]
+
+    @property
+    def hidden(self) -> Bool[Tensor, "n_heads n_query n_key"]:
+        """Where the weight is exactly 0: a softmax gives it to what a mask hides."""
+        return self.weights == 0
 
     @property
     def first(self) -> int:
@@ -44,11 +48,7 @@ class WeightTable:
 
 
 def weight_tables(
-    weights: Tensor | Sequence[Tensor],
-    queries: Tokens,
-    keys: Tokens | None,
-    mask: Bool[Tensor, "..."] | None,
-    layer: str,
+    weights: Tensor | Sequence[Tensor], queries: Tokens, keys: Tokens | None, layer: str
 ) -> list[WeightTable]:
     """Return the tables of one layer, one for each sentence.
 
@@ -57,7 +57,6 @@ def weight_tables(
             n_key), or a list with a tensor for each.
         queries: Tokens of the rows, for each sentence.
         keys: Tokens of the columns, for each sentence; None means those of the rows.
-        mask: True where a query may attend to a key. None means: where the weight is not exactly 0.
         layer: Its name in messages.
 
     Raises:
@@ -71,8 +70,7 @@ def weight_tables(
                 f"{layer}: each sentence needs weights and {side}; got weights of {len(of_sentences)} and {side} of "
                 f"{len(sentences)}"
             )
-    masks = [None] * len(of_sentences) if mask is None else _of_sentences(mask, len(of_sentences))
-    return [_table(*parts, layer) for parts in zip(of_sentences, names[0], names[1], masks, strict=True)]
+    return [_table(*parts, layer) for parts in zip(of_sentences, names[0], names[1], strict=True)]
 
 
 def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], bytes]:
@@ -98,9 +96,7 @@ def _lowered(position: int) -> str:
     return str(position).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def _table(
-    weights: Tensor, queries: Sequence[str], keys: Sequence[str], mask: Tensor | None, layer: str
-) -> WeightTable:
+def _table(weights: Tensor, queries: Sequence[str], keys: Sequence[str], layer: str) -> WeightTable:
     weights = weights.detach().float().cpu()
     shape = tuple(weights.shape)
     if weights.dim() == 2:
@@ -114,22 +110,10 @@ def _table(
         )
     if not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):  # a sum of rounded numbers may exceed 1 by little
         raise ValueError(f"{layer}: weights must be between 0 and 1; got {weights.min():.3g} to {weights.max():.3g}")
-    weights = weights.clamp(max=1.0)
-    try:
-        hidden = weights == 0 if mask is None else (~mask).cpu().expand_as(weights)
-    except RuntimeError:
-        raise ValueError(f"{layer}: the mask must fit weights of shape {shape}; got {tuple(mask.shape)}") from None  # type: ignore[union-attr]
-    return WeightTable(weights, hidden, tuple(queries), tuple(keys))
+    return WeightTable(weights.clamp(max=1.0), tuple(queries), tuple(keys))
 
 
 def _sentences(tokens: Tokens) -> list[Sequence[str]]:
     """Return the tokens of each sentence; those of a single one may be given without a list around them."""
     alone = [token for token in tokens if isinstance(token, str)]
     return [alone] if len(alone) == len(tokens) else [list(names) for names in tokens]
-
-
-def _of_sentences(mask: Tensor, n: int) -> list[Tensor | None]:
-    """Return the mask of each sentence; one without the axis of sentences is that of all."""
-    if mask.dim() == 4 and mask.shape[0] in (1, n):
-        return list(mask.expand(n, *mask.shape[1:]))
-    return [mask] * n

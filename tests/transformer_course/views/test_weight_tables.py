@@ -10,8 +10,8 @@ WEIGHTS = torch.softmax(torch.randn(2, 3, 5, 7), dim=-1)  # (batch, n_heads, n_q
 QUERIES, KEYS = [list("abcde"), list("fghij")], [list("klmnopq"), list("rstuvwx")]
 
 
-def tables(weights, queries=QUERIES, keys=KEYS, mask=None):
-    return weight_tables(weights, queries, keys, mask, "layer 0")
+def tables(weights, queries=QUERIES, keys=KEYS):
+    return weight_tables(weights, queries, keys, "layer 0")
 
 
 def test_a_batch_a_list_and_single_sentences_give_the_same_tables():
@@ -25,18 +25,13 @@ def test_a_batch_a_list_and_single_sentences_give_the_same_tables():
 
 
 def test_keys_are_the_queries_unless_given():
-    [table] = weight_tables(torch.eye(3), list("abc"), None, None, "layer 0")
+    [table] = weight_tables(torch.eye(3), list("abc"), None, "layer 0")
     assert table.keys == ("a", "b", "c")
 
 
-def test_hidden_is_what_the_mask_says_or_else_a_weight_of_exactly_0():
-    weights = torch.tensor([[1.0, 0.0], [1.0, 1e-9]])
-    [told], [guessed] = (
-        weight_tables(weights, list("ab"), None, mask, "layer 0")
-        for mask in (torch.tensor([[True, True], [True, False]]), None)
-    )
-    assert told.hidden.tolist() == [[[False, False], [False, True]]]
-    assert guessed.hidden.tolist() == [[[False, True], [False, False]]]
+def test_hidden_is_a_weight_of_exactly_0():
+    [table] = weight_tables(torch.tensor([[1.0, 0.0], [1.0, 1e-9]]), list("ab"), None, "layer 0")
+    assert table.hidden.tolist() == [[[False, True], [False, False]]]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +69,6 @@ def test_what_is_sent_can_be_read_back_and_hidden_weights_stay_apart_from_small_
         ({"weights": WEIGHTS[..., :6]}, "5 queries and 6 keys need as many tokens; got 5 queries and 7 keys"),
         ({"weights": WEIGHTS[..., None]}, r"\(n_heads, n_query, n_key\); got \(3, 5, 7, 1\) for a sentence"),
         ({"weights": 2 * WEIGHTS.clamp(min=0.6)}, r"between 0 and 1; got 1.2 to "),
-        ({"mask": torch.ones(5, 6, dtype=torch.bool)}, r"mask must fit weights of shape \(3, 5, 7\); got \(5, 6\)"),
     ],
 )
 def test_what_does_not_fit_is_named(change, error):
