@@ -297,12 +297,10 @@ class Diagram:
         place = x + label_shift[0], y + label_shift[1]
         return self._add(Arrow(spots, label, place, colour, thick, dashed, crossed, head, size, width))
 
-    def polygon(
-        self, points: Sequence[Place], colour: str = GREY, edge: str = INK, opacity: float = 1.0, pale: bool = True
-    ) -> Shape:
+    def polygon(self, points: Sequence[Place], colour: str, edge: str = INK, pale: bool = True) -> Shape:
         """Put a filled polygon on the diagram, such as a face of a cube; ``pale`` lightens its colour."""
         spots = tuple(Spot(point[0], point[1]) for point in points)
-        return self._add(Shape(spots, 0.0, light(colour) if pale else colour, edge, opacity))
+        return self._add(Shape(spots, 0.0, light(colour) if pale else colour, edge, 1.0))
 
     def circle(self, at: Place, radius: float, colour: str = "white", edge: str = INK) -> Shape:
         """Put a circle on the diagram, such as a clock or, small and filled, a dot."""

@@ -16,15 +16,14 @@ MAX_LABELLED = 4
 """Maximum number of heads whose arrows are labelled."""
 
 
-def multi_head(module: nn.Module, n: int = 11) -> Diagram:
+def multi_head(module: nn.Module) -> Diagram:
     """Return the data flow of multi-head self-attention, and beside it the wrong one, where x itself is cut.
 
     Args:
         module: Any multi-head attention with ``w_q``, ``w_k``, ``w_v`` and ``w_o``, such as a learner's. It runs once,
             on random vectors; the sizes in the picture are those of its tensors.
-        n: Number of positions; those of ``3 mars 2021`` are 11.
     """
-    sizes = _Sizes(module, n)
+    sizes = _Sizes(module, n=11)  # the characters of ``3 mars 2021``
     return beside(projected(sizes), cut(sizes))
 
 

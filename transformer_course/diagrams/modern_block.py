@@ -120,15 +120,11 @@ def gated() -> Diagram:
     return d
 
 
-def latent(n_past: int = 3) -> Diagram:
-    """Return one head of latent attention, in both ways: its keys and values are made, or its query is projected.
-
-    Args:
-        n_past: Number of tokens before the new one.
-    """
+def latent() -> Diagram:
+    """Return one head of latent attention, in both ways: its keys and values are made, or its query is projected."""
     return beside(
-        _with_keys(n_past + 1),
-        _without_keys(n_past + 1),
+        _with_keys(n=4),
+        _without_keys(n=4),
         titles=("keys and values are made", "no keys, no values"),
         cross_out=False,
         gap=1.0,
@@ -179,18 +175,11 @@ def _latent_vectors(d: Diagram, n: int) -> Area:
     return cache
 
 
-def rotary_pairs(d_k: int = 8) -> Diagram:
-    """Return the rows of one head's matrix in both orders, rows that RoPE rotates together in one colour.
-
-    Args:
-        d_k: Width of the head.
-
-    Raises:
-        ValueError: It is odd, or larger than 8: there are four colours.
-    """
-    if d_k % 2 or not 2 <= d_k <= 8:
-        raise ValueError(f"d_k must be 2, 4, 6 or 8; got {d_k}")
-    half, cell, colours = d_k // 2, 0.5, (BLUE, ORANGE, GREEN, PINK)
+def rotary_pairs() -> Diagram:
+    """Return the rows of one head's matrix in both orders, rows that RoPE rotates together in one colour."""
+    cell, colours = 0.5, (BLUE, ORANGE, GREEN, PINK)
+    half = len(colours)
+    d_k = 2 * half
     d = Diagram(
         "The rows of w_q for one head. In the hub's file a row makes a pair with the row half a head after it; sorted, "
         "both stand beside each other, as your RoPE expects."
@@ -240,14 +229,9 @@ def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:
     return d
 
 
-def low_rank(d_in: int = 48, d_out: int = 48, rank: int = 2) -> Diagram:
-    """Return a frozen linear layer, and beside it the two small matrices of LoRA.
-
-    Args:
-        d_in: Width of the input.
-        d_out: Width of the output.
-        rank: Numbers between the two small matrices.
-    """
+def low_rank() -> Diagram:
+    """Return a frozen linear layer, and beside it the two small matrices of LoRA."""
+    d_in, d_out, rank = 48, 48, 2
     small, large = rank * (d_in + d_out), d_in * d_out
     d = Diagram(
         f"x goes through a frozen linear layer of {large:,} numbers and, beside it, through a and b, which are trained "

@@ -25,7 +25,7 @@ def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
     return ax
 
 
-def clocks(positions: Sequence[int], d_model: int, base: float = 10000.0) -> Diagram:
+def clocks(positions: Sequence[int], d_model: int) -> Diagram:
     """Draw each pair of an encoding as a clock with one hand: right is the sine, up is the cosine.
 
     So at position 0 all hands stand at twelve, and they turn as those of a clock do.
@@ -33,12 +33,11 @@ def clocks(positions: Sequence[int], d_model: int, base: float = 10000.0) -> Dia
     Args:
         positions: A row of clocks for each.
         d_model: Width of the encoding: twice the number of clocks in a row.
-        base: As for ``sinusoidal_encoding``.
 
     >>> clocks([0, 1], d_model=4).labels[0].words
     'pair 0'
     """
-    frequencies = rotary_frequencies(d_model, base).tolist()
+    frequencies = rotary_frequencies(d_model).tolist()
     d = Diagram(
         "A row of clocks for each position, one clock for each pair of features. The hand of pair 0 turns by 1 radian "
         "per position, the hands of later pairs ever more slowly."

@@ -26,13 +26,7 @@ def groups_without(groups: Iterable[dict[str, Any]], others: Iterable[Tensor]) -
     return [{**group, "params": [p for p in group["params"] if id(p) not in left]} for group in groups]
 
 
-def make_optimizer(
-    model: nn.Module,
-    betas: tuple[float, float] = (0.9, 0.98),
-    eps: float = 1e-9,
-    weight_decay: float = 0.01,
-    without: Iterable[Tensor] = (),
-) -> torch.optim.AdamW:
+def make_optimizer(model: nn.Module, weight_decay: float = 0.01, without: Iterable[Tensor] = ()) -> torch.optim.AdamW:
     """Make AdamW for a model's parameters, save those in ``without``; a schedule sets its learning rate at each step.
 
     Betas and eps are the paper's (section 5.3); the decoupled decay is that of Loshchilov and Hutter (2019),
@@ -40,4 +34,4 @@ def make_optimizer(
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())
     groups = groups_without(parameter_groups(model, weight_decay), without)
-    return torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=eps, fused=fused)
+    return torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=fused)

@@ -18,8 +18,8 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
     return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
 
 
-def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    """Return a learning rate that rises linearly to the peak, then falls along half a cosine to the floor, and stays.
+def cosine_rate(step: int, peak: float, warmup: int, total: int) -> float:
+    """Return a learning rate that rises linearly to the peak, then falls along half a cosine to 0, and stays.
 
     Section 3 of Loshchilov and Hutter (2017), arXiv:1608.03983, without restarts.
 
@@ -27,8 +27,7 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 
         step: The step, counted from 1.
         peak: Highest learning rate, at the end of the warm-up.
         warmup: Number of steps of the warm-up.
-        total: Step at which the floor is reached.
-        floor: Learning rate from then on.
+        total: Step from which on it is 0.
 
     Raises:
         ValueError: ``step`` or ``warmup`` is below 1, or the warm-up does not end before ``total``.
@@ -42,7 +41,7 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 
     if step <= warmup:
         return peak * step / warmup
     progress = min((step - warmup) / (total - warmup), 1.0)
-    return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
+    return peak * (1 + math.cos(math.pi * progress)) / 2
 
 
 def _check(step: int, warmup: int) -> None:

@@ -22,8 +22,8 @@ def hands(d: Diagram, colour: str) -> list[tuple[float, float]]:
 
 def test_each_hand_is_a_pair_of_the_encoding():
     positions = [0, 1, 7, 44]
-    d = clocks(positions, d_model=6, base=50.0)
-    expected = sinusoidal_encoding(45, 6, base=50.0)[positions].reshape(-1, 2)
+    d = clocks(positions, d_model=6)
+    expected = sinusoidal_encoding(45, 6)[positions].reshape(-1, 2)
     torch.testing.assert_close(torch.tensor(hands(d, PINK)), expected, atol=1e-5, rtol=0)
 
 

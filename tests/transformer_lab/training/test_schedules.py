@@ -19,18 +19,18 @@ def test_noam_rises_in_a_line_and_falls_with_the_root():
 
 
 def test_cosine_is_torchs():
-    warmup, total, peak, floor = 7, 40, 3e-3, 1e-4
+    warmup, total, peak = 7, 40, 3e-3
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=peak)
-    torchs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup, eta_min=floor)
+    torchs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup)
     for step in range(warmup, total + 1):
-        assert cosine_rate(step, peak, warmup, total, floor) == pytest.approx(torchs.get_last_lr()[0])
+        assert cosine_rate(step, peak, warmup, total) == pytest.approx(torchs.get_last_lr()[0])
         optimizer.step()
         torchs.step()
 
 
-def test_cosine_rises_in_a_line_from_above_zero_and_stays_at_the_floor():
+def test_cosine_rises_in_a_line_from_above_zero_and_stays_at_zero():
     assert [cosine_rate(step, 0.8, 4, 10) for step in range(1, 5)] == pytest.approx([0.2, 0.4, 0.6, 0.8])
-    assert [cosine_rate(step, 0.8, 4, 10, 0.05) for step in (10, 11, 999)] == pytest.approx([0.05] * 3)
+    assert [cosine_rate(step, 0.8, 4, 10) for step in (10, 11, 999)] == pytest.approx([0.0] * 3)
 
 
 @pytest.mark.parametrize("step, warmup", [(0, 4), (3, 0)])
