@@ -80,6 +80,8 @@ class Patient(ABC):
     n_micro_batches: ClassVar[int] = 1
     trains_as_twin: ClassVar[bool] = False
     """Whether training is that of the healthy twin, whose parameters are then taken over."""
+    part: ClassVar[type[nn.Module] | None] = None
+    """A class that takes the place of its base class in the model."""
 
     def __init__(self, seed: int = 0, trained: bool = True) -> None:
         self.seed = seed
@@ -87,6 +89,8 @@ class Patient(ABC):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.model = self.build()
+            if self.part is not None:
+                exchange(self.model, self.part)
             if trained and self.trains_as_twin:
                 self.model.load_state_dict(self.twin().model.state_dict())
                 self.losses = self.twin().losses
@@ -270,12 +274,11 @@ def _healthy(kind: type[Patient], seed: int) -> Patient:
     return kind(seed)
 
 
-def exchange(model: nn.Module, part: type[nn.Module]) -> nn.Module:
-    """Turn every module of the base class of ``part`` into a ``part``, with the parameters it has; return the model."""
+def exchange(model: nn.Module, part: type[nn.Module]) -> None:
+    """Turn every module of the base class of ``part`` into a ``part``, with the parameters it has."""
     for module in model.modules():
         if type(module) is part.__base__:
             module.__class__ = part
-    return model
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def test_exchanged_modules_are_of_the_new_class_and_keep_their_parameters():
     model = nn.Sequential(nn.Linear(3, 5), nn.LayerNorm(5), nn.Linear(5, 2))
     before, x = [*model.parameters()], torch.randn(7, 3)
     expected = F.relu(model[2](model[1](F.relu(model[0](x)))))
-    assert exchange(model, Linear) is model
+    exchange(model, Linear)
     assert [type(module) for module in model] == [Linear, nn.LayerNorm, Linear]
     assert all(a is b for a, b in zip(model.parameters(), before, strict=True))
     assert_close(model(x), expected)

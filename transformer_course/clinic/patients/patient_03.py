@@ -2,10 +2,10 @@
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import RotaryDecoderOnly, exchange
+from transformer_course.clinic.patient import RotaryDecoderOnly
 from transformer_lab.attention import grouped_query
 from transformer_lab.attention.kv_cache import KVCache
 from transformer_lab.attention.multi_head import merge_heads, split_heads
@@ -41,10 +41,7 @@ class Patient(RotaryDecoderOnly):
     number = 3
     complaint = "The training loss is low, but most answers go wrong after their first letter."
     trains_as_twin = True
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), GroupedQueryAttention)
+    part = GroupedQueryAttention
 
 
 REPORT = Report(

@@ -1,10 +1,10 @@
 """Patient 4."""
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import EncoderDecoder, exchange
+from transformer_course.clinic.patient import EncoderDecoder
 from transformer_lab.attention.kv_cache import LayerCache
 from transformer_lab.layers import decoder_layer
 
@@ -33,10 +33,7 @@ class Patient(EncoderDecoder):
 
     number = 4
     complaint = "It learns, and answers well. In another implementation, with the same parameters, the logits differ."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), PreNormDecoderLayer)
+    part = PreNormDecoderLayer
 
 
 REPORT = Report(

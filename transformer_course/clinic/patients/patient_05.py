@@ -2,10 +2,10 @@
 
 import torch
 from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_course.clinic.patient import DecoderOnly
 from transformer_lab.models import language_model
 
 
@@ -23,10 +23,7 @@ class Patient(DecoderOnly):
     number = 5
     complaint = "A word alone is reversed correctly. In a batch with longer words, the same word often is not."
     trains_as_twin = True
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), LanguageModel)
+    part = LanguageModel
 
 
 REPORT = Report(

@@ -1,10 +1,10 @@
 """Patient 7."""
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_course.clinic.patient import DecoderOnly
 from transformer_lab.attention.kv_cache import KVCache
 from transformer_lab.attention.positions import Positional
 from transformer_lab.models import language_model
@@ -33,10 +33,7 @@ class Patient(DecoderOnly):
 
     number = 7
     complaint = "It learns, and answers well. The owner would like to make it much deeper, and wants it checked first."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), Block)
+    part = Block
 
 
 REPORT = Report(

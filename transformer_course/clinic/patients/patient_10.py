@@ -1,10 +1,10 @@
 """Patient 10."""
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_course.clinic.patient import DecoderOnly
 from transformer_lab.attention import grouped_query
 from transformer_lab.attention.dot_product import masked_softmax
 
@@ -33,10 +33,7 @@ class Patient(DecoderOnly):
 
     number = 10
     complaint = "The loss stops falling after a few steps, at whatever learning rate. Hardly any letter is right."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), GroupedQueryAttention)
+    part = GroupedQueryAttention
 
 
 REPORT = Report(

@@ -2,10 +2,10 @@
 
 import torch
 from jaxtyping import Bool, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_course.clinic.patient import DecoderOnly
 from transformer_course.clinic.task import PAD_ID
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.models import language_model
@@ -26,10 +26,7 @@ class Patient(DecoderOnly):
     number = 11
     complaint = "The training loss is low, but most answers go wrong after their first letter."
     trains_as_twin = True
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), LanguageModel)
+    part = LanguageModel
 
 
 REPORT = Report(

@@ -1,10 +1,10 @@
 """Patient 12."""
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import EncoderDecoder, exchange
+from transformer_course.clinic.patient import EncoderDecoder
 from transformer_lab.attention.kv_cache import LayerCache
 from transformer_lab.layers import decoder_layer
 
@@ -32,10 +32,7 @@ class Patient(EncoderDecoder):
 
     number = 12
     complaint = "It learns, though a little more slowly than a colleague's."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), PreNormDecoderLayer)
+    part = PreNormDecoderLayer
 
 
 REPORT = Report(

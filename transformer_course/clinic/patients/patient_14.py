@@ -1,10 +1,10 @@
 """Patient 14."""
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import DecoderOnly, exchange
+from transformer_course.clinic.patient import DecoderOnly
 from transformer_lab.models import language_model
 
 
@@ -24,10 +24,7 @@ class Patient(DecoderOnly):
     number = 14
     complaint = "The training loss is low, but most answers go wrong after their first letter."
     trains_as_twin = True
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), LanguageModel)
+    part = LanguageModel
 
 
 REPORT = Report(

@@ -3,10 +3,10 @@
 import math
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import EncoderDecoder, exchange
+from transformer_course.clinic.patient import EncoderDecoder
 from transformer_lab.models import encoder
 
 
@@ -23,10 +23,7 @@ class Patient(EncoderDecoder):
 
     number = 15
     complaint = "Most answers have the right letters, in a wrong order."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), PreNormEncoder)
+    part = PreNormEncoder
 
 
 REPORT = Report(

@@ -1,10 +1,10 @@
 """Patient 16."""
 
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_course.clinic.case_report import Report
-from transformer_course.clinic.patient import EncoderDecoder, exchange
+from transformer_course.clinic.patient import EncoderDecoder
 from transformer_lab.models import transformer
 
 
@@ -21,10 +21,7 @@ class Patient(EncoderDecoder):
 
     number = 16
     complaint = "It learns, and answers well. Its probabilities change with the batch that a word is in."
-
-    def build(self) -> nn.Module:
-        """Return the model."""
-        return exchange(super().build(), Transformer)
+    part = Transformer
 
 
 REPORT = Report(
