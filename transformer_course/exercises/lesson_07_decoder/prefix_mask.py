@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -73,6 +73,14 @@ def prefix_mask_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
+        "upper_triangle",
+        STEPS.but(not_later=lambda keys, queries: keys >= queries),
+        STEPS.but(not_later=lambda keys, queries: keys > queries),
+        does="the causal half opens the future and hides the past",
+        says="Behind the prefix, it is the future that is open, and the past that is hidden.",
+        hints=["What does the last row say, and what should it?"],
+    ),
+    Mistake(
         "no_axis_for_the_heads",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         does="the axis for the heads is missing",
@@ -89,13 +97,6 @@ MISTAKES = [
     ),
 ]
 
-UPPER_TRIANGLE = Wording(
-    "Behind the prefix, it is the future that is open, and the past that is hidden.",
-    summary="the causal half opens the future and hides the past",
-    hints=["What does the last row say, and what should it?"],
-)
-
-
 EXERCISE = Exercise(
     reference=prefix_mask,
     steps=STEPS,
@@ -110,9 +111,5 @@ EXERCISE = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
     ],
-    told={
-        "comparison_not_later: (keys) >= (queries)": UPPER_TRIANGLE,
-        "comparison_not_later: (keys) > (queries)": UPPER_TRIANGLE,
-    },
     mistakes=MISTAKES,
 )
