@@ -1,7 +1,5 @@
 """The patients: each differs from its twin in behaviour alone, and nothing that has a name gives it away."""
 
-from string import ascii_uppercase
-
 import pytest
 
 from transformer_course.clinic.case_report import DIAGNOSES
@@ -32,11 +30,6 @@ def test_who_takes_over_its_twins_parameters_would_train_in_the_same_way(number)
     patient = type("Patient", (kind,), {"n_steps": 3, "trains_as_twin": False})()
     twin = type("Twin", (kind.__base__,), {"n_steps": 3})()
     assert patient.losses == pytest.approx(twin.losses, rel=1e-4)
-
-
-def test_diagnoses_have_a_letter_each_and_none_occurs_twice():
-    assert "".join(DIAGNOSES) == ascii_uppercase[: len(DIAGNOSES)]
-    assert len(set(DIAGNOSES.values())) == len(DIAGNOSES) >= 18
 
 
 def test_every_patient_has_another_diagnosis_and_one_is_healthy():
