@@ -4,7 +4,7 @@
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from html import escape
 from pathlib import Path
@@ -14,8 +14,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DRAWING = ROOT / "docs" / "architecture.svg"
 LAYOUT = ROOT / "tests" / "repository" / "test_layout.py"
 
-SHARED = ("checks", "shape_checks", "device", "atomic_write", "tensor_files")
-"""Small modules of the library, which are named together and have no arrows."""
+SHARED_IN_LIBRARY = ("checks", "shape_checks", "device", "atomic_write", "tensor_files")
+SHARED_IN_COURSE = ("templates",)
+SHARED = (*SHARED_IN_LIBRARY, *SHARED_IN_COURSE)
+"""Small modules, which are listed together and have no arrows."""
 LIBRARY, UNTRUSTED, TRUSTED, AUTHORS = "#dceaf7", "#fbdcd7", "#fdebd3", "#eeeeee"
 WIDTH, HEIGHT = 126, 56
 COLUMN, ROW = 158, 78
@@ -63,7 +65,6 @@ PLACES = {
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
-    "templates": Box(4, 2, TRUSTED, "HTML pages"),
     "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 0, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),
@@ -142,7 +143,8 @@ def drawing(may_use: Mapping[str, str]) -> str:
         _panel(10, 388, 158, 364, "#fdf3f1", "#b44a00", "untrusted side"),
         _panel(176, 388, 934, 364, "#fffaf2", "#8a5a0a", "transformer_course: the course, which may use the library"),
         *(_box(name) for name in PLACES),
-        _shared(),
+        _shared(352, SHARED_IN_LIBRARY),
+        _shared(744, SHARED_IN_COURSE),
         *(_arrow(start, end) for start, end in arrows(may_use)),
         _exchange(),
         _legend(),
@@ -185,8 +187,14 @@ def _box(name: str) -> str:
     )
 
 
-def _shared() -> str:
-    return _text(26, 352, f"small modules that they share: {' · '.join(SHARED)}", font_size=11, fill="#444444")
+def _shared(y: float, names: Sequence[str]) -> str:
+    return _text(
+        26 if y < MIDDLE else 190,
+        y,
+        f"small modules that they share: {' · '.join(names)}",
+        font_size=11,
+        fill="#444444",
+    )
 
 
 def _arrow(start: str, end: str) -> str:
