@@ -223,40 +223,83 @@ def test_a_shape_is_told_once():
     ("exercise", "slip", "does"),
     [
         ("leaks_future", Slip("answer", "shifted", "", "§ + 1"), "the result of “{answer}” is too large by 1"),
-        ("next_token_loss", Slip("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"),
-         "`pad_id` has no effect in the step “{real}”"),
-        ("PreNormEncoderLayer", Slip("normed_1", "moved", "x", "queries", "queries"),
-         "the step “{normed_1}” is done for the queries alone"),
+        (
+            "next_token_loss",
+            Slip("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"),
+            "`pad_id` has no effect in the step “{real}”",
+        ),
+        (
+            "PreNormEncoderLayer",
+            Slip("normed_1", "moved", "x", "queries", "queries"),
+            "the step “{normed_1}” is done for the queries alone",
+        ),
         ("soft_lookup", Slip("axis", "inverse", "", "1 / §"), "the axis of the sum is another one than it should be"),
-        ("document_mask", Slip("n", "number", "1", "0", code={"n": "documents.shape[0]"}),
-         "the step “{n}” takes the length of the wrong axis"),
-        ("greedy_decode",
-         Slip("written", "call_left_out", "tokens(chosen, over)", "chosen", code={"written": "return 0"}),
-         "the step “{tokens}” is left out"),
-        ("scaled_dot_product_attention", Slip("width", "wrong_input", "queries", "values", "values"),
-         "the step “{width}” takes a length of `values`, not of `queries`"),
-        ("GroupedQueryAttention", Slip("queries", "wrong_layer", "n_heads", "n_kv_heads"),
-         "the queries of each head are made with the number `n_kv_heads`, not with `n_heads`"),
-        ("GroupedQueryAttention", Slip("from_queries", "wrong_layer", "w_q", "w_k"),
-         "what `w_q` makes of x is made by the layer `w_k`, not by `w_q`"),
-        ("noam_rate", Slip("falling", "number", "0.5", "1.5", code={"falling": "return step ** (-1.5)"}),
-         "in the step “{falling}”, -1.5 stands where -0.5 belongs"),
-        ("noam_rate", Slip("falling", "number", "0.5", "-0.5", code={"falling": "return step ** (--0.5)"}),
-         "in the step “{falling}”, 0.5 stands where -0.5 belongs"),
-        ("next_token_loss", Slip("predictions", "number", "1", "0", code={"predictions": "return logits[:, :-0]"}),
-         "in the step “{predictions}”, 0 stands where -1 belongs"),
-        ("next_token_loss", Slip("predictions", "number", "-1", "1", code={"predictions": "return logits[:, :1]"}),
-         "in the step “{predictions}”, 1 stands where -1 belongs"),
-        ("cosine_attention",
-         Slip("query_lengths", "number", "1", "2", code={"query_lengths": "return queries.norm(dim=-2, keepdim=True)"}),
-         "the step “{query_lengths}” runs along the second-to-last axis, not along the last axis"),
-        ("scaled_dot_product_attention", Slip("width", "number", "1", "2", code={"width": "return queries.shape[-2]"}),
-         "the step “{width}” takes the length of the wrong axis"),
-        ("accept", Slip("ratios", "number", "1", "2",
-                        code={"ratios": "return (p[:-1] / q).gather(2, drafted[:, None])[:, 0]"}),
-         "in the step “{ratios}”, 2 stands where 1 belongs"),  # and the other 1 has a minus
+        (
+            "document_mask",
+            Slip("n", "number", "1", "0", code={"n": "documents.shape[0]"}),
+            "the step “{n}” takes the length of the wrong axis",
+        ),
+        (
+            "greedy_decode",
+            Slip("written", "call_left_out", "tokens(chosen, over)", "chosen", code={"written": "return 0"}),
+            "the step “{tokens}” is left out",
+        ),
+        (
+            "scaled_dot_product_attention",
+            Slip("width", "wrong_input", "queries", "values", "values"),
+            "the step “{width}” takes a length of `values`, not of `queries`",
+        ),
+        (
+            "GroupedQueryAttention",
+            Slip("queries", "wrong_layer", "n_heads", "n_kv_heads"),
+            "the queries of each head are made with the number `n_kv_heads`, not with `n_heads`",
+        ),
+        (
+            "GroupedQueryAttention",
+            Slip("from_queries", "wrong_layer", "w_q", "w_k"),
+            "what `w_q` makes of x is made by the layer `w_k`, not by `w_q`",
+        ),
+        (
+            "noam_rate",
+            Slip("falling", "number", "0.5", "1.5", code={"falling": "return step ** (-1.5)"}),
+            "in the step “{falling}”, -1.5 stands where -0.5 belongs",
+        ),
+        (
+            "noam_rate",
+            Slip("falling", "number", "0.5", "-0.5", code={"falling": "return step ** (--0.5)"}),
+            "in the step “{falling}”, 0.5 stands where -0.5 belongs",
+        ),
+        (
+            "next_token_loss",
+            Slip("predictions", "number", "1", "0", code={"predictions": "return logits[:, :-0]"}),
+            "in the step “{predictions}”, 0 stands where -1 belongs",
+        ),
+        (
+            "next_token_loss",
+            Slip("predictions", "number", "-1", "1", code={"predictions": "return logits[:, :1]"}),
+            "in the step “{predictions}”, 1 stands where -1 belongs",
+        ),
+        (
+            "cosine_attention",
+            Slip(
+                "query_lengths", "number", "1", "2", code={"query_lengths": "return queries.norm(dim=-2, keepdim=True)"}
+            ),
+            "the step “{query_lengths}” runs along the second-to-last axis, not along the last axis",
+        ),
+        (
+            "scaled_dot_product_attention",
+            Slip("width", "number", "1", "2", code={"width": "return queries.shape[-2]"}),
+            "the step “{width}” takes the length of the wrong axis",
+        ),
+        (
+            "accept",
+            Slip(
+                "ratios", "number", "1", "2", code={"ratios": "return (p[:-1] / q).gather(2, drafted[:, None])[:, 0]"}
+            ),
+            "in the step “{ratios}”, 2 stands where 1 belongs",
+        ),  # and the other 1 has a minus
     ],
-)  # fmt: skip
+)
 def test_slip_is_said_truly_where_its_exercise_makes_it_something_else(exercise, slip, does):
     steps = every_exercise()[exercise].steps
     assert words(steps, slip).does == does.format_map({name: steps.describe(name) for name in steps.steps})
