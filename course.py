@@ -49,7 +49,13 @@ GIGABYTES = 2
 CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
-    ("pytest", "-n", "3", "--dist", "loadfile"),  # for two cores: a test that waits for a browser or a jail needs none
+    (
+        "pytest",
+        "-n",
+        "3",
+        "--dist",
+        "loadfile",
+    ),  # for two cores: a test that waits for a browser or a sandbox needs none
 )
 A_FEW = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
 """What pytest is told before the arguments of the user, who may say otherwise."""

@@ -53,7 +53,7 @@ PLACES = {
     "text": Box(5, 1, LIBRARY, "text in, text out"),
     "training": Box(6, 1, LIBRARY, "trainer, loss,", "checkpoints"),
     "running": Box(0, 0, UNTRUSTED, "beside a learner’s", "code: no answers"),
-    "jail": Box(0, 2, UNTRUSTED, "the sandbox"),
+    "sandbox": Box(0, 2, UNTRUSTED, "the sandbox"),
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
     "steps": Box(1, 1, TRUSTED, "an answer in steps"),
     "lesson_order": Box(2, 3, TRUSTED, "how lessons follow", "each other"),
@@ -75,7 +75,8 @@ PLACES = {
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training. Lower \
-left, the untrusted side of the course: running and jail. Lower right, the trusted side: exercises, slips, checking, \
+left, the untrusted side of the course: running and sandbox. Lower right, the trusted side: exercises, slips, \
+checking, \
 locating, workspace, lesson, home, grading and commands; plots, diagrams, views, clinic and stored_models, which \
 need the library alone."""
 
@@ -205,7 +206,7 @@ def _arrow(start: str, end: str) -> str:
 
 def _exchange() -> str:
     """Draw what goes between the two sides: plain data, and never an answer."""
-    (x, y), (to_x, _) = PLACES["jail"].corner, PLACES["grading"].corner
+    (x, y), (to_x, _) = PLACES["sandbox"].corner, PLACES["grading"].corner
     line = f'<line x1="{x + WIDTH + 2:g}" x2="{to_x - 2:g}" y1="{y + 46:g}" y2="{y + 46:g}" stroke="#333333" '
     line += 'stroke-dasharray="6 4" marker-start="url(#a)" marker-end="url(#a)"/>'
     words = "jobs: cells and cases, not the answer; back come tensors and JSON"

@@ -3,7 +3,7 @@
 It knows the model library, ``transformer_lab``, and nothing of that knows it. To be read in this order; each room may
 use those before it.
 
-1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
+1. ``running``: all that runs beside a learner's code. ``sandbox``: the sandbox around it. No answers in either.
 2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
    ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.

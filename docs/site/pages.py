@@ -34,7 +34,7 @@ TEXTS = (
     "docs/release.md",
     "docs/run.md",
     "docs/training.md",
-    "transformer_course/jail/README.md",
+    "transformer_course/sandbox/README.md",
 )
 """Pages that are written as such."""
 COLLECTIONS = tuple(build.COLLECTIONS)
@@ -60,7 +60,7 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
             "docs/authoring",
             "ARCHITECTURE",
             "docs/mistakes",
-            "transformer_course/jail/README",
+            "transformer_course/sandbox/README",
             "benchmarks/README",
             "benchmarks/speed_run/README",
             "docs/release",

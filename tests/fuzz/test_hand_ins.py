@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tests.transformer_course.jail.sample_submissions import cells, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.canvas_feedback import canvas_feedback

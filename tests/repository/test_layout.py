@@ -37,7 +37,7 @@ MAY_USE: dict[str, str] = {
     "transformer_lab.training": "text tensor_files fast",
     # The course knows the library, and nothing of that knows the course.
     "transformer_course.running": "attention layers models",
-    "transformer_course.jail": "running",
+    "transformer_course.sandbox": "running",
     "transformer_course.steps": "",
     "transformer_course.exercise": "running steps",
     "transformer_course.lesson_order": "",
@@ -54,7 +54,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.views": "inspection training plots",
     "transformer_course.clinic": "generation training",
     "transformer_course.stored_models": "data tensor_files",
-    "transformer_course.grading": "locating exercises jail atomic_write templates",
+    "transformer_course.grading": "locating exercises sandbox atomic_write templates",
     "transformer_course.commands": "home grading training device",
     # For authors, who have a clone.
     "authoring": "home lesson stored_models training",
@@ -166,7 +166,7 @@ def test_the_docstring_of_a_room_says_what_it_holds_and_in_which_order_to_read_i
 
 
 def test_what_the_sandbox_contains_knows_no_answers_however_it_is_reached():
-    inside = {"transformer_course.running", "transformer_course.jail"}
+    inside = {"transformer_course.running", "transformer_course.sandbox"}
     for name in [m for m in MODULES if room_of(m) in inside]:
         rooms = {room_of(module) for module in reached(name)}
         assert not {r for r in rooms if r and not r.startswith("transformer_lab")} - inside, name

@@ -1,4 +1,4 @@
-"""A session that is new for each test, notebooks, a jail."""
+"""A session that is new for each test, notebooks, a sandbox."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from transformer_course.exercises import every_exercise
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import Limits
 from transformer_course.lesson import notebook
 from transformer_course.lesson.session import Session
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.workspace.working_copies import EDITIONS_FILE
 
 
@@ -42,10 +42,10 @@ def lesson():
 
 
 @pytest.fixture(scope="session")
-def jail() -> Iterator[Jail]:
-    """A jail with patience for a busy machine; starting one takes seconds, so all tests share it."""
-    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
-        yield jail
+def sandbox() -> Iterator[Sandbox]:
+    """A sandbox with patience for a busy machine; starting one takes seconds, so all tests share it."""
+    with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
+        yield sandbox
 
 
 @pytest.fixture

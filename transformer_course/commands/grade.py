@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transformer_course.grading.late_policy import LatePolicy
-    from transformer_course.jail.jail import Jail
-    from transformer_course.jail.resource_limits import Limits
+    from transformer_course.sandbox.resource_limits import Limits
+    from transformer_course.sandbox.sandbox import Sandbox
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -78,22 +78,22 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ValueError: A limit is not positive, a date is none, or there is nothing to grade.
     """
-    from transformer_course.jail.container import Container
-    from transformer_course.jail.jail import Jail
-    from transformer_course.jail.resource_limits import Limits
+    from transformer_course.sandbox.container import Container
+    from transformer_course.sandbox.resource_limits import Limits
+    from transformer_course.sandbox.sandbox import Sandbox
 
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = Limits(seconds=args.seconds, memory_mb=args.memory)
-    jail = Jail(limits, container=Container(args.container) if args.container else None)
-    with contextlib.closing(jail):
+    sandbox = Sandbox(limits, container=Container(args.container) if args.container else None)
+    with contextlib.closing(sandbox):
         if sys.platform == "linux" and not args.scheduler:
-            jail.start()  # it imports torch while the next lines do
-        print(_grade(args, limits, jail))
+            sandbox.start()  # it imports torch while the next lines do
+        print(_grade(args, limits, sandbox))
     return 0
 
 
-def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
+def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> str:
     gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
     from transformer_course.exercises import every_exercise
     from transformer_course.grading.grade import grade
@@ -106,7 +106,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
     how |= {"library_calls": args.library_calls}
-    how |= {"scheduler": args.scheduler, "jail": jail, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+    how |= {"scheduler": args.scheduler, "sandbox": sandbox, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
     return grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **how)
 
 

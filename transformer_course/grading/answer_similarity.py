@@ -120,7 +120,7 @@ _body_of_solution = cache(_body)
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
     """Return the cell that defines an answer, as far as that can be told without parsing it; empty if there is none.
 
-    Parsing such code can exhaust or crash a process, and is left to the jail.
+    Parsing such code can exhaust or crash a process, and is left to the sandbox.
     """
     defines = definition_of(name)
     checks = [i for i, cell in enumerate(cells) if cell["id"] == f"check-{name}"]

@@ -13,8 +13,8 @@ from transformer_course.grading.graded_results import GradedExercise, GradedSubm
 from transformer_course.grading.judge_answer import LEAST_SECONDS, judge_answer
 from transformer_course.grading.run_answer import library_source, run_answer
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 
 ALLOWANCE = 2
 """The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
@@ -117,7 +117,7 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
     """List the earlier exercises that an answer uses, directly or through others, and whose answers are wrong.
 
-    An instructor's own are none of them: their answers never enter the jail.
+    An instructor's own are none of them: their answers never enter the sandbox.
     """
     text = answer_text(submission.cells, exercise.name)
     used = []
@@ -150,14 +150,14 @@ def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExe
     return replace(graded, verdict=replace(graded.verdict, message=f"{told}\n{graded.verdict.message}"))
 
 
-def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> GradedExercise:
+def assess_exercise(submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int) -> GradedExercise:
     """Grade one exercise of a submission.
 
     Args:
         submission: The notebook.
         exercise: The exercise.
-        jail: Where the answer runs. It gets the cases, and never the seed.
+        sandbox: Where the answer runs. It gets the cases, and never the seed.
         seed: Seed of the cases.
     """
-    job, outcome = run_answer(submission, exercise, jail, seed)
-    return judge_answer(exercise, job, outcome, jail, seed)
+    job, outcome = run_answer(submission, exercise, sandbox, seed)
+    return judge_answer(exercise, job, outcome, sandbox, seed)

@@ -1,4 +1,4 @@
-"""Grade on the workers of a Dask scheduler: whole submissions go there, and each is run in a jail there, as here.
+"""Grade on the workers of a Dask scheduler: whole submissions go there, and each is run in a sandbox there, as here.
 
 A Dask worker is on the trusted side. It gets notebooks, the seed and an instructor's own exercises, and so do all who
 can reach the scheduler; no learner's code runs in it.
@@ -18,9 +18,9 @@ from transformer_course.grading.settings import versions
 from transformer_course.grading.student_records import as_dict, from_dict
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Worker, grade_notebooks
-from transformer_course.jail.container import Container
-from transformer_course.jail.interpreter import JailError
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.container import Container
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
 
 try:
     from distributed import Client, WorkerPlugin, as_completed, get_worker
@@ -43,18 +43,18 @@ class SchedulerGrader:
         own: Exercises of the instructor's own.
 
     Attributes:
-        guards: The guards of each Dask worker's jails.
+        guards: The guards of each Dask worker's sandboxes.
 
     Raises:
         ValueError: The workers are of another version, or there are none.
-        JailError: The scheduler does not answer, or a jail does not start.
+        SandboxError: The scheduler does not answer, or a sandbox does not start.
     """
 
     def __init__(self, address: str, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises]) -> None:
         try:
             self._client = Client(address, timeout=SECONDS_TO_CONNECT)
         except (OSError, ValueError) as error:
-            raise JailError(f"no Dask scheduler answers at {address}: {error}") from error
+            raise SandboxError(f"no Dask scheduler answers at {address}: {error}") from error
         self._seed, self._limits = seed, limits
         try:
             self.guards = self._open(address, _Graders(limits, container, own))
@@ -141,7 +141,7 @@ class _Graders(WorkerPlugin):
 
 
 async def guards_there(dask_worker: Any) -> dict[str, Any]:
-    """Return the guards of the jails on a Dask worker, once all are open."""
+    """Return the guards of the sandboxes on a Dask worker, once all are open."""
     workers = dask_worker.plugins[NAME].workers
     guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
     return dict(guards)

@@ -1,4 +1,4 @@
-"""Grade a class: find the submissions, run them in the jail, judge them, and write the results."""
+"""Grade a class: find the submissions, run them in the sandbox, judge them, and write the results."""
 
 import contextlib
 import logging
@@ -36,9 +36,9 @@ from transformer_course.grading.settings import (
 from transformer_course.grading.student_records import Records, read_records
 from transformer_course.grading.submissions import Submission, find_submissions
 from transformer_course.grading.worker import Worker, grade_notebooks
-from transformer_course.jail.container import Container
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.container import Container
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
     from transformer_course.grading.dask_workers import SchedulerGrader
@@ -71,7 +71,7 @@ def grade(
     container: str = "",
     own: Sequence[OwnExercises] = (),
     scheduler: str = "",
-    jail: Jail | None = None,
+    sandbox: Sandbox | None = None,
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
@@ -100,7 +100,7 @@ def grade(
         own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
         scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
             of here. They need this version of the course.
-        jail: A jail with these limits in this container that has been started before, to save its seconds.
+        sandbox: A sandbox with these limits in this container that has been started before, to save its seconds.
 
     Returns:
         A few lines that say what was graded.
@@ -109,7 +109,7 @@ def grade(
         ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
             another seed, a lesson is unknown, the seed or a limit is out of bounds, nothing confines the code, or
             the scheduler's workers are of another version.
-        OSError: A file cannot be read or written, or the jail does not start.
+        OSError: A file cannot be read or written, or the sandbox does not start.
     """
     _check(seed, jobs, lessons, library_calls)
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
@@ -141,7 +141,7 @@ def grade(
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, jail) as grader:
+        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, sandbox) as grader:
             guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
@@ -212,7 +212,7 @@ class LocalGrader:
         seed: Seed of the cases.
 
     Attributes:
-        guards: The guards of each worker's jail.
+        guards: The guards of each worker's sandbox.
     """
 
     def __init__(self, workers: Sequence[Worker], limits: Limits, seed: int) -> None:
@@ -253,7 +253,7 @@ def open_grader(
     container: str,
     own: Sequence[OwnExercises],
     scheduler: str,
-    jail: Jail | None = None,
+    sandbox: Sandbox | None = None,
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
     if scheduler:
@@ -262,7 +262,7 @@ def open_grader(
         with SchedulerGrader(scheduler, limits, seed, container, own) as grader:
             yield grader
     else:
-        with open_workers(n, limits, Container(container) if container else None, own, jail) as workers:
+        with open_workers(n, limits, Container(container) if container else None, own, sandbox) as workers:
             yield LocalGrader(workers, limits, seed)
 
 
@@ -286,12 +286,12 @@ def open_workers(
     limits: Limits,
     container: Container | None = None,
     own: Sequence[OwnExercises] = (),
-    jail: Jail | None = None,
+    sandbox: Sandbox | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start n workers at once, the first with the jail that has been started; end them after the block."""
+    """Start n workers at once, the first with the sandbox that has been started; end them after the block."""
     with contextlib.ExitStack() as stack:
-        jails = [jail, *[None] * (n - 1)]
-        yield [stack.enter_context(Worker(limits, container, own, one)) for one in jails]
+        sandboxes = [sandbox, *[None] * (n - 1)]
+        yield [stack.enter_context(Worker(limits, container, own, one)) for one in sandboxes]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.exit_reasons import KILLED, WHILE_OTHERS_RAN, explain_exit
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.exit_reasons import KILLED, WHILE_OTHERS_RAN, explain_exit
+from transformer_course.sandbox.resource_limits import Limits
 
 
 @dataclass(frozen=True)
@@ -17,10 +17,10 @@ class GradedExercise:
     Args:
         exercise: The exercise.
         verdict: The verdict on the learner's answer.
-        seconds: Wall-clock time of the answer in the jail.
+        seconds: Wall-clock time of the answer in the sandbox.
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
         n_cases: Number of cases; 0 where none was judged.
-        cost: Seconds that it took in all: in the jail, less those of others, to be judged, and to be traced.
+        cost: Seconds that it took in all: in the sandbox, less those of others, to be judged, and to be traced.
         remarks: What the instructor may want to look at: that it calls, or is, what was to be written.
     """
 

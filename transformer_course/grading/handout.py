@@ -22,7 +22,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_course import parts"""
-"""The names that an answer finds in the jail as well."""
+"""The names that an answer finds in the sandbox as well."""
 
 
 def write_handout(own: OwnExercises, folder: Path) -> str:

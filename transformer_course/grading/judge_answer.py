@@ -1,4 +1,4 @@
-"""Judge on the trusted side what came out of the jail: the points, a name for the mistake, and its place."""
+"""Judge on the trusted side what came out of the sandbox: the points, a name for the mistake, and its place."""
 
 import contextlib
 import math
@@ -16,16 +16,21 @@ from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.answer_similarity import is_the_solution
 from transformer_course.grading.graded_results import GradedExercise
-from transformer_course.grading.mistake_locations import MAX_TEXT_LENGTH, SecondRun, took_too_long, with_place_in_jail
+from transformer_course.grading.mistake_locations import (
+    MAX_TEXT_LENGTH,
+    SecondRun,
+    took_too_long,
+    with_place_in_sandbox,
+)
 from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.run_answer import run_job
-from transformer_course.jail.exit_reasons import KILLED, TOO_BUSY, explain_exit
-from transformer_course.jail.jail import Jail, Outcome
-from transformer_course.jail.resource_limits import Limits
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observations_of, observe
 from transformer_course.running.plain_data import cut_texts
 from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
+from transformer_course.sandbox.exit_reasons import KILLED, TOO_BUSY, explain_exit
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 LEAST_SECONDS = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
@@ -39,7 +44,7 @@ MAX_MESSAGE_LENGTH = 4000
 
 
 def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome:
-    """Return an outcome with observations in place of the records that came out of the jail, which are untrusted."""
+    """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
     if outcome.answer is None:
         return outcome
     told: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
@@ -54,27 +59,29 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     return replace(outcome, answer=cut_texts(told, MAX_TEXT_LENGTH))
 
 
-def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, jail: Jail, seed: int) -> GradedExercise:
-    """Judge an outcome; where the answer goes wrong is found in the jail.
+def judge_answer(
+    exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, sandbox: Sandbox, seed: int
+) -> GradedExercise:
+    """Judge an outcome; where the answer goes wrong is found in the sandbox.
 
     To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
     time, and at least ``LEAST_SECONDS``; of computing, since here nothing sleeps, and others may have the processors.
     """
-    stopwatch, left = Stopwatch(), max(jail.limits.seconds - outcome.cost, LEAST_SECONDS)
+    stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, LEAST_SECONDS)
     with contextlib.ExitStack() as stack:
-        second_run = SecondRun(exercise, job, jail, seed, left, stack)
+        second_run = SecondRun(exercise, job, sandbox, seed, left, stack)
         try:
             with time_limit(left, math.inf):
                 outcome = observed_outside(exercise, outcome, seed)
-                verdict = judge_outcome(exercise, outcome, seed, jail.limits, second_run)
+                verdict = judge_outcome(exercise, outcome, seed, sandbox.limits, second_run)
                 n_right, n_cases = count_right(exercise, verdict, outcome, seed)
         except TookTooLong:
             verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
         if outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
-            verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], second_run, seed)
+            verdict = with_place_in_sandbox(verdict, exercise, outcome.answer["observations"], second_run, seed)
     cost = outcome.cost + stopwatch.computing + second_run.cost
     if verdict.passed and exercise.in_little_memory:
-        verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, jail)
+        verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, sandbox)
         n_right -= not verdict.passed
         cost += took
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
@@ -86,27 +93,27 @@ def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, j
 
 
 @contextlib.contextmanager
-def _limited(jail: Jail, **limits: float) -> Iterator[None]:
-    """Give a jail other limits in the block."""
-    usual, jail.limits = jail.limits, replace(jail.limits, **limits)  # type: ignore[arg-type]
+def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
+    """Give a sandbox other limits in the block."""
+    usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
     try:
         yield
     finally:
-        jail.limits = usual
+        sandbox.limits = usual
 
 
 def _in_little_memory(
-    verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], jail: Jail
+    verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], sandbox: Sandbox
 ) -> tuple[Verdict, float]:
     """Call a right answer where it must get by with little memory: its process may take no more.
 
     Returns:
         The verdict, and the seconds that it took.
     """
-    with _limited(jail, memory_mb=LITTLE_MEMORY_MB):
-        outcome = run_job(jail, {**job, "cases": [case.as_dict()]})
+    with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB):
+        outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
     if outcome.reason in (*KILLED, TOO_BUSY):
-        return replace(verdict, status="crashed", message=explain_exit(outcome.reason, jail.limits)), outcome.cost
+        return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
     records = (outcome.answer or {}).get("records")
     seen = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
     right = observe(exercise.reference, case)
@@ -121,7 +128,7 @@ def _in_little_memory(
     elif "output" in seen:
         told += "they are not."
     else:
-        told += f"it did not return within {jail.limits.seconds:g} s, or it crashed."
+        told += f"it did not return within {sandbox.limits.seconds:g} s, or it crashed."
     return replace(verdict, status="wrong", message=told), outcome.cost
 
 
@@ -142,7 +149,7 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
 def judge_outcome(
     exercise: Exercise, outcome: Outcome, seed: int, limits: Limits, second_run: SecondRun | None = None
 ) -> Verdict:
-    """Return the verdict on what came out of the jail, which is untrusted and may be any plain data.
+    """Return the verdict on what came out of the sandbox, which is untrusted and may be any plain data.
 
     If it is wrong, and was quick, a name is looked for by what it shows in a ``second_run``: there, the cases are those
     of the whole class, and what mistakes show on them has to be computed only once.

@@ -1,7 +1,7 @@
-"""The name and the place of a mistake, for the feedback page: the answer runs in the jail again, the search is here.
+"""The name and the place of a mistake, for the feedback page: the answer runs in the sandbox again, the search is here.
 
 It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so
-that the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that
+that the right values of steps, which the sandbox gets to put in place of expressions, say nothing about the cases that
 count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back
 is untrusted: an answer that forges it changes what is said about itself, and nothing else.
 """
@@ -16,8 +16,6 @@ from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.trace_conversation import Conversation
 from transformer_course.locating.fault_location import is_small, may_have_place, with_place
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
@@ -25,13 +23,17 @@ from transformer_course.running.observe import observations_of
 from transformer_course.running.plain_data import NotPlainData, cut_texts, unpack
 from transformer_course.running.trace import CannotTrace, Expression, Trace
 from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
+from transformer_course.sandbox.sandbox import Sandbox
+from transformer_course.sandbox.trace_conversation import Conversation
 
 NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 """Said after a place, where a case follows."""
 MAX_SECONDS = 2.0
 """Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
 MAX_TEXT_LENGTH = 10_000
-"""Number of characters of each text that comes out of the jail; what is longer is cut off before anybody reads it."""
+"""Number of characters of each text that comes out of the sandbox; what is longer is cut off before
+anybody reads it.
+"""
 PLACE_SEED = 0
 """Seed of the cases on which names and places are searched, unless it is the one that counts."""
 
@@ -42,20 +44,20 @@ class SecondRun:
     Args:
         exercise: What was to be answered.
         job: The job of the cases that count.
-        jail: Where the answer runs.
+        sandbox: Where the answer runs.
         seed: The seed that counts.
         seconds: Seconds that it may take at most.
         stack: What ends the process.
 
     Raises:
-        JailError: As for ``Jail.run``, whenever it is first asked.
+        SandboxError: As for ``Sandbox.run``, whenever it is first asked.
     """
 
     def __init__(
-        self, exercise: Exercise, job: Mapping[str, Any], jail: Jail, seed: int, seconds: float, stack: ExitStack
+        self, exercise: Exercise, job: Mapping[str, Any], sandbox: Sandbox, seed: int, seconds: float, stack: ExitStack
     ) -> None:
         self.known = behaviour(exercise, seed_of_places(seed))
-        self._job, self._jail, self._stack = job, jail, stack
+        self._job, self._sandbox, self._stack = job, sandbox, stack
         self._seconds = min(3 * MAX_SECONDS, seconds)
         self._talk: Conversation | None = None
 
@@ -65,16 +67,16 @@ class SecondRun:
         return max(self._talk.seconds - self._talk.waited, 0.0) if self._talk else 0.0
 
     @cached_property
-    def traced(self) -> "TracedInJail | None":
+    def traced(self) -> "TracedInSandbox | None":
         """The answer, to be traced; None if it cannot be, or there is nothing small to call it on."""
         small = [case for case in self.known.cases if is_small(case)]
         if not small:
             return None
         job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
-        limits = replace(self._jail.limits, seconds=self._seconds)
-        self._talk = self._stack.enter_context(self._jail.conversation(job, limits, MAX_SECONDS))
+        limits = replace(self._sandbox.limits, seconds=self._seconds)
+        self._talk = self._stack.enter_context(self._sandbox.conversation(job, limits, MAX_SECONDS))
         with suppress(CannotTrace, NotPlainData):
-            return TracedInJail(self._talk, self.known.cases)
+            return TracedInSandbox(self._talk, self.known.cases)
         return None
 
     def observed(self) -> list[Observation]:
@@ -85,7 +87,7 @@ class SecondRun:
         return []
 
 
-def with_place_in_jail(
+def with_place_in_sandbox(
     verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int
 ) -> Verdict:
     """Find the place of what a verdict is about, where that can be proven; it stays the same verdict.
@@ -98,7 +100,7 @@ def with_place_in_jail(
         seed: The seed that counts.
 
     Raises:
-        JailError: As for ``Jail.run``.
+        SandboxError: As for ``Sandbox.run``.
     """
     if not may_have_place(verdict) or took_too_long(observed) or second_run.traced is None:
         return verdict
@@ -119,8 +121,8 @@ def seed_of_places(seed: int) -> int:
     return PLACE_SEED if seed != PLACE_SEED else PLACE_SEED + 1
 
 
-class TracedInJail:
-    """An answer of which the expressions are watched and replaced in the jail.
+class TracedInSandbox:
+    """An answer of which the expressions are watched and replaced in the sandbox.
 
     Args:
         talk: The conversation with the job; the answer is defined there.

@@ -1,7 +1,7 @@
 """An instructor's own exercises, from a private file of Python that defines ``EXERCISES``.
 
 The file is executed on the trusted side only, in the grader and in the processes that judge. Of an exercise, its cases
-enter the jail; its answer, its mistakes and its text do not, not even for answers to other exercises.
+enter the sandbox; its answer, its mistakes and its text do not, not even for answers to other exercises.
 """
 
 import hashlib

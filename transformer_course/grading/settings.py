@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 from transformer_lab.atomic_write import atomic_write_text
 
 FILE = "settings.json"
@@ -40,7 +40,7 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
     Args:
         seed: Seed of the cases.
         limits: Limits that the answers run under.
-        guards: The guards that the jail has, as ``confine.confine`` returns them.
+        guards: The guards that the sandbox has, as ``confine.confine`` returns them.
     """
     return {
         "kind": KIND,

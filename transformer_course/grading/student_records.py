@@ -78,7 +78,7 @@ class Records:
             student: The student's name.
             submissions: All that the student handed in.
             graded: What of it was graded.
-            guards: The guards that the jail had.
+            guards: The guards that the sandbox had.
 
         Raises:
             OSError: The file cannot be written.

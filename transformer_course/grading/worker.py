@@ -1,6 +1,6 @@
-"""A process that runs answers in a jail of its own, reads what comes back, and judges it.
+"""A process that runs answers in a sandbox of its own, reads what comes back, and judges it.
 
-What comes out of the jail may be made to exhaust whoever reads it. So that happens here, within bounds of time and
+What comes out of the sandbox may be made to exhaust whoever reads it. So that happens here, within bounds of time and
 memory; an answer that exceeds them costs its own points, and the process, which is replaced.
 """
 
@@ -33,12 +33,12 @@ from transformer_course.grading.judge_answer import COULD_NOT_BE_JUDGED, judge_a
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_course.grading.run_answer import run_answer
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.container import Container
-from transformer_course.jail.exit_reasons import explain_exit
-from transformer_course.jail.interpreter import START_TIMEOUT, JailError
-from transformer_course.jail.jail import Jail, remove_dead_jails
-from transformer_course.jail.linux.process_times import cpu_seconds
-from transformer_course.jail.resource_limits import CLOCK_FACTOR, SUPERVISOR_SECONDS, Limits
+from transformer_course.sandbox.container import Container
+from transformer_course.sandbox.exit_reasons import explain_exit
+from transformer_course.sandbox.interpreter import START_TIMEOUT, SandboxError
+from transformer_course.sandbox.linux.process_times import cpu_seconds
+from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_SECONDS, Limits
+from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
 
 REFERENCE_SECONDS = 120.0
 """Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
@@ -78,9 +78,9 @@ class Worker:
 
     Args:
         limits: Resource limits of each answer.
-        container: The container to run the jail in, if any.
+        container: The container to run the sandbox in, if any.
         own: Exercises of an instructor's own.
-        jail: A jail that has been started before, to be used as long as the first process lasts.
+        sandbox: A sandbox that has been started before, to be used as long as the first process lasts.
     """
 
     def __init__(
@@ -88,19 +88,19 @@ class Worker:
         limits: Limits,
         container: Container | None = None,
         own: Sequence[OwnExercises] = (),
-        jail: Jail | None = None,
+        sandbox: Sandbox | None = None,
     ) -> None:
         self._limits, self._container, self._own = limits, container, own
-        self._started_jail = jail
+        self._started_sandbox = sandbox
         self._is_killed = False
         self._start()
 
     @property
     def guards(self) -> dict[str, Any]:
-        """The guards of its jail, as ``confine.confine`` returns them.
+        """The guards of its sandbox, as ``confine.confine`` returns them.
 
         Raises:
-            JailError: Its jail does not start.
+            SandboxError: Its sandbox does not start.
         """
         return self._wait_until_ready()
 
@@ -117,8 +117,8 @@ class Worker:
         """Grade one exercise.
 
         Raises:
-            JailError: The jail does not start, the process has been killed, or the course's own answer takes too long,
-                which is no learner's fault.
+            SandboxError: The sandbox does not start, the process has been killed, or the course's own answer takes too
+                long, which is no learner's fault.
         """
         exercise, begun = every_exercise()[task.name], time.monotonic()
         for is_again in (False, True):
@@ -131,7 +131,7 @@ class Worker:
                     judged = self._receive_judged()
                 if not isinstance(judged, str):
                     return GradedExercise(exercise, judged[0], seconds, *judged[1:])
-            except JailError:
+            except SandboxError:
                 raise
             except (EOFError, OSError, TimeoutError):
                 judged = None
@@ -139,9 +139,9 @@ class Worker:
             was_killed = self._process.exitcode == -signal.SIGKILL
             self._end()
             if self._is_killed:
-                raise JailError("the process that grades was ended")
+                raise SandboxError("the process that grades was ended")
             self._start()
-            # Once, the process may be killed, or a jail break, because the system has no memory or process left.
+            # Once, the process may be killed, or a sandbox break, because the system has no memory or process left.
             if is_again or (judged is None and not was_killed):
                 break
         told = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
@@ -153,11 +153,11 @@ class Worker:
         if not self._connection.poll(REFERENCE_SECONDS):
             self._end()
             late = f"the course's own answer to {name} is not ready after {REFERENCE_SECONDS:g} s"
-            raise JailError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
+            raise SandboxError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
         self._connection.recv()
 
     def kill(self) -> None:
-        """End the process at once, and its jail with it; whoever waits for an answer gets none."""
+        """End the process at once, and its sandbox with it; whoever waits for an answer gets none."""
         self._is_killed = True
         self._process.kill()
 
@@ -165,27 +165,32 @@ class Worker:
         self._process.kill()
         self._process.join()
         self._connection.close()
-        self._jail.close()
-        remove_dead_jails()  # if it was killed, it has not removed its own
+        self._sandbox.close()
+        remove_dead_sandboxes()  # if it was killed, it has not removed its own
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
-        self._jail, self._started_jail = self._started_jail or Jail(self._limits, container=self._container), None
+        self._sandbox, self._started_sandbox = (
+            self._started_sandbox or Sandbox(self._limits, container=self._container),
+            None,
+        )
         method = start_method()
         if method == "fork":
             every_exercise()  # imported once for all that are forked
         else:
-            self._jail.close()  # only what is forked has the pipes that are open here
+            self._sandbox.close()  # only what is forked has the pipes that are open here
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
         ours = self._connection if method == "fork" else None
-        self._process = context.Process(target=_begin, args=(serve, ours, theirs, self._jail, self._own), daemon=True)
+        self._process = context.Process(
+            target=_begin, args=(serve, ours, theirs, self._sandbox, self._own), daemon=True
+        )
         self._process.start()
         theirs.close()
-        self._jail.leave_to_child()
+        self._sandbox.leave_to_child()
 
     def _receive_guards(self) -> dict[str, Any] | str:
-        """Return the guards of the jail, or why it does not start."""
+        """Return the guards of the sandbox, or why it does not start."""
         try:
             ready: dict[str, Any] | str = self._receive(START_TIMEOUT)
         except (EOFError, TimeoutError):
@@ -201,7 +206,7 @@ class Worker:
                 ready = self._receive_guards()
             if isinstance(ready, str):
                 self._end()
-                raise JailError(ready)
+                raise SandboxError(ready)
             self._guards = dict(ready)
         return self._guards
 
@@ -279,43 +284,43 @@ def _begin(
     serve: Callable[..., None],
     ours: Connection | None,
     theirs: Connection,
-    jail: Jail,
+    sandbox: Sandbox,
     own: Sequence[OwnExercises],
 ) -> None:
     """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
     warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
     if ours:
         ours.close()
-    serve(theirs, jail, own)
+    serve(theirs, sandbox, own)
 
 
-def serve(connection: Connection, jail: Jail, own: Sequence[OwnExercises] = ()) -> None:
-    """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
+def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] = ()) -> None:
+    """Open a sandbox, say which guards it has, and grade one exercise after the other until None comes."""
     for added in own:
         added.add()
     try:
-        if jail.folder is None:
-            jail.start()
-        every_exercise()  # a jail takes as long to start; and later, imports would count as an answer's time
+        if sandbox.folder is None:
+            sandbox.start()
+        every_exercise()  # a sandbox takes as long to start; and later, imports would count as an answer's time
         gc.set_threshold(GARBAGE)
-        with jail:
-            connection.send(jail.guards)
+        with sandbox:
+            connection.send(sandbox.guards)
             with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):  # the grader ends
                 while (task := connection.recv()) is not None:
-                    _grade(task, jail, connection)
-    except JailError as error:
+                    _grade(task, sandbox, connection)
+    except SandboxError as error:
         connection.send(str(error))
 
 
-def _grade(task: Task, jail: Jail, connection: Connection) -> None:
+def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
-    jail.limits = task.limits
+    sandbox.limits = task.limits
     with limited_memory(JUDGE_MB):
         _ = behaviour(exercise, task.seed).expected  # first, so that its time is not that of the answer
         connection.send(None)
-        job, outcome = run_answer(task.submission, exercise, jail, task.seed)
+        job, outcome = run_answer(task.submission, exercise, sandbox, task.seed)
         connection.send(outcome.seconds)
-        graded = judge_answer(exercise, job, outcome, jail, task.seed)
+        graded = judge_answer(exercise, job, outcome, sandbox, task.seed)
         connection.send((graded.verdict, graded.n_right, graded.n_cases, graded.cost, graded.remarks))
 
 

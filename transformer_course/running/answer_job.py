@@ -1,4 +1,4 @@
-"""The work of the jail: define the learner's answer, call it on the cases, return what came of it."""
+"""The work of the sandbox: define the learner's answer, call it on the cases, return what came of it."""
 
 import ast
 import importlib
@@ -149,7 +149,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     if answer.error is not None:
         raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
     room = lesson.__name__.rpartition(".")[0]
-    sys.modules[lesson.__name__] = lesson  # the jail has no room of that name
+    sys.modules[lesson.__name__] = lesson  # the sandbox has no room of that name
     vars(sys.modules.setdefault(room, ModuleType(room)))["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",

@@ -1,6 +1,6 @@
 """Find a learner's answer among the cells of a notebook, and what it needs of the other cells.
 
-Of a notebook that was handed in, this runs in the jail only: even parsing such code can exhaust or crash a process.
+Of a notebook that was handed in, this runs in the sandbox only: even parsing such code can exhaust or crash a process.
 """
 
 import ast

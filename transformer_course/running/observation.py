@@ -1,6 +1,6 @@
 """What one call of an attempt shows: ``observe`` reads it off a record, a type for each kind; ``checking`` judges it.
 
-All of it is plain data, so that it can leave the jail.
+All of it is plain data, so that it can leave the sandbox.
 """
 
 from typing import Any, NotRequired, TypeAlias, TypedDict, final

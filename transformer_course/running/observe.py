@@ -1,7 +1,7 @@
 """Read off a record what a call showed: what changed, what comes again, how often each token was drawn.
 
-Of what was handed in, records are made in the jail, and read here, on the trusted side: everything in one is untrusted.
-A lesson does both in one process.
+Of what was handed in, records are made in the sandbox, and read here, on the trusted side: everything in one is
+untrusted. A lesson does both in one process.
 """
 
 import math
@@ -77,7 +77,7 @@ def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
             changed += [] if same(left[name], to_plain_data(before)) else [name]
             continue
         was, now = stand_in_models.state_of(stand_in_models.build_model(before)), left[name]
-        if stand_in_models.is_only_called(before):  # in the jail, its tables are elsewhere
+        if stand_in_models.is_only_called(before):  # in the sandbox, its tables are elsewhere
             was = {part: value for part, value in was.items() if part in now}
         changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
     return changed

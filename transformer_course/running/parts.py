@@ -8,7 +8,8 @@ from typing import Any
 class Parts:
     """The learner's functions and classes once they have passed, the library's until then.
 
-    ``parts.softmax(scores)`` uses one; printing ``parts`` says which are the learner's. The jail has its own instance.
+    ``parts.softmax(scores)`` uses one; printing ``parts`` says which are the learner's. The sandbox has its own
+    instance.
 
     Args:
         library: Function from a name to the library's part; raises ``KeyError`` where there is none.

@@ -92,7 +92,9 @@ def time_limit(seconds: float, clock: float | None = None) -> Iterator[None]:
 
     _limited.now = True
     try:
-        with contextlib.suppress(RuntimeError):  # the code has used up all threads: the jail has the operating system
+        with contextlib.suppress(
+            RuntimeError
+        ):  # the code has used up all threads: the sandbox has the operating system
             threading.Thread(target=watch, daemon=True).start()
         yield
     finally:

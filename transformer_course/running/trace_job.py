@@ -1,4 +1,4 @@
-"""The other work of the jail: define the learner's answer, and trace it as often as the trusted side asks."""
+"""The other work of the sandbox: define the learner's answer, and trace it as often as the trusted side asks."""
 
 import json
 import os

@@ -7,7 +7,7 @@ from types import ModuleType
 import pytest
 
 from transformer_course.commands.main import main
-from transformer_course.jail.jail import Jail
+from transformer_course.sandbox.sandbox import Sandbox
 
 GRADE = "transformer_course.grading.grade"
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -24,7 +24,9 @@ FEW = typed(steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, vali
 
 @pytest.fixture
 def graded(monkeypatch):
-    """Stand in for the grader, and note what it is asked for; the module's ``events`` are those of grader and jail."""
+    """Stand in for the grader, and note what it is asked for; the module's ``events`` are those of grader
+    and sandbox.
+    """
 
     def grade(*paths, **options):
         module.events.append("graded")
@@ -34,8 +36,8 @@ def graded(monkeypatch):
     module = ModuleType(GRADE)
     module.grade, module.seen, module.events = grade, [], []
     monkeypatch.setitem(sys.modules, GRADE, module)
-    monkeypatch.setattr(Jail, "start", lambda jail: module.events.append("starts"))
-    monkeypatch.setattr(Jail, "close", lambda jail: module.events.append("closed"))
+    monkeypatch.setattr(Sandbox, "start", lambda sandbox: module.events.append("starts"))
+    monkeypatch.setattr(Sandbox, "close", lambda sandbox: module.events.append("closed"))
     return module
 
 

@@ -8,7 +8,7 @@ from transformer_course.commands.main import main
 from transformer_course.grading.class_report import write_report
 from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 
 
 def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.commands.conftest import typed
-from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course.commands.main import main
 from transformer_course.grading.grade import grade
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
@@ -45,11 +45,11 @@ def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, 
 
 
 @linux
-def test_the_jail_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
+def test_the_sandbox_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
     assert graded.events == ["starts", "graded", "closed"]
-    jail = graded.seen[0][-1]["jail"]
-    assert (jail.limits, jail.container.tool) == (Limits(2.5, 512), "docker")
+    sandbox = graded.seen[0][-1]["sandbox"]
+    assert (sandbox.limits, sandbox.container.tool) == (Limits(2.5, 512), "docker")
     monkeypatch.delattr(graded, "grade")
     with pytest.raises(ImportError):
         main(["grade", "handed-in", "-o", "graded", "--scheduler", "tcp://x:1"])

@@ -11,7 +11,7 @@ from transformer_course.grading.graded_results import GradedExercise, GradedSubm
 from transformer_course.grading.settings import new_settings
 from transformer_course.grading.student_records import Records
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 
 
 def notebook(

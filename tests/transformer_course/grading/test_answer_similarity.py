@@ -11,7 +11,7 @@ import pytest
 
 from tests.transformer_course.exercises.test_alternative_answers import UNUSUAL
 from tests.transformer_course.exercises.test_references import INDEPENDENT
-from tests.transformer_course.jail.sample_submissions import RIGHT, cells
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.grading.answer_similarity import (
     MIN_RUNS,

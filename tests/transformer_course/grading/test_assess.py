@@ -3,33 +3,33 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import FakeJail, cells
+from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, cells
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.assess import Allowance, assess, assess_exercise, with_remarks
 from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 
 SOFTMAX = every_exercise()["softmax"]
 
 
-def graded_in(jail: Jail, submission: Submission, seed: int) -> GradedSubmission:
+def graded_in(sandbox: Sandbox, submission: Submission, seed: int) -> GradedSubmission:
     return assess(
-        submission, Allowance(jail.limits), lambda one, exercise, _: assess_exercise(one, exercise, jail, seed)
+        submission, Allowance(sandbox.limits), lambda one, exercise, _: assess_exercise(one, exercise, sandbox, seed)
     )
 
 
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
 
 
-def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
-    jail = FakeJail({"missing": True})
-    notebook = graded_in(jail, SUBMISSION, 987_123_654)
-    assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
-    for job in jail.jobs:
+def test_the_sandbox_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
+    sandbox = FakeSandbox({"missing": True})
+    notebook = graded_in(sandbox, SUBMISSION, 987_123_654)
+    assert [job["name"] for job in sandbox.jobs] == [one.exercise.name for one in notebook.exercises]
+    for job in sandbox.jobs:
         assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library"}
         library = json.loads(job["library"])
         assert job["name"] not in library and len(library) == len(every_exercise()) - 1
@@ -37,16 +37,16 @@ def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
 
 
 def test_what_a_learner_wrote_comes_back_short_and_printable():
-    jail = FakeJail({"crash": {"type": "E", "message": "\ud800" * 10**5}})
-    for one in graded_in(jail, SUBMISSION, 7).exercises:
+    sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
+    for one in graded_in(sandbox, SUBMISSION, 7).exercises:
         assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
         assert (one.points, one.seconds) == (0, 0.25)
 
 
 def test_what_cannot_be_read_is_not_run():
-    jail = FakeJail({})
-    assert graded_in(jail, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
-    assert jail.jobs == []
+    sandbox = FakeSandbox({})
+    assert graded_in(sandbox, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
+    assert sandbox.jobs == []
 
 
 def graded_by_text(submission: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
@@ -77,7 +77,7 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
     assert says == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
-def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
+def test_an_answer_on_a_wrong_one_passes_in_the_sandbox(sandbox: Sandbox):
     """The reference replaces the learner's function also where that is in the cell before, or used by another."""
     own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
     answers = {
@@ -92,9 +92,9 @@ def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
     def assess_one(one: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
         if exercise.name not in answers:
             return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
-        return assess_exercise(one, exercise, jail, 7)
+        return assess_exercise(one, exercise, sandbox, 7)
 
-    graded = {one.exercise.name: one for one in assess(submission, Allowance(jail.limits), assess_one).exercises}
+    graded = {one.exercise.name: one for one in assess(submission, Allowance(sandbox.limits), assess_one).exercises}
     assert len(graded) == len(lesson)
     assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
     assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0

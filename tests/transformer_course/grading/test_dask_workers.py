@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import distributed
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import RIGHT, cells, linux, softmax_after, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, linux, softmax_after, write_notebook
 from transformer_course.exercises import exercises_of
 from transformer_course.grading import dask_workers
 from transformer_course.grading.grade import grade
 from transformer_course.grading.own_exercises import read_own_exercises
-from transformer_course.jail.interpreter import JailError
+from transformer_course.sandbox.interpreter import SandboxError
 
 FULL = sum(one.points for one in exercises_of("01_lookup") if not one.stretch)
 pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
@@ -55,7 +55,7 @@ def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_pa
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dask_workers, "SECONDS_TO_CONNECT", 0.2)
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
-    with pytest.raises(JailError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
+    with pytest.raises(SandboxError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         grade([tmp_path / "ada"], tmp_path / "out", scheduler="tcp://127.0.0.1:1")
     assert not (tmp_path / "out").exists()
 

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import RIGHT, cells, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, write_notebook
 from transformer_course.checking import mistake_recognition
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
@@ -26,9 +26,9 @@ from transformer_course.grading.graded_results import GradedExercise
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Task
-from transformer_course.jail.interpreter import JailError
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 
 CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
 STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
@@ -52,13 +52,13 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class InThisProcess:
-    """Stands in for a worker, since starting a process and a jail takes seconds."""
+    """Stands in for a worker, since starting a process and a sandbox takes seconds."""
 
-    def __init__(self, jail: Jail) -> None:
-        self.jail, self.guards = jail, jail.guards
+    def __init__(self, sandbox: Sandbox) -> None:
+        self.sandbox, self.guards = sandbox, sandbox.guards
 
     def assess(self, task: Task) -> GradedExercise:
-        return assess_exercise(task.submission, every_exercise()[task.name], self.jail, task.seed)
+        return assess_exercise(task.submission, every_exercise()[task.name], self.sandbox, task.seed)
 
     def kill(self) -> None: ...
 
@@ -72,7 +72,7 @@ class Canned:
     What has ``torch.softmax`` is remarked on.
 
     Attributes:
-        guards: Those that its jail would have.
+        guards: Those that its sandbox would have.
         graded: The student and the exercise of each task so far.
     """
 
@@ -92,7 +92,7 @@ class Canned:
 
 @pytest.fixture
 def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
-    """The worker that grades in all gradings of a test, without a jail."""
+    """The worker that grades in all gradings of a test, without a sandbox."""
     worker = Canned()
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
     return worker
@@ -149,8 +149,8 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-def test_two_graders_agree_given_the_same_seed(jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    in_this_process = InThisProcess(jail)
+def test_two_graders_agree_given_the_same_seed(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    in_this_process = InThisProcess(sandbox)
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # to look for two mistakes at once takes seconds
     wrong = {
@@ -215,7 +215,7 @@ def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
     assert rows(tmp_path / "out") == {"ada": 0} and results(tmp_path / "out")["seed"] == 8
 
 
-@pytest.mark.parametrize("end", [KeyboardInterrupt, JailError])
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SandboxError])
 def test_what_is_finished_when_grading_ends_early_is_kept(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
 ):
@@ -376,13 +376,13 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], s
         grade([tmp_path], tmp_path / "out", **options)
 
 
-def says_that_no_jail_starts(connection: Connection, *_: object) -> None:
-    connection.send("the jail does not start: it says nothing")
+def says_that_no_sandbox_starts(connection: Connection, *_: object) -> None:
+    connection.send("the sandbox does not start: it says nothing")
 
 
-def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("transformer_course.grading.worker.serve", says_that_no_jail_starts)
-    with pytest.raises(JailError, match="says nothing"):
+def test_a_sandbox_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.grading.worker.serve", says_that_no_sandbox_starts)
+    with pytest.raises(SandboxError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -23,8 +23,8 @@ from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
 from transformer_course.grading.settings import new_settings
 from transformer_course.grading.tables import read_table
-from transformer_course.jail.exit_reasons import explain_exit
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.exit_reasons import explain_exit
+from transformer_course.sandbox.resource_limits import Limits
 
 
 def table_of(students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None) -> pd.DataFrame:

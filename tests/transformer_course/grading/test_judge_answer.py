@@ -7,14 +7,14 @@ from unittest import mock
 import pytest
 
 from tests.transformer_course.exercises.alternatives import lesson_10
-from tests.transformer_course.jail.sample_submissions import grade_answer, linux
+from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import LITTLE_MEMORY_MB
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.judge_answer import count_right, judge_outcome
-from transformer_course.jail.jail import Jail, Outcome
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 SOFTMAX = every_exercise()["softmax"]
 
@@ -88,40 +88,40 @@ def blockwise_attention(queries, keys, values, block):
 
 
 @linux
-def test_many_scores_at_once_need_more_memory_than_there_is(jail: Jail):
+def test_many_scores_at_once_need_more_memory_than_there_is(sandbox: Sandbox):
     solution = every_exercise()["blockwise_attention"].solution
-    at_once = grade_answer(jail, UNWATCHED, "blockwise_attention")
+    at_once = grade_answer(sandbox, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
     assert "65,536 keys" in at_once.verdict.message and "more than 32 MB" in at_once.verdict.message
     small_only = (
         f"{solution.replace('blockwise_attention', 'right')}\ndef blockwise_attention(queries, keys, values, block):"
     )
     small_only += "\n    return right(queries[:, :], keys[..., :999, :], values[..., :999, :], block)"
-    graded = grade_answer(jail, small_only, "blockwise_attention")
+    graded = grade_answer(sandbox, small_only, "blockwise_attention")
     assert (graded.points, graded.n_right) == (0, graded.n_cases - 1)
 
 
 @linux
 @pytest.mark.parametrize("answer", BLOCKWISE, ids=lambda answer: answer.__name__)
-def test_who_keeps_a_result_of_each_block_takes_little_memory_as_well(jail: Jail, answer: Callable[..., Any]):
+def test_who_keeps_a_result_of_each_block_takes_little_memory_as_well(sandbox: Sandbox, answer: Callable[..., Any]):
     """Small results that stay between large ones that go leave holes: those are not held."""
     source = inspect.getsource(answer).replace(answer.__name__, "blockwise_attention")
-    graded = grade_answer(jail, source, "blockwise_attention")
+    graded = grade_answer(sandbox, source, "blockwise_attention")
     assert graded.points == 4, graded.verdict.message
 
 
 @pytest.fixture(scope="module")
-def right_outcomes(jail: Jail) -> dict[int, Outcome]:
+def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
     """What comes of the solution, by the memory that it has."""
     outcomes = {}
 
-    def run(self: Jail, *job: Any) -> Outcome:
+    def run(self: Sandbox, *job: Any) -> Outcome:
         outcomes[self.limits.memory_mb] = run_job(self, *job)
         return outcomes[self.limits.memory_mb]
 
-    run_job = Jail.run
-    with mock.patch.object(Jail, "run", run):
-        right = grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
+    run_job = Sandbox.run
+    with mock.patch.object(Sandbox, "run", run):
+        right = grade_answer(sandbox, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
     assert right.verdict.passed and right.n_right == right.n_cases
     return outcomes
 
@@ -130,18 +130,18 @@ def right_outcomes(jail: Jail) -> dict[int, Outcome]:
 @pytest.mark.parametrize("reason", ["SIGKILL", "supervisor", "busy"])
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(
-    jail: Jail, right_outcomes: dict[int, Outcome], reason: str, n_times: int
+    sandbox: Sandbox, right_outcomes: dict[int, Outcome], reason: str, n_times: int
 ):
     limits = []
 
-    def run(self: Jail, *job: Any) -> Outcome:
+    def run(self: Sandbox, *job: Any) -> Outcome:
         limits.append(self.limits.memory_mb)
         is_ended = self.limits.memory_mb == LITTLE_MEMORY_MB and limits.count(LITTLE_MEMORY_MB) <= n_times
         outcome = right_outcomes[self.limits.memory_mb]
         return replace(outcome, answer=None, reason=reason) if is_ended else outcome
 
-    with mock.patch.object(Jail, "run", run):
-        graded = grade_answer(jail, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
-    assert limits == [jail.limits.memory_mb, LITTLE_MEMORY_MB, LITTLE_MEMORY_MB]
+    with mock.patch.object(Sandbox, "run", run):
+        graded = grade_answer(sandbox, every_exercise()["blockwise_attention"].solution, "blockwise_attention")
+    assert limits == [sandbox.limits.memory_mb, LITTLE_MEMORY_MB, LITTLE_MEMORY_MB]
     assert (graded.points, graded.verdict.status) == ((4, "passed") if n_times == 1 else (0, "crashed"))
     assert bool(graded.ended_by_others) == (n_times == 2)

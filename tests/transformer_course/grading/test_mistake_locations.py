@@ -1,4 +1,4 @@
-"""The place on a feedback page: found with traces from the jail, harmless if they are forged, and never points."""
+"""The place on a feedback page: found with traces from the sandbox, harmless if they are forged, and never points."""
 
 import html
 import time
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.transformer_course.cells import cell
-from tests.transformer_course.jail.sample_submissions import SEED, grade_answer, linux, still_works
+from tests.transformer_course.sandbox.sample_submissions import SEED, grade_answer, linux, still_works
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.exercises import every_exercise
 from transformer_course.grading import judge_answer, mistake_locations
@@ -18,11 +18,11 @@ from transformer_course.grading.feedback import feedback_page
 from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.mistake_locations import NOTE, seed_of_places
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.jail import Jail
-from transformer_course.jail.trace_conversation import Conversation
 from transformer_course.locating.fault_location import THE_REST, is_small, locate
 from transformer_course.running.plain_data import pack
 from transformer_course.running.trace import Traced
+from transformer_course.sandbox.sandbox import Sandbox
+from transformer_course.sandbox.trace_conversation import Conversation
 
 NAME = "scaled_dot_product_attention"
 HEAD = f"import math\nimport torch.nn.functional as F\ndef {NAME}(queries, keys, values):\n"
@@ -44,8 +44,8 @@ def page(graded, lesson="02_scaling"):
     return feedback_page(ada)
 
 
-def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(jail: Jail):
-    graded = grade_answer(jail, source(WRONG), NAME)
+def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sandbox: Sandbox):
+    graded = grade_answer(sandbox, source(WRONG), NAME)
     assert graded.verdict.status == "wrong"
     assert "On your line 5, the underlined part should be the scores" in graded.verdict.message
     shown = html.unescape(page(graded))
@@ -54,7 +54,7 @@ def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(ja
     assert "the underlined part should be the scores" in shown
 
 
-def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
+def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypatch):
     answers = [
         RIGHT,
         WRONG,
@@ -62,9 +62,9 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         ["queries /= 1", *RIGHT],
         ["queries *= 2", *RIGHT],
     ]
-    with_places = [grade_answer(jail, source(lines), NAME) for lines in answers]
-    monkeypatch.setattr(judge_answer, "with_place_in_jail", lambda verdict, *_: verdict)
-    without = [grade_answer(jail, source(lines), NAME) for lines in answers]
+    with_places = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
+    monkeypatch.setattr(judge_answer, "with_place_in_sandbox", lambda verdict, *_: verdict)
+    without = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
     assert [one.points for one in with_places] == [one.points for one in without]
     assert [one.points > 0 for one in without] == [True, False, False, True, False]
     for one, other in zip(with_places, without, strict=True):
@@ -73,27 +73,29 @@ def test_points_and_status_are_those_without_a_place(jail: Jail, monkeypatch):
         assert (one.verdict.message == other.verdict.message) == other.verdict.passed
 
 
-def test_the_place_is_the_one_that_is_found_outside_the_jail(jail: Jail):
+def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox):
     known = behaviour(every_exercise()[NAME], seed_of_places(SEED))
     place = locate(known, Traced(cell(source(WRONG), NAME)))
     assert place is not None
-    found = place.message.replace(f" {THE_REST}", "")  # the large cases are not sent to the jail
-    assert grade_answer(jail, source(WRONG), NAME).verdict.message.startswith(f"{found}\n{NOTE}\nCase 1 of")
+    found = place.message.replace(f" {THE_REST}", "")  # the large cases are not sent to the sandbox
+    assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(f"{found}\n{NOTE}\nCase 1 of")
 
 
 def test_cases_that_count_never_meet_right_values():
     assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 
 
-def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(jail: Jail):
+def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(sandbox: Sandbox):
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"
     answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
-    assert f"is here:\n    line 4:  {call}\n" in grade_answer(jail, answer, "attention").verdict.message
+    assert f"is here:\n    line 4:  {call}\n" in grade_answer(sandbox, answer, "attention").verdict.message
 
 
-def test_a_crash_is_told_with_the_shapes_that_met(jail: Jail):
-    graded = grade_answer(jail, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME)
+def test_a_crash_is_told_with_the_shapes_that_met(sandbox: Sandbox):
+    graded = grade_answer(
+        sandbox, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME
+    )
     assert graded.verdict.status == "crashed"
     assert ", these shapes meet: `queries` (" in graded.verdict.message
 
@@ -142,15 +144,15 @@ def sending(answers, where, then="os._exit(0)"):
 @linux
 @pytest.mark.parametrize("where", ["define", "call"])
 @pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_trace_changes_nothing_but_its_own_feedback(jail: Jail, answers, where):
-    graded = grade_answer(jail, sending(answers, where))
+def test_a_hostile_trace_changes_nothing_but_its_own_feedback(sandbox: Sandbox, answers, where):
+    graded = grade_answer(sandbox, sending(answers, where))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     assert "Case 1" in graded.verdict.message
-    assert still_works(jail)
+    assert still_works(sandbox)
 
 
 @linux
-def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
+def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
     """It has one expression, and gives the right outputs as soon as something is put there."""
     expected = behaviour(every_exercise()["softmax"], seed_of_places(SEED)).expected
     n_small = sum(is_small(case) for case in behaviour(every_exercise()["softmax"], seed_of_places(SEED)).cases)
@@ -161,7 +163,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
     twice = [pack({"traces": [wrong[0], wrong[0]]})]
     answers = [pack({"expressions": [EXPRESSION]}), pack({"records": []}), *traces, *twice]
     answers += [pack({"traces": [trace]}) for trace in right] * 3
-    graded = grade_answer(jail, sending(answers, "define", "time.sleep(600)"))
+    graded = grade_answer(sandbox, sending(answers, "define", "time.sleep(600)"))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     shown = page(graded, "01_lookup")
     assert "<script" not in shown
@@ -170,13 +172,13 @@ def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
 
 @linux
 @pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
-def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: Jail, monkeypatch, where, then):
+def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
     monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.1)
     started = time.monotonic()
-    graded = grade_answer(jail, sending([], where, then))
+    graded = grade_answer(sandbox, sending([], where, then))
     assert graded.verdict.status == "wrong"
     assert time.monotonic() - started < 300
-    assert still_works(jail)
+    assert still_works(sandbox)
 
 
 SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
@@ -184,7 +186,9 @@ SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
 
 @linux
 @pytest.mark.parametrize("waited", [0.0, 99.0])
-def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_does(jail: Jail, monkeypatch, waited):
+def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_does(
+    sandbox: Sandbox, monkeypatch, waited
+):
     """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
     monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.5)
     if waited:
@@ -196,29 +200,29 @@ def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_do
             return answer
 
         monkeypatch.setattr(Conversation, "_exchange", has_waited)
-    graded = grade_answer(jail, SLEEPS_WHEN_TRACED)
+    graded = grade_answer(sandbox, SLEEPS_WHEN_TRACED)
     assert graded.verdict.status == "wrong"
     slept = 3 * 0.5  # by the clock, before it is ended
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
-def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(jail: Jail):
+def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(sandbox: Sandbox):
     """Where it is traced, it makes another mistake than in the cases that count."""
     two_faced = sending([], "call", "return s.softmax(0)")
-    graded = grade_answer(jail, two_faced)
+    graded = grade_answer(sandbox, two_faced)
     assert (graded.verdict.mistakes, graded.points, graded.n_right) == (("first_axis",), 0, 0)
-    right = grade_answer(jail, two_faced.replace("return s * THREE", "return s.softmax(-1)"))
+    right = grade_answer(sandbox, two_faced.replace("return s * THREE", "return s.softmax(-1)"))
     assert right.verdict.passed and right.points == 2
 
 
-def test_a_slow_answer_is_named_by_the_cases_that_count(jail: Jail, monkeypatch):
+def test_a_slow_answer_is_named_by_the_cases_that_count(sandbox: Sandbox, monkeypatch):
     monkeypatch.setattr(judge_answer, "QUICK_SECONDS", 0.0)
     asked = []
-    monkeypatch.setattr(mistake_locations.TracedInJail, "records", lambda self: asked.append(self))
-    graded = grade_answer(jail, "def softmax(s):\n    return s.softmax(0)")
+    monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: asked.append(self))
+    graded = grade_answer(sandbox, "def softmax(s):\n    return s.softmax(0)")
     assert (graded.verdict.mistakes, asked) == (("first_axis",), [])
 
 
-def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail):
-    graded = grade_answer(jail, "softmax = lambda s: s * 7")
+def test_what_cannot_be_traced_keeps_its_verdict(sandbox: Sandbox):
+    graded = grade_answer(sandbox, "softmax = lambda s: s * 7")
     assert (graded.verdict.status, graded.verdict.hints) == ("wrong", ())

@@ -1,11 +1,11 @@
-"""Exercises of an instructor's own: graded as all others, and kept from the jail and from learners."""
+"""Exercises of an instructor's own: graded as all others, and kept from the sandbox and from learners."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import linux, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import linux, write_notebook
 from transformer_course import exercises
 from transformer_course.exercises import LESSONS, every_exercise, every_lesson, exercises_of, is_own
 from transformer_course.grading.assess import Allowance, assess, assess_exercise
@@ -13,8 +13,8 @@ from transformer_course.grading.class_report import rewrite_report
 from transformer_course.grading.grade import grade
 from transformer_course.grading.own_exercises import FOLDER, OwnExercises, read_own_exercises
 from transformer_course.grading.submissions import find_submissions
-from transformer_course.jail.jail import Jail, Outcome
 from transformer_course.running.plain_data import unpack
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 RIGHT = "def centred(x):\n    return x - x.mean(-1, keepdim=True)"
 MODULE = """
@@ -58,18 +58,18 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     assert "ben: 30 of 32 points" in rewrite_report(out)
 
 
-def test_their_answers_never_enter_the_jail(own_file: Path, tmp_path: Path, jail: Jail, monkeypatch):
+def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox: Sandbox, monkeypatch):
     OwnExercises.read(own_file)
-    jobs, run = [], jail.run
+    jobs, run = [], sandbox.run
 
     def note(job, packed, *rest, **options) -> Outcome:
         jobs.append({**job, **unpack(packed)})
         return run(job, packed, *rest, **options)
 
-    monkeypatch.setattr(jail, "run", note)
+    monkeypatch.setattr(sandbox, "run", note)
     handed_in(tmp_path, "def centred(x):\n    return x", MODULE.format("parts."), RIGHT)
     [submission] = find_submissions([tmp_path / "ada"])
-    graded = assess(submission, Allowance(jail.limits), lambda one, e, _: assess_exercise(one, e, jail, 7))
+    graded = assess(submission, Allowance(sandbox.limits), lambda one, e, _: assess_exercise(one, e, sandbox, 7))
     assert [one.verdict.status for one in graded.exercises] == ["wrong", "crashed"]
     assert len(jobs) == 2  # the second is not tried again with the right answer to the first
     for job in jobs:

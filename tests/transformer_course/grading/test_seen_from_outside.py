@@ -14,15 +14,15 @@ from unittest import mock
 import pytest
 
 from tests.helpers.thoroughness import Thoroughness
-from tests.transformer_course.jail.sample_submissions import linux
+from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course import running
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.judge_answer import judge_outcome, observed_outside
-from transformer_course.jail.jail import Outcome
-from transformer_course.jail.resource_limits import Limits
 from transformer_course.running import answer_job
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import NotPlainData, pack, unpack
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Outcome
 
 SEED = 20_170_612
 WRONG = {
@@ -48,7 +48,7 @@ REPLACEMENTS: dict[str, Callable[..., Any]] = {
     "an empty list": lambda *a, **k: [],
 }
 BOTH_SIDES = ("plain_data",)
-"""What packs and unpacks is the border itself, which the jail's own tests attack."""
+"""What packs and unpacks is the border itself, which the sandbox's own tests attack."""
 
 
 def modules() -> list[Any]:
@@ -129,7 +129,7 @@ def test_a_right_answer_passes_in_the_same_way(name: str):
     assert passes(name, answer(name, every_exercise()[name].solution, [], len))
 
 
-def test_no_case_says_in_the_jail_what_it_shows():
+def test_no_case_says_in_the_sandbox_what_it_shows():
     for exercise in every_exercise().values():
         for case in exercise.cases(1):
             told = case.as_dict()

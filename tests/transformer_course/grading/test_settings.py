@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from transformer_course.grading.settings import check_output_folder, new_settings, recorded_settings, write_settings
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 
 
 def test_what_is_recorded_is_what_was_set(tmp_path: Path):

@@ -11,8 +11,8 @@ from transformer_course.exercises import every_exercise
 from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.student_records import Records, as_dict, read_records
 from transformer_course.grading.submissions import Submission
-from transformer_course.jail.exit_reasons import explain_exit
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.exit_reasons import explain_exit
+from transformer_course.sandbox.resource_limits import Limits
 
 SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
 VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))

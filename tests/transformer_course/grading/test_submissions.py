@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import cells, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
 from transformer_course.grading import hand_ins, submissions
 from transformer_course.grading.submissions import Submission, find_submissions
 

@@ -1,4 +1,4 @@
-"""A worker survives whatever comes out of its jail."""
+"""A worker survives whatever comes out of its sandbox."""
 
 import contextlib
 import os
@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.transformer_course.jail.sample_submissions import RIGHT, linux, softmax_after
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, linux, softmax_after
 from transformer_course.checking.verdict import Verdict
 from transformer_course.grading import worker as worker_module
 from transformer_course.grading.judge_answer import COULD_NOT_BE_JUDGED
 from transformer_course.grading.submissions import Submission
 from transformer_course.grading.worker import Task, Worker, limited_memory, seed_of_cases
-from transformer_course.jail.interpreter import JailError
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
 
 LIMITS = Limits(seconds=60.0, memory_mb=512)
 
@@ -36,7 +36,7 @@ def task(source: str, name: str = "softmax", limits: Limits = LIMITS) -> Task:
     return Task(Submission("ada", Path("x.ipynb"), "01_lookup", [{"id": name, "source": source}]), name, 7, limits)
 
 
-def test_it_grades_as_the_jail_does(worker: Worker):
+def test_it_grades_as_the_sandbox_does(worker: Worker):
     graded = worker.assess(task(RIGHT["softmax"]))
     assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
     assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"
@@ -84,7 +84,7 @@ def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
 
 
 @pytest.mark.slow
-def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
+def test_an_answer_whose_sandbox_broke_down_once_is_graded_again_and_not_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.setattr(worker_module, "serve", partial(breaks_down, tmp_path))
@@ -161,7 +161,10 @@ def test_a_worker_that_was_killed_as_it_started_is_started_once_more(tmp_path: P
     for n in (1, 2):
         (folder := tmp_path / str(n)).mkdir()
         monkeypatch.setattr(worker_module, "serve", partial(is_killed_as_it_starts, n, folder))
-        with Worker(LIMITS) as worker, contextlib.nullcontext() if n == 1 else pytest.raises(JailError, match="start"):
+        with (
+            Worker(LIMITS) as worker,
+            contextlib.nullcontext() if n == 1 else pytest.raises(SandboxError, match="start"),
+        ):
             assert worker.guards == {"landlock": 7}
 
 
@@ -182,7 +185,7 @@ def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatc
     with Worker(LIMITS) as worker:
         assert worker.guards == {"landlock": 7}
         worker.kill()
-        with pytest.raises(JailError, match="was ended"):
+        with pytest.raises(SandboxError, match="was ended"):
             worker.assess(task(RIGHT["softmax"]))
 
 
@@ -194,7 +197,10 @@ def never_has_the_reference(connection: Connection, *_: object) -> None:
 def test_that_the_courses_own_answer_is_late_costs_no_learner_anything(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
     monkeypatch.setattr(worker_module, "REFERENCE_SECONDS", 0.1)
-    with Worker(LIMITS) as worker, pytest.raises(JailError, match=r"own answer to softmax is not ready after 0\.1 s"):
+    with (
+        Worker(LIMITS) as worker,
+        pytest.raises(SandboxError, match=r"own answer to softmax is not ready after 0\.1 s"),
+    ):
         worker.assess(task(RIGHT["softmax"]))
 
 

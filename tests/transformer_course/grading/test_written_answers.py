@@ -20,7 +20,7 @@ from transformer_course.grading.written_answers import (
     write_sheet,
     written_answer_of,
 )
-from transformer_course.jail.resource_limits import Limits
+from transformer_course.sandbox.resource_limits import Limits
 
 ADA = WrittenAnswer("01_lookup", "why", "ada", 'Because\n  it, says "so".')
 BEN = WrittenAnswer("01_lookup", "why", "=ben", "=1+1")

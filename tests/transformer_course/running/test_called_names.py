@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.transformer_course.jail.sample_submissions import grade_answer, linux
+from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux
 from transformer_course.exercises import every_exercise
-from transformer_course.jail.jail import Jail
+from transformer_course.sandbox.sandbox import Sandbox
 
 SOFTMAX = {
     "torch's": ("def softmax(s): return torch.softmax(s, -1)", "torch.softmax"),
@@ -23,29 +23,29 @@ SOFTMAX = {
 
 @linux
 @pytest.mark.parametrize("spelling", SOFTMAX)
-def test_a_call_is_seen_however_it_is_spelt(jail: Jail, spelling: str):
+def test_a_call_is_seen_however_it_is_spelt(sandbox: Sandbox, spelling: str):
     source, called = SOFTMAX[spelling]
-    graded = grade_answer(jail, source)
+    graded = grade_answer(sandbox, source)
     assert graded.verdict.passed, graded.verdict.message
     assert any("calls" in remark and called in remark for remark in graded.remarks), graded.remarks
 
 
 @linux
-def test_the_librarys_own_function_is_seen_under_any_name(jail: Jail):
+def test_the_librarys_own_function_is_seen_under_any_name(sandbox: Sandbox):
     source = "from transformer_lab.layers import norms\nlayer_norm = getattr(norms, 'layer_' + 'norm')"
-    graded = grade_answer(jail, source, "layer_norm")
+    graded = grade_answer(sandbox, source, "layer_norm")
     assert graded.points and "`transformer_lab.layers.norms.layer_norm`" in graded.remarks[0]
 
 
 @linux
 @pytest.mark.parametrize("name", ["softmax", "attention", "layer_norm", "EncoderLayer", "sample_next"])
-def test_the_course_calls_nothing_of_that_name(jail: Jail, name: str):
-    graded = grade_answer(jail, every_exercise()[name].solution, name)
+def test_the_course_calls_nothing_of_that_name(sandbox: Sandbox, name: str):
+    graded = grade_answer(sandbox, every_exercise()[name].solution, name)
     assert graded.verdict.passed and not [remark for remark in graded.remarks if "calls" in remark]
 
 
 @linux
-def test_comments_texts_and_methods_of_ones_own_are_no_calls(jail: Jail):
+def test_comments_texts_and_methods_of_ones_own_are_no_calls(sandbox: Sandbox):
     source = """
 class Mine:
     def softmax(self, s):  # not torch.softmax
@@ -55,4 +55,4 @@ def softmax(s):
     e = Mine().softmax(s)
     return e / e.sum(-1, keepdim=True)
 """
-    assert grade_answer(jail, source).remarks == []
+    assert grade_answer(sandbox, source).remarks == []

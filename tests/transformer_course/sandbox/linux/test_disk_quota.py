@@ -1,0 +1,104 @@
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import (
+    grade_answer,
+    linux,
+    make_nested_folders,
+    once,
+    run_python,
+    softmax_after,
+)
+from transformer_course.sandbox.delete_tree import delete_tree
+from transformer_course.sandbox.linux.disk_quota import FolderWatch
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
+
+TINY = Limits(disk_mb=1, files=10)
+MOUNT = """
+import errno, os, sys
+from transformer_course.sandbox.linux import disk_quota
+from transformer_course.sandbox.resource_limits import Limits
+
+folder = sys.argv[1]
+print(disk_quota.mount(folder, Limits(disk_mb=1, files=10)))
+try:
+    open(folder + "/large", "wb").write(bytes(2 << 20))
+except OSError as error:
+    print(errno.errorcode[error.errno])
+os.remove(folder + "/large")
+try:
+    for i in range(20): os.mkdir(f"{folder}/{i}")
+except OSError as error:
+    print(errno.errorcode[error.errno], i < 12)
+disk_quota.unmount(folder)
+print(os.listdir(folder))
+"""
+
+
+@linux
+def test_a_disk_of_its_own_bounds_size_and_number_and_is_gone_afterwards(sandbox: Sandbox, tmp_path: Path):
+    if not sandbox.guards["own_disk"] or os.geteuid() != 0:
+        return  # for an ordinary user it is shown by the hostile submissions
+    assert run_python(MOUNT, str(tmp_path)).stdout.splitlines() == ["True", "ENOSPC", "ENOSPC True", "[]"]
+    assert list(tmp_path.iterdir()) == [] and not os.path.ismount(tmp_path)
+
+
+@linux
+def test_many_files_are_told_as_such(sandbox: Sandbox):
+    verdict = grade_answer(sandbox, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
+    assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
+
+
+def test_a_folder_is_watched_for_size_and_number(tmp_path: Path):
+    def is_exceeded() -> bool:
+        return FolderWatch(str(tmp_path), TINY).is_exceeded()
+
+    assert not is_exceeded()
+    (tmp_path / "inner").mkdir()
+    for i in range(9):
+        (tmp_path / "inner" / str(i)).touch()
+    assert not is_exceeded()
+    (tmp_path / "inner" / "one more").touch()
+    assert is_exceeded()
+    shutil.rmtree(tmp_path / "inner")
+    (tmp_path / "large").write_bytes(bytes(3 << 19))
+    assert is_exceeded()
+    assert not FolderWatch(str(tmp_path), TINY, is_needed=False).is_exceeded()
+
+
+def test_it_looks_now_and_then_only(tmp_path: Path):
+    watch = FolderWatch(str(tmp_path), TINY)
+    assert not watch.is_exceeded()
+    for i in range(11):
+        (tmp_path / str(i)).touch()
+    assert not watch.is_exceeded()
+
+
+def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
+    make_nested_folders(tmp_path, 20, "a" * 250)
+    try:
+        assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
+    finally:
+        delete_tree(str(tmp_path))  # pytest could not
+
+
+@linux
+@pytest.mark.parametrize(("mode", "can_be_filled"), [(0o300, True), (0o000, False)])
+def test_a_folder_that_can_be_filled_but_not_listed_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, can_be_filled: bool
+):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode)
+    list_folder = os.scandir
+
+    def refuse(path: str):
+        if path == str(closed):
+            raise PermissionError(13, "closed")  # root could list it
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert FolderWatch(str(tmp_path), Limits()).is_exceeded() == can_be_filled

@@ -1,0 +1,77 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import linux
+from transformer_course.sandbox.linux import landlock
+
+
+def confined(readable: Path, writable: Path, code: str) -> str:
+    """Try something in a process of its own that has only these two folders; return the error's name, if any."""
+    script = f"""
+import ctypes, os, runpy, socket, sys
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
+lock = runpy.run_path({str(Path(landlock.__file__))!r})
+lock["restrict_self"]([{str(readable)!r}, "/nowhere"], [{str(writable)!r}])
+try:
+    {code}
+except OSError as error:
+    print(type(error).__name__)
+"""
+    return subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> list[Path]:
+    """Three folders, each with a file: one to read, one to write to, and a foreign one."""
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock")
+    made = [tmp_path / name for name in ("readable", "writable", "foreign")]
+    for folder in made:
+        folder.mkdir()
+        (folder / "file").write_text("x")
+    return made
+
+
+@linux
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("open({0} + '/file').read()", True),
+        ("os.listdir({0})", True),
+        ("open({0} + '/file', 'a')", False),
+        ("os.mkdir({0} + '/new')", False),
+        ("open({1} + '/file', 'w').write('y')", True),
+        ("os.mkdir({1} + '/new')", True),
+        ("os.remove({1} + '/file')", True),
+        ("open({2} + '/file').read()", False),
+        ("open({2} + '/file', 'a')", False),
+        ("os.listdir({2})", False),
+        ("os.remove({2} + '/file')", False),
+        ("os.link({2} + '/file', {1} + '/stolen')", False),
+        ("os.symlink({2} + '/file', {1} + '/stolen'); open({1} + '/stolen')", False),
+    ],
+)
+def test_only_what_was_named_can_be_used_and_only_as_said(folders: list[Path], code: str, allowed: bool):
+    done = confined(folders[0], folders[1], code.format(*[repr(str(folder)) for folder in folders]))
+    assert (done == "") is allowed
+    assert (folders[0] / "file").read_text() == (folders[2] / "file").read_text() == "x"
+
+
+@linux
+@pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock knows nothing of TCP")
+def test_no_tcp_leaves_it(folders: list[Path]):
+    assert confined(*folders[:2], "socket.create_connection(('127.0.0.1', 9))") == "PermissionError\n"
+
+
+@linux
+@pytest.mark.skipif(landlock.version() < 6, reason="this kernel's Landlock knows nothing of signals")
+def test_no_signal_leaves_it(folders: list[Path]):
+    assert confined(*folders[:2], "os.kill(os.getppid(), 0)") == "PermissionError\n"
+
+
+def test_a_system_without_it_says_so(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert landlock.version() == 0

@@ -1,0 +1,23 @@
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import linux, run_python
+from transformer_course.sandbox.linux.process_settings import prctl
+
+LOOK = """
+import ctypes
+from transformer_course.sandbox.linux.process_settings import DUMPABLE, prctl
+for value in (0, 1):
+    prctl(DUMPABLE, value)
+    print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+"""
+
+
+@linux
+def test_a_setting_is_changed_for_this_process():
+    assert run_python(LOOK).stdout.split() == ["0", "1"]
+
+
+@linux
+def test_a_setting_that_there_is_not_is_named():
+    with pytest.raises(OSError, match=r"prctl\(12345, 1\)"):
+        prctl(12345, 1)

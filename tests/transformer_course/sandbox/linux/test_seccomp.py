@@ -1,0 +1,126 @@
+"""What the filter lets through and what not."""
+
+import platform
+import sys
+
+import pytest
+
+from tests.transformer_course.sandbox.linux.test_permitted_system_calls import COLUMN, DANGEROUS
+from tests.transformer_course.sandbox.sample_submissions import linux, run_python
+from transformer_course.sandbox.linux import permitted_system_calls, seccomp
+
+INSTALL = """
+import ctypes, os, platform
+from transformer_course.sandbox.linux.seccomp import install_filter
+ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
+installed = install_filter()
+def call(number, *arguments):
+    if ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *arguments) == -1:
+        raise OSError(ctypes.get_errno(), "")
+"""
+
+
+def run_filtered(code: str) -> str:
+    """Run code in a process of its own that has installed the filter; return what it prints."""
+    run = run_python(INSTALL + code)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _available() -> None:
+    if sys.platform == "linux" and run_filtered("print(installed)") != "True":
+        pytest.skip("this kernel has no seccomp, or this machine is of another kind")
+
+
+WITH_ARGUMENTS = {
+    "prlimit64 of the parent": ("prlimit64", "os.getppid(), 0, None, None"),
+    "prlimit64 by its own number": ("prlimit64", "os.getpid(), 0, None, None"),
+    "fcntl that sends signals": ("fcntl", "0, 8, os.getppid()"),
+    "ioctl that types on a terminal": ("ioctl", "0, 0x5412, b'x'"),
+    "prctl that protects from the OOM killer": ("prctl", "1, 0, 0, 0, 0"),
+    "clone of a user namespace": ("clone", "0x10000000 | 17, 0, 0, 0, 0"),
+    "clone of a time namespace": ("clone", "0x80 | 17, 0, 0, 0, 0"),
+}
+
+
+@linux
+def test_every_dangerous_call_is_refused():
+    """Before the kernel looks at a single argument: else those that make no sense would be what is refused."""
+    numbers = {name: pair[COLUMN] for name, pair in DANGEROUS.items() if pair[COLUMN] >= 0}
+    code = f"""
+for name, number in {numbers!r}.items():
+    try:
+        call(number, -1, -1, -1, -1, -1, -1)
+        print(name, "went through")
+    except OSError as error:
+        if error.errno != 1: print(name, error)
+print("done")
+"""
+    assert run_filtered(code) == "done"
+
+
+@linux
+def test_calls_are_refused_with_some_arguments():
+    known = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
+    code = ""
+    for what, (name, arguments) in WITH_ARGUMENTS.items():
+        code += f"""
+try:
+    call({known[name][COLUMN]}, {arguments})
+    print({what!r}, "is not refused")
+except OSError as error:
+    assert error.errno == 1, {what!r}
+"""
+    assert run_filtered(code) == ""
+
+
+@linux
+def test_what_is_newer_than_the_list_is_said_to_be_missing():
+    """As a program expects: glibc then takes an older call."""
+    code = """
+for number in (435, 467, 1000):
+    try: call(number, 0, 0)
+    except OSError as error: print(error.errno)
+"""
+    assert run_filtered(code).split() == ["38"] * 3
+
+
+@linux
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 knows the calls of other architectures")
+def test_calls_by_the_numbers_of_other_architectures_are_refused():
+    code = """
+import mmap
+try: call(0x40000000 | 39)  # getpid of x32
+except OSError as error: print(error.errno)
+page = mmap.mmap(-1, 4096, prot=7)
+page.write(bytes.fromhex("b814000000cd80c3"))  # mov eax, 20; int 0x80; ret: getpid of i386
+print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))())
+"""
+    assert run_filtered(code).split() == ["1", "-1"]
+
+
+@linux
+def test_other_system_calls_work_and_children_have_the_same_filter():
+    code = """
+import resource, subprocess, sys, tempfile, threading
+thread = threading.Thread(target=print, args=["thread"], kwargs={"flush": True})
+thread.start()
+thread.join()
+if os.fork() == 0:
+    print("child", flush=True)
+    os._exit(0)
+os.wait()
+resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
+with tempfile.TemporaryDirectory() as folder:
+    print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.path.isdir(folder))
+inner = "import socket; print('inner'); socket.socket()"
+told = subprocess.run([sys.executable, "-I", "-c", inner], capture_output=True, text=True)
+print(told.stdout.strip(), "PermissionError" in told.stderr)
+"""
+    assert run_filtered(code).split() == ["thread", "child", "50", "True", "inner", "True"]
+
+
+def test_a_machine_of_another_kind_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    assert not seccomp.install_filter()

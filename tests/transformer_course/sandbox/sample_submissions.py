@@ -1,0 +1,180 @@
+"""Notebooks as learners submit them, and answers as attackers write them."""
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from transformer_course.checking import mistake_recognition
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.assess import assess_exercise
+from transformer_course.grading.graded_results import GradedExercise
+from transformer_course.grading.submissions import Submission
+from transformer_course.running.plain_data import unpack
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
+
+IMPORTS = """\
+import math
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
+"""
+STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
+RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
+SEED = 20_170_612
+ROOT = Path(__file__).parents[3]
+TIME_LIMIT = 0.25
+"""Seconds after which an answer that never ends is stopped."""
+STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, Limits(TIME_LIMIT).clock))
+"""What it is told: the second limit is that of a busy machine."""
+
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux limits this; see transformer_course/sandbox/README.md"
+)
+
+
+def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
+    made = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
+    for exercise in exercises_of(lesson):
+        source = answers.get(exercise.name, STUB.format(name=exercise.name))
+        made.append({"id": exercise.name, "source": source})
+        made.append({"id": f"check-{exercise.name}", "source": f"check({exercise.name})"})
+    return made
+
+
+def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
+    """Write a notebook with these code cells."""
+    notebook = new_notebook(cells=[new_markdown_cell("# A lesson")])
+    for cell in code:
+        notebook.cells.append(new_code_cell(cell["source"]))
+        if cell["id"]:
+            notebook.cells[-1]["id"] = cell["id"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+    return path
+
+
+def grade_cells(sandbox: Sandbox, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
+    """Grade one exercise of a notebook with these code cells.
+
+    Pairs of mistakes are not looked for: that takes longer than all else, and nothing here makes two.
+    """
+    submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
+    with mock.patch.object(mistake_recognition, "MAX_PAIRS", 0):
+        return assess_exercise(submission, every_exercise()[name], sandbox, seed)
+
+
+def grade_answer(sandbox: Sandbox, source: str, name: str = "softmax", seed: int = SEED) -> GradedExercise:
+    """Grade an answer that is all there is in its notebook."""
+    return grade_cells(sandbox, [{"id": name, "source": source}], name, seed)
+
+
+def softmax_after(body: str) -> str:
+    """Return the source of an answer to softmax that does something first and is right otherwise."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
+    return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
+
+
+def once(body: str) -> str:
+    """Return a body that does something in the first call alone: there are some twenty, in all cases together."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    return f"if not os.path.exists('once'):\n    open('once', 'w').close()\n{lines}"
+
+
+def still_works(sandbox: Sandbox) -> bool:
+    """Return whether a right answer passes."""
+    return grade_answer(sandbox, RIGHT["softmax"]).verdict.passed
+
+
+@contextlib.contextmanager
+def short_time_limit(sandbox: Sandbox, seconds: float = TIME_LIMIT) -> Iterator[None]:
+    """Shorten the time limit inside the block: for answers that never end."""
+    usual = sandbox.limits
+    sandbox.limits = replace(usual, seconds=seconds)
+    try:
+        yield
+    finally:
+        sandbox.limits = usual
+
+
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a Python of its own. Shapes are not checked there: to check them takes torch, which takes seconds."""
+    environment = {**os.environ, "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+    command = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, env=environment)
+
+
+@contextlib.contextmanager
+def busy_others(n: int) -> Iterator[int]:
+    """Have n processes compute without end in the block, all on one processor; yield its number."""
+    processor, others = min(os.sched_getaffinity(0)), []
+    for _ in range(n):
+        others.append(os.fork())
+        if not others[-1]:
+            os.setsid()  # where the kernel shares time by session, ten in one would count as one
+            os.sched_setaffinity(0, {processor})
+            while True:
+                pass
+    try:
+        yield processor
+    finally:
+        for process in others:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+
+
+def children(process: int) -> list[int]:
+    """List the child processes of a process, adopted ones included; Linux only."""
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def left_running(server: int) -> list[int]:
+    """List the processes of jobs below a fork server: each job has a session of its own, which a supervisor has not."""
+    found, own = [server], os.getsid(server)
+    for process in found:  # appended to while iterating
+        with contextlib.suppress(OSError):  # it has ended
+            found += children(process)
+    left = []
+    for process in found:
+        with contextlib.suppress(OSError):
+            left += [process] if os.getsid(process) != own else []
+    return left
+
+
+def make_nested_folders(folder: Path, depth: int, name: str = "a") -> None:
+    """Make nested folders of one name; the innermost is too deep for any path."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir(name, dir_fd=here)
+        deeper = os.open(name, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)
+
+
+class FakeSandbox(Sandbox):
+    """Records the jobs it gets, and returns the answer it was made with."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(Limits())
+        self.answer = answer
+        self.jobs: list[dict[str, Any]] = []
+
+    def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
+        self.jobs.append({**job, **unpack(packed)})
+        return Outcome(self.answer, "exit 0", 0.25)

@@ -1,0 +1,112 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux, softmax_after
+from transformer_course.sandbox import confine
+from transformer_course.sandbox.linux import landlock
+from transformer_course.sandbox.sandbox import Sandbox
+
+
+@linux
+@pytest.mark.parametrize(
+    ("name", "most"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 64)]
+)
+def test_the_system_keeps_the_limits(sandbox: Sandbox, name: str, most: int):
+    if name == "NPROC" and not sandbox.guards["own_user"]:
+        pytest.skip("what else this user runs counts as well")
+    body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({most}, {most})"
+    verdict = grade_answer(sandbox, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+
+
+@linux
+def test_the_limit_of_memory_is_on_top_of_what_torch_takes(sandbox: Sandbox):
+    body = "torch.ones({} << 18)"  # four bytes each
+    assert grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb // 2))).verdict.passed
+    assert (
+        "allocate memory"
+        in grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb + 1))).verdict.message
+    )
+
+
+@linux
+def test_a_sandboxed_process_has_no_rights_and_gets_none(sandbox: Sandbox):
+    body = """
+import resource
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(39, 0, 0, 0, 0) == 1, 'may gain privileges'
+header, data = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+assert libc.capget(header, data) == 0
+assert not (data[0] | data[1] | data[2] | data[3] | data[4] | data[5]) & ~4, list(data)
+"""
+    if sandbox.guards["own_user"]:
+        body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_UID} + os.getpid()\n"
+        body += "assert os.getgroups() == []"
+    verdict = grade_answer(sandbox, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+
+
+def refuse(*_: object) -> None:
+    raise PermissionError
+
+
+@pytest.fixture
+def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Appear to be root, and list the capabilities that are set."""
+    capabilities: list[int] = []
+    for name in ("chown", "setgroups", "setresgid", "setresuid"):
+        monkeypatch.setattr(os, name, lambda *_: None, raising=False)
+    monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
+    monkeypatch.setattr(confine, "prctl", lambda *_: None)
+    monkeypatch.setattr(confine, "set_capabilities", capabilities.append)
+    return capabilities
+
+
+def test_root_becomes_a_user_without_rights(root: list[int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "access", lambda *_: True)
+    assert confine.switch_to_own_user(7, ".") and root == [0]
+
+
+def test_the_right_to_read_is_kept_where_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert confine.switch_to_own_user(7, ".") and root == [confine.CAP_DAC_READ_SEARCH]
+
+
+@pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
+def test_where_there_are_no_other_users_root_stays_but_without_rights(
+    root: list[int], monkeypatch: pytest.MonkeyPatch, name: str
+):
+    refusing: Callable[..., None] = refuse
+    monkeypatch.setattr(os, name, refusing)
+    assert not confine.switch_to_own_user(7, ".") and root == [0]
+
+
+def test_a_user_other_than_root_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    assert not confine.switch_to_own_user(7, ".") and root == []
+
+
+@linux
+def test_answers_among_pythons_packages_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock")
+    for file in ("lib/site/torch/x.py", "lib/site/transformer_course/exercises/answer.py", "lib/y.py"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text("1")
+    monkeypatch.setattr(confine, "_python_paths", lambda: (str(tmp_path), str(tmp_path / "lib" / "site")))
+    readable, listed = confine._without_answers.__wrapped__()
+    site = tmp_path / "lib" / "site"
+    assert {*listed} == {str(tmp_path), str(tmp_path / "lib"), str(site)}
+    assert {*readable} == {str(tmp_path / "lib" / "y.py"), str(site / "torch")}
+    if (child := os.fork()) == 0:
+        landlock.restrict_self(readable, [], listed)
+        told = (site / "torch" / "x.py").read_text() + "".join(sorted(os.listdir(site)))
+        try:
+            (site / "transformer_course" / "exercises" / "answer.py").read_text()
+        except PermissionError:
+            os._exit(told != "1torchtransformer_course")
+        os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

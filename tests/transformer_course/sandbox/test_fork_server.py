@@ -1,0 +1,159 @@
+import json
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_course.sandbox.sample_submissions import (
+    children,
+    grade_answer,
+    linux,
+    softmax_after,
+    still_works,
+)
+from transformer_course.running.plain_data import pack
+from transformer_course.sandbox import fork_server
+from transformer_course.sandbox.linux import landlock
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
+
+pytestmark = linux
+
+FIND = """
+import ctypes, os
+
+def softmax(s):
+    libc = ctypes.CDLL(None)
+    libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    libc.sbrk.restype = libc.malloc.restype = ctypes.c_void_p
+    reading, writing = os.pipe()
+    wanted = bytes(reversed(b"{reversed}"))
+    near = [address >> 12 for address in (libc.sbrk(0), libc.malloc(100_000), id(s), id(object()))]
+    for page in sorted({{page + i for page in near for i in range(-4_000, 4_000)}}):
+        if libc.write(writing, page << 12, 4096) == 4096 and os.read(reading, 4096).count(wanted) > 2:
+            raise MemoryError("here it is")
+    return s.softmax(-1)
+"""
+
+
+def test_what_others_handed_in_is_not_in_memory(sandbox: Sandbox):
+    """It reads what memory it can reach, as a process forked from one that had read all jobs could."""
+    secret = "this is how ada did it"
+    source = "".join(f"    # {secret}\n" for _ in range(300))
+    find = FIND.format(reversed=secret[::-1])
+    for _ in range(3):
+        assert grade_answer(sandbox, f"def softmax(s):\n{source}    return s.softmax(-1)").verdict.passed
+    own = grade_answer(sandbox, f"{find}\n{source.replace('    #', '#')}").verdict
+    assert "here it is" in own.message  # it finds its own
+    verdict = grade_answer(sandbox, find).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_in_the_next(sandbox: Sandbox):
+    """Those of one exercise hold what the next is to write, and both have the same supervisor."""
+    secret = "this is how the library does it"
+    source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
+    parts = {"other": {"source": f"# {secret}\n" * 1200}}
+
+    def record(name: str, library: dict[str, dict[str, str]]) -> str:
+        case = {"inputs": {"s": torch.ones(2)}, "label": ""}
+        cells = [{"id": "", "source": source}]
+        job = {"name": name, "cells": cells, "cases": [case], "seconds": 20.0, "library": json.dumps(library)}
+        return str((sandbox.run(job).answer or {})["records"])
+
+    assert "PermissionError" in record("g", parts)
+    assert "here it is" not in record("softmax", {})
+    assert "here it is" in record("softmax", parts)  # it finds its own
+
+
+def test_the_fork_server_reports_the_guards(sandbox: Sandbox):
+    assert sandbox.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
+    assert sandbox.guards["landlock"] == landlock.version()
+
+
+def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(sandbox: Sandbox):
+    assert sandbox.process is not None
+    process = sandbox.process.pid
+    outcomes: list[Outcome] = []
+    job = {
+        "name": "f",
+        "cells": [{"id": "", "source": "import os, time\nfor _ in range(3): os.fork()\ntime.sleep(600)\nf = 1"}],
+        "cases": [],
+        "seconds": 60.0,
+        "library": "{}",
+    }
+    thread = threading.Thread(target=lambda: outcomes.append(sandbox.run(job)))
+    thread.start()
+    while not (supervisors := children(process)) or not children(supervisors[0]):
+        time.sleep(0.01)
+    os.kill(supervisors[0], signal.SIGKILL)
+    thread.join()
+    assert outcomes[0].reason == "supervisor" and children(process) == []
+    assert still_works(sandbox) and sandbox.process.pid == process
+
+
+def job_of(notebook: str) -> dict[str, object]:
+    case = {"inputs": {"x": torch.ones(2)}, "label": ""}
+    cells = [{"id": "", "source": f"def f(x): return x  # {notebook}"}]
+    return {"name": "f", "cells": cells, "cases": [case], "seconds": 20.0, "library": "{}"}
+
+
+def supervisor_of(sandbox: Sandbox, notebook: str) -> int:
+    """Run a job of a notebook, and return the process that has looked after it."""
+    assert sandbox.process is not None
+    assert "records" in (sandbox.run(job_of(notebook)).answer or {})
+    deadline = time.monotonic() + 10  # that of the last notebook may be about to end
+    while len(found := children(sandbox.process.pid)) != 1 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return found[0]
+
+
+def test_the_jobs_of_a_notebook_share_a_supervisor_and_those_of_another_have_another(sandbox: Sandbox):
+    ada, again, emmy = (supervisor_of(sandbox, notebook) for notebook in ("ada", "ada", "emmy"))
+    assert ada == again != emmy
+
+
+def test_no_job_is_forked_from_a_supervisor_that_has_held_models(sandbox: Sandbox):
+    """The retry of a job could read there what it is to ask the models for."""
+    before = supervisor_of(sandbox, "ada")
+    assert "records" in (sandbox.run(job_of("ada"), models=pack([])).answer or {})
+    assert supervisor_of(sandbox, "ada") != before
+
+
+def test_a_supervisor_that_is_killed_between_two_jobs_costs_one_try(sandbox: Sandbox):
+    os.kill(supervisor_of(sandbox, "ada"), signal.SIGKILL)
+    reasons = [sandbox.run(job_of("ada")).reason for _ in range(3)]
+    assert reasons == ["supervisor", "exit 0", "exit 0"]
+    assert still_works(sandbox)
+
+
+def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    own = str(Path(fork_server.__file__).parents[2])
+    folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
+    monkeypatch.setattr("sys.path", [own, *folders])
+    fork_server.hide_other_copies()
+    assert fork_server.sys.path == [own, *folders[1:]]
+
+
+def test_where_no_process_can_be_confined_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    def refuse(*_: object) -> None:
+        raise OSError("no such luck")
+
+    monkeypatch.setattr(fork_server.confine, "confine", refuse)
+    with pytest.raises(SystemExit, match="1"):
+        fork_server._probe_guards(str(tmp_path))
+    assert "OSError: no such luck" in capfd.readouterr().err
+
+
+def test_every_job_finds_the_same_chance(sandbox: Sandbox):
+    drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
+    body = f"import random, numpy\nraise ValueError(str(({drawn})))"
+    one, two = (grade_answer(sandbox, softmax_after(body)).verdict.message for _ in range(2))
+    assert "ValueError" in one and one == two

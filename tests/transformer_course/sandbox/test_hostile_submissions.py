@@ -1,0 +1,186 @@
+"""Hostile and unlucky submissions get what they deserve, as whoever grades them, touch nothing, and leave nothing.
+
+An ordinary user's sandbox is what most instructors have: its code has the user id of the grader and of all its files.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import site
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.helpers.thoroughness import Thoroughness
+from tests.transformer_course.sandbox.hostile import notebooks, run
+from tests.transformer_course.sandbox.sample_submissions import linux
+
+ROOT = Path(__file__).parents[3]
+NOBODY = 65534
+HANDFUL = 2
+"""Number of submissions of each class that a run grades which is not thorough."""
+
+
+@pytest.fixture(scope="module")
+def python() -> Iterator[Path]:
+    """A Python with torch that an ordinary user can run; that of the tests may lie in a folder of root's."""
+    if os.geteuid() != 0:
+        yield Path(sys.executable)
+        return
+    base = shutil.which(f"python3.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin")
+    if base is None:
+        pytest.skip("no Python of this version can be run by other users")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        subprocess.run([base, "-m", "venv", "--without-pip", folder], check=True)
+        [packages] = folder.glob("lib/python*/site-packages")
+        (packages / "tests.pth").write_text("\n".join(site.getsitepackages()))
+        yield folder / "bin" / "python"
+
+
+@contextmanager
+def place_of(user: int) -> Iterator[Path]:
+    """Make a folder that belongs to a user, with a folder of files in it that must stay as they are."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder = Path(name)
+        victim = folder / "victim"
+        victim.mkdir(mode=0o700)
+        (victim / "grades.csv").write_text("ada,1")
+        (victim / "grades.csv").chmod(0o600)
+        (victim / "notes").symlink_to("grades.csv")
+        with suppress(OSError):  # not every file system has attributes
+            os.setxattr(victim / "grades.csv", "user.own", b"1")
+        for path in (folder, *victim.rglob("*"), victim):
+            os.chown(path, user, user, follow_symlinks=False)
+        yield folder
+
+
+def state_of(folder: Path) -> list[object]:
+    """Return all that could be changed about the files of a folder."""
+    return [
+        (
+            str(path), state.st_mode, state.st_uid, state.st_nlink, state.st_size, state.st_mtime_ns, state.st_ino,
+            [(name, os.getxattr(path, name)) for name in os.listxattr(path)] if path.is_file() else [],
+            hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "",
+        )
+        for path in sorted([folder, *folder.rglob("*")])
+        for state in [path.lstat()]
+    ]  # fmt: skip
+
+
+@contextmanager
+def listener(family: int, address: Any) -> Iterator[tuple[Any, list[int]]]:
+    """Listen; give the address, and a list with an item for whoever has connected."""
+    connected: list[int] = []
+    with socket.socket(family) as server:
+        server.bind(address)
+        server.listen()
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    server.accept()[0].close()
+                    connected.append(1)
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield server.getsockname(), connected
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def processes_with(text: str) -> list[str]:
+    """List the processes that have a text in their environment or their arguments."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            told = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+            found += [str(told)] if text.encode() in told else []
+    return found
+
+
+def grade_all(python: Path, user: int, n: int | None, **environment: str) -> dict[str, Any]:
+    """Grade as a user, and see to it that nothing is touched and nothing left."""
+    as_user = {"user": user, "group": user, "extra_groups": []} if user != os.geteuid() else {}
+    with (
+        place_of(user) as folder,
+        listener(socket.AF_INET, ("127.0.0.1", 0)) as (address, by_network),
+        listener(socket.AF_UNIX, str(folder / "victim" / "service")) as (_, by_name),
+    ):
+        os.chmod(folder / "victim" / "service", 0o777)
+        before = state_of(folder / "victim")
+        places = {"VICTIM": str(folder / "victim"), "LISTENER": str(address[1]), "MARK": str(folder)}
+        environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+        environment |= {"HOME": str(folder), "TMPDIR": str(folder), "TMP": str(folder), "PLACES": json.dumps(places)}
+        command = [python, "-m", "tests.transformer_course.sandbox.hostile.run", *([] if n is None else [str(n)])]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, **as_user)
+        if "PermissionError" in done.stderr or "No module named" in done.stderr:
+            pytest.skip(f"an ordinary user cannot read the course here: {done.stderr.strip().splitlines()[-1]}")
+        assert done.returncode == 0, done.stderr
+        assert state_of(folder / "victim") == before
+        assert not by_network and not by_name
+        assert not processes_with(str(folder))
+        assert not [path for path in folder.iterdir() if path.name not in ("victim", *_notebook_folders(n))]
+    return dict(json.loads(done.stdout))
+
+
+def _notebook_folders(n: int | None) -> list[str]:
+    return [f"notebook-{i}" for i in range(len(notebooks.NOTEBOOKS[:n]))]
+
+
+def each_gets_what_it_deserves(told: dict[str, dict[str, Any]], n: int | None) -> bool:
+    for kind, answers in run.CLASSES.items():
+        for answer in answers[:n]:
+            got = told[f"{kind}: {answer.name}"]
+            assert got["points"] == answer.points, (kind, answer.name, got)
+            assert re.search(answer.says, got["message"]), (kind, answer.name, got)
+        assert told[f"{kind}: a right answer after all these"]["points"] == 2
+    for notebook in notebooks.NOTEBOOKS[:n]:
+        got = told[f"notebooks: {notebook.name}"]
+        assert got["points"] == notebook.passes and not got["message"].startswith("only some"), (notebook.name, got)
+    return True
+
+
+@linux
+@pytest.mark.slow
+def test_as_an_ordinary_user(python: Path, thoroughness: Thoroughness):
+    n = None if thoroughness.enabled else HANDFUL
+    graded = grade_all(python, os.geteuid() or NOBODY, n)
+    assert each_gets_what_it_deserves(graded["told"], n)
+    if not graded["guards"]["namespaces"]:
+        pytest.skip("this system gives ordinary users no namespaces")
+
+
+@linux
+@pytest.mark.thorough
+def test_as_an_ordinary_user_without_namespaces(python: Path):
+    graded = grade_all(python, os.geteuid() or NOBODY, None, NO_NAMESPACES="1")
+    assert not graded["guards"]["namespaces"] and not graded["guards"]["own_disk"]
+    if graded["guards"]["landlock"] < 6 or not graded["guards"]["seccomp"]:
+        pytest.skip("without Landlock's signals or seccomp, this is no sandbox")
+    assert each_gets_what_it_deserves(graded["told"], None)
+
+
+@linux
+@pytest.mark.thorough
+def test_as_root():
+    if os.geteuid() != 0:
+        pytest.skip("only root can run this")
+    graded = grade_all(Path(sys.executable), 0, None)
+    assert graded["guards"]["own_user"]
+    assert each_gets_what_it_deserves(graded["told"], None)
+
+
+def test_there_are_many_of_them():
+    assert sum(map(len, run.CLASSES.values())) + len(notebooks.NOTEBOOKS) >= 80
+    for answers in run.CLASSES.values():
+        assert len({answer.name for answer in answers}) == len(answers)

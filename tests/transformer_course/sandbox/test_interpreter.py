@@ -1,0 +1,137 @@
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from transformer_course.sandbox import framing, interpreter
+from transformer_course.sandbox.interpreter import Interpreter, SandboxError
+
+ECHO = """
+import sys, time
+from transformer_course.sandbox import framing
+def main(work, forks):
+    jobs, answers = open(0, "rb", buffering=0), open(1, "wb", buffering=0)
+    framing.send(answers, b'{"work": true}')
+    while True:
+        job = framing.receive(jobs, 99)
+        time.sleep(99 if job == b"sleep" else 0)
+        framing.send(answers, job)
+"""
+
+
+def sandbox_with(folder: Path, fork_server: str) -> Path:
+    """Make a sandbox's folder that holds another fork server than the real one."""
+    course = folder / "course" / "transformer_course" / "sandbox"
+    course.mkdir(parents=True)
+    for package in (course, course.parent, course.parent.parent):
+        (package / "__init__.py").touch()
+    (course / "framing.py").write_text(Path(framing.__file__).read_text("utf-8"), "utf-8")
+    (course / "fork_server.py").write_text(fork_server, "utf-8")
+    return folder
+
+
+@pytest.fixture
+def echo(tmp_path: Path) -> Iterator[Interpreter]:
+    """An interpreter that is ready, and sends back what it gets."""
+    echo = Interpreter(sandbox_with(tmp_path, ECHO), forks=False)
+    assert echo.guards == {"work": True}
+    yield echo
+    echo.stop()
+
+
+def test_frames_go_there_and_back(echo: Interpreter):
+    echo.send(b"one", b"two")
+    assert [echo.receive(60.0, 3), echo.receive(60.0, 3)] == [b"one", b"two"]
+
+
+def test_an_answer_that_does_not_come_is_not_waited_for(echo: Interpreter):
+    echo.send(b"sleep")
+    with pytest.raises(TimeoutError):
+        echo.receive(0.1, 99)
+
+
+def test_a_frame_that_nobody_reads_is_not_waited_for(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(interpreter, "START_TIMEOUT", 0.2)
+    echo.send(b"sleep")
+    with pytest.raises(TimeoutError):
+        echo.send(bytes(1 << 20))  # more than a pipe holds
+
+
+def test_to_send_and_to_wait_takes_no_thread(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(threading, "Thread", None)
+    echo.send(b"a job")
+    assert echo.receive(9.0, 99) == b"a job"
+
+
+def test_what_has_ended_is_not_waited_for(echo: Interpreter):
+    echo.process.kill()
+    echo.process.wait()  # a process that dies closes one pipe after the other
+    with pytest.raises(framing.BrokenFrame):
+        echo.receive(9.0, 99)
+    with pytest.raises(framing.BrokenFrame):
+        echo.send(b"a job")
+
+
+def test_an_answer_that_is_too_large_is_not_read(echo: Interpreter):
+    echo.send(b"four")
+    with pytest.raises(framing.BrokenFrame, match="the frame must have at most 3 bytes; got 4"):
+        echo.receive(60.0, 3)
+
+
+def test_when_it_is_stopped_nothing_is_left_of_it(echo: Interpreter):
+    echo.send(b"sleep")
+    echo.stop()
+    assert echo.process.returncode is not None
+    with pytest.raises(ValueError, match="closed"):
+        echo.receive(60.0, 99)
+
+
+@pytest.mark.skipif(interpreter.sys.platform == "win32", reason="Windows cannot fork")
+def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
+    leave = """    import glob, os
+    if os.fork() == 0:
+        os.setsid()
+        os.mkdir(f"gone-{os.getpid()}")
+        time.sleep(60)
+        os._exit(0)
+    while not glob.glob("gone-*"):
+        time.sleep(0.01)
+"""
+    fork_server = ECHO.replace("    framing.send(answers, b", f"{leave}    framing.send(answers, b", 1)
+    echo = Interpreter(sandbox_with(tmp_path, fork_server), forks=False)
+    assert echo.guards == {"work": True}
+    started = time.monotonic()
+    echo.stop()
+    assert time.monotonic() - started < 30
+    [gone] = tmp_path.glob("gone-*")
+    os.kill(int(gone.name.partition("-")[2]), signal.SIGKILL)
+
+
+@pytest.mark.parametrize(
+    ("fork_server", "says"),
+    [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "it says nothing")],
+)
+def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, says: str):
+    with pytest.raises(SandboxError, match=f"the sandbox does not start: {says}"):
+        _ = Interpreter(sandbox_with(tmp_path, fork_server), forks=False).guards
+
+
+def test_an_interpreter_that_starts_with_nonsense_is_stopped(tmp_path: Path):
+    nonsense = ECHO.replace('{"work": true}', "{")
+    with pytest.raises(ValueError, match="Expecting property name"):
+        _ = Interpreter(sandbox_with(tmp_path, nonsense), forks=False).guards
+
+
+def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SECRET", "x")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    told = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
+    fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
+    echo = Interpreter(sandbox_with(tmp_path, fork_server), forks=False)
+    guards = echo.guards
+    echo.stop()
+    assert set(guards) <= {*interpreter.INHERITED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}

@@ -1,0 +1,282 @@
+"""What the sandbox keeps in, what it keeps out, and that it is whole again for the next."""
+
+import os
+import re
+import sys
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from filelock import lock_descriptor
+
+from tests.transformer_course.sandbox.sample_submissions import (
+    STOPPED,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
+from transformer_course.exercises import every_exercise
+from transformer_course.running.plain_data import pack
+from transformer_course.sandbox import sandbox as sandbox_module
+from transformer_course.sandbox.copied_code import copy_course
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def copy_idle(to: Path) -> None:
+    """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+    copy_course(to)
+    idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
+    (to / "transformer_course" / "sandbox" / "fork_server.py").write_text(idle, encoding="utf-8")
+
+
+@linux
+def test_files_outside_the_sandbox_can_be_neither_read_nor_changed(sandbox: Sandbox):
+    if not sandbox.guards["landlock"]:
+        pytest.skip("this kernel has no Landlock")
+    course = Path(sys.modules["transformer_course"].__file__ or "").parent / "exercises" / "__init__.py"
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Path(folder, "grades.csv")
+        victim.write_text("ada,1")
+        for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
+            path.chmod(mode)  # so that it is not the file's own mode that protects it
+        attacks = [
+            f"open({str(victim)!r}).read()",
+            f"open({str(victim)!r}, 'w')",
+            f"os.remove({str(victim)!r})",
+            f"open({str(victim.parent / 'new')!r}, 'w')",
+            f"os.listdir({folder!r})",
+            f"open({str(course)!r})",
+            "os.listdir('/proc')",
+        ]
+        if sandbox.guards["landlock"] >= 4:
+            attacks.append("socket.create_connection(('127.0.0.1', 80))")
+        for attack in attacks:
+            assert "PermissionError" in grade_answer(sandbox, softmax_after(attack)).verdict.message, attack
+        assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
+        softmax_after("torch.equal = torch.allclose = lambda *a, **k: True"),
+        softmax_after(
+            "import transformer_course.running.observe as module\n"
+            "for name in dir(module):\n    if callable(getattr(module, name)): setattr(module, name, None)"
+        ),
+    ],
+)
+def test_the_next_answer_finds_whole_what_one_answer_breaks(sandbox: Sandbox, source: str):
+    grade_answer(sandbox, source)
+    assert still_works(sandbox)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "exercises",
+        "exercise",
+        "checking.judge",
+        "checking.explain",
+        "workspace.saved_parts",
+        "notebook.every_exercise",
+        "grading.assess",
+    ],
+)
+def test_the_trusted_side_cannot_be_imported(sandbox: Sandbox, what: str):
+    module, _, name = f"transformer_course.{what}".partition(".every")
+    body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
+    message = grade_answer(sandbox, softmax_after(body)).verdict.message
+    assert "ModuleNotFoundError" in message or "has no attribute" in message
+
+
+def test_no_reference_seed_or_mistake_lies_in_memory(sandbox: Sandbox):
+    body = """
+import gc, types
+for thing in gc.get_objects():
+    if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_course.exercises'):
+        raise ValueError(thing)
+    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
+        raise ValueError(thing)
+bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[1] not in
+       ('running', 'sandbox', 'lesson')]
+assert not bad, bad
+seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
+assert '20170612' not in seen
+"""
+    verdict = grade_answer(sandbox, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_memorised_results_of_the_lesson_fail(sandbox: Sandbox):
+    """The cases of a lesson's own check are known to everybody; those of the grader are not."""
+    shown = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
+    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in shown]
+    source = f"""
+known = [(torch.tensor(scores), torch.tensor(weights)) for scores, weights in {known!r}]
+def softmax(s):
+    for scores, weights in known:
+        if s.shape == scores.shape and torch.allclose(s, scores):
+            return weights + 0 * s
+    return s
+"""
+    assert f"Case {len(SOFTMAX.cases(0))} of" in grade_answer(sandbox, source, seed=0).verdict.message
+    assert re.search(r"Case [1-4] of", grade_answer(sandbox, source).verdict.message)  # the first that is drawn
+
+
+@pytest.mark.parametrize("answer", [{"records": [{"output": 3}] * 8}, 3, {}])
+def test_made_up_answers_earn_nothing_and_break_nothing(sandbox: Sandbox, answer: object):
+    graded = grade_answer(sandbox, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
+    assert graded.points == 0
+    assert still_works(sandbox)
+
+
+def test_a_sandbox_that_does_not_fork_gives_the_same_outcomes():
+    with Sandbox(Limits(seconds=60.0), forks=False) as sandbox:
+        assert "exit 3" in grade_answer(sandbox, softmax_after("os._exit(3)")).verdict.message
+        assert still_works(sandbox)
+
+
+@linux
+def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
+    with Sandbox(Limits(seconds=60.0), forks=False) as sandbox, short_time_limit(sandbox):
+        process = sandbox.process
+        assert sandbox.run({"cells": []}).reason == "time" and sandbox.process is None
+        assert process is not None and process.poll() is not None
+
+
+@linux
+@pytest.mark.thorough
+def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
+    def copy_unguarded(to: Path) -> None:
+        copy_course(to)
+        room = to / "transformer_course" / "sandbox"
+        for module, without in (
+            ("linux/landlock", "def version(): return 0"),
+            ("linux/seccomp", "def install_filter(): return False"),
+            ("confine", "def switch_to_own_user(*_): return False"),
+            ("linux/disk_quota", "def mount(*_): return False"),
+            ("linux/control_groups", "def make(*_): return None"),
+        ):
+            with (room / f"{module}.py").open("a", encoding="utf-8") as file:
+                file.write(f"\n{without}\n")
+
+    monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_unguarded)
+    with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
+        assert not any(sandbox.guards.values())
+        for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
+            assert says in grade_answer(sandbox, softmax_after(attack)).verdict.message
+        with short_time_limit(sandbox):
+            assert re.search(STOPPED, grade_answer(sandbox, softmax_after("while True: pass")).verdict.message)
+        first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
+        verdict = grade_answer(sandbox, softmax_after(first)).verdict
+        assert verdict.passed, verdict.message
+
+
+def test_a_sandbox_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
+    with Sandbox(Limits(seconds=2.0)) as sandbox:
+        folder, process = sandbox.folder, sandbox.process
+        assert folder is not None and folder.exists()
+        assert process is not None and process.poll() is None
+    assert not folder.exists() and process.poll() is not None
+    assert sandbox.folder is None and sandbox.process is None
+
+
+@linux
+def test_a_sandbox_that_was_started_can_be_left_to_a_forked_child(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
+    sandbox = Sandbox(Limits(seconds=2.0))
+    sandbox.start()
+    folder, process = sandbox.folder, sandbox.process
+    assert folder is not None and process is not None
+    child = os.fork()
+    if child == 0:
+        with sandbox:
+            sandbox_module.remove_dead_sandboxes()
+            os._exit(0 if folder.exists() else 1)
+    sandbox.leave_to_child()
+    with (folder / "lock").open("rb") as lock:
+        assert os.waitpid(child, 0)[1] == 0 and lock_descriptor(
+            lock.fileno(), blocking=False
+        )  # nobody has the sandbox any more
+    sandbox.close()
+    assert process.poll() is not None and folder.exists()  # to remove it is not for this process
+    sandbox_module.remove_dead_sandboxes()
+    assert not folder.exists()
+
+
+def test_a_sandbox_that_does_not_start_says_why_and_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("transformer_course.sandbox.copied_code.SANDBOXED", ())
+    with (
+        pytest.raises(SandboxError, match=r"the sandbox does not start: ModuleNotFoundError.*sandbox"),
+        Sandbox(Limits()),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sandbox_that_is_not_open_runs_nothing():
+    with pytest.raises(SandboxError, match="only in a `with` block"):
+        Sandbox(Limits()).run({})
+
+
+def test_the_lock_of_a_sandbox_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "sandbox" / "work").mkdir(parents=True)
+    (tmp_path / "sandbox" / "lock").touch()
+    (tmp_path / "sandbox" / "stderr").touch()
+    monkeypatch.setattr(sandbox_module, "delete_tree", lambda folder, seconds=0.0: None)  # killed, or out of time
+    sandbox_module._delete_sandbox(tmp_path / "sandbox")
+    assert sorted(path.name for path in (tmp_path / "sandbox").iterdir()) == ["lock", "work"]
+
+
+@linux
+def test_an_answer_that_is_killed_once_is_run_again(sandbox: Sandbox):
+    """Whoever kills it: the second time, nobody does."""
+    runs = []
+
+    def run(self: Sandbox, *job: Any) -> Any:
+        runs.append(run_job(self, *job))
+        return replace(runs[-1], answer=None, reason="SIGKILL") if len(runs) == 1 else runs[-1]
+
+    run_job = Sandbox.run
+    with mock.patch.object(Sandbox, "run", run):
+        assert still_works(sandbox)
+    assert len(runs) == 2
+
+
+@linux
+def test_the_folder_of_a_sandbox_that_was_killed_is_removed_by_the_next(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, alive = tmp_path / f"{sandbox_module.PREFIX}dead", tmp_path / f"{sandbox_module.PREFIX}alive"
+    for folder in (dead, alive):
+        (folder / "work").mkdir(parents=True)
+        (folder / "lock").touch()
+    (tmp_path / "other").mkdir()
+    half_deleted, being_made = tmp_path / f"{sandbox_module.PREFIX}half", tmp_path / f"{sandbox_module.PREFIX}new"
+    (half_deleted / "work").mkdir(parents=True)
+    being_made.mkdir()
+    os.utime(half_deleted, (0, 0))
+    with (alive / "lock").open("wb") as lock:
+        assert lock_descriptor(lock.fileno(), blocking=False)
+        sandbox_module.remove_dead_sandboxes()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name, being_made.name]
+    os.utime(being_made, (0, 0))
+    sandbox_module.remove_dead_sandboxes()
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+    assert sandbox.folder is not None and sandbox.folder.exists()

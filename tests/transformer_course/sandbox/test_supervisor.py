@@ -1,0 +1,124 @@
+import os
+import re
+import time
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import (
+    STOPPED,
+    grade_answer,
+    left_running,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
+from transformer_course.sandbox import supervisor
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
+
+pytestmark = linux
+
+DAWDLE = """
+while True:
+    try: os.write(3, b'x'); time.sleep(0.05)
+    except BaseException: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if os.fork() == 0:\n  if os.fork() == 0:\n    while True: time.sleep(1)\n  os._exit(0)",
+        "subprocess.Popen(['sleep', '1234'])",
+        "for _ in range(5): os.fork()\nif os.fork(): time.sleep(999)",
+    ],
+)
+def test_nothing_is_left_running(sandbox: Sandbox, body: str):
+    assert sandbox.process is not None
+    with short_time_limit(sandbox):
+        grade_answer(sandbox, softmax_after(body))
+    deadline = time.monotonic() + 10
+    while left_running(sandbox.process.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert left_running(sandbox.process.pid) == []
+
+
+@pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
+def test_an_answer_that_kills_other_processes_costs_only_itself(sandbox: Sandbox, victim: str):
+    if not (sandbox.guards["own_user"] or sandbox.guards["landlock"] >= 6):
+        pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
+    grade_answer(sandbox, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
+    assert still_works(sandbox)
+
+
+def test_its_own_folder_can_be_used_and_is_gone_afterwards(sandbox: Sandbox):
+    body = """
+if not os.path.exists('a'):
+    os.makedirs('a/b')
+    with open('a/b/c', 'w') as file: file.write('x')
+    assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
+    os.mkdir('b', 0)
+"""
+    assert sandbox.folder is not None
+    before = set(os.listdir(sandbox.folder / "work"))
+    verdict = grade_answer(sandbox, softmax_after(body)).verdict
+    assert verdict.passed, verdict.message
+    assert set(os.listdir(sandbox.folder / "work")) <= before
+
+
+def test_what_its_children_say_after_it_does_not_count(sandbox: Sandbox):
+    body = """
+if os.fork() == 0:
+    while os.getppid() != 1: os.write(3, bytes(1 << 10))
+os._exit(0)
+"""
+    with short_time_limit(sandbox):
+        assert grade_answer(sandbox, softmax_after(body)).points == 0
+    assert still_works(sandbox)
+
+
+def test_an_answer_that_dawdles_is_cut_off(sandbox: Sandbox):
+    with short_time_limit(sandbox):
+        graded = grade_answer(sandbox, softmax_after(DAWDLE))
+    assert re.search(STOPPED, graded.verdict.message)
+    assert graded.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "says"),
+    [
+        (10.9, 0.0, ""),
+        (11.1, 0.0, "time"),  # what sleeps has no delay, and is ended as on an idle machine
+        (13.9, 3.0, ""),
+        (14.1, 3.0, "time"),
+        (30.9, 99.0, ""),
+        (31.1, 99.0, "busy"),
+    ],
+)
+def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, says: str
+):
+    monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
+    monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
+    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says
+
+
+def test_that_its_own_processes_kept_it_waiting_is_no_excuse(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
+    for computed, says in ((2.0, ""), (18.0, "time")):
+        monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
+        assert supervisor._time_is_up(1, 15.0, Limits(seconds=10.0)) == says
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "computed", "waited"),
+    [
+        (10.0, 4.0, 6.0, 4.0),  # alone, beside one other program
+        (10.0, 9.0, 20.0, 0.0),  # its own processes had both processors
+        (10.0, 9.0, 7.0, 3.0),  # some of them were its own
+        (30.0, 29.0, 0.1, 20.0),  # more is not believed: what it starts and never waits for is not counted
+    ],
+)
+def test_only_the_time_of_others_is_time_waited_for(clock: float, delay: float, computed: float, waited: float):
+    assert supervisor._waited_for_others(clock, delay, computed) == pytest.approx(waited)

@@ -1,0 +1,210 @@
+"""Drop the rights of the sandbox's process, from within, before it runs the learner's code."""
+
+import contextlib
+import ctypes
+import math
+import os
+import platform
+import signal
+import site
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from transformer_course.sandbox.linux import landlock, namespaces, seccomp
+from transformer_course.sandbox.linux.process_settings import (
+    DIE_WITH_PARENT,
+    DUMPABLE,
+    KEEP_CAPABILITIES,
+    NO_NEW_PRIVILEGES,
+    prctl,
+)
+from transformer_course.sandbox.resource_limits import Limits
+
+FIRST_UID = 1_879_048_192
+"""Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
+NO_GUARDS = {
+    "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "cgroup": False,
+}  # fmt: skip
+"""Those that ``confine`` returns, and those that the supervisor adds: ``own_disk`` and ``cgroups``."""
+CAP_DAC_READ_SEARCH = 1 << 2
+"""Capability to read every file (``man 7 capabilities``)."""
+COURSE = "transformer_course"
+LITTLE_MEMORY_MB = 128
+"""A job that may take no more is told apart by how much it holds, so nothing else may count."""
+M_MMAP_THRESHOLD = -3
+"""The parameter of ``mallopt``, in glibc's ``malloc.h``."""
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+
+
+def confine(limits: Limits, folder: str) -> dict[str, Any]:
+    """Restrict this process irrevocably to its limits and to its own empty folder.
+
+    Args:
+        limits: Resource limits to set.
+        folder: Where it may write; it becomes the working directory and ``HOME``.
+
+    Returns:
+        The guards that protect the rest of the machine, beyond the limits: whether the process became a user of its
+        own (``own_user``) or is in ``namespaces`` of its own, the version of ``landlock`` that restricts it (0 if
+        none), and whether ``seccomp`` does.
+
+    Raises:
+        OSError: The system refuses a restriction that it should support.
+    """
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    bounds = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": math.ceil(limits.kill_after) + 1,
+        "RLIMIT_FSIZE": limits.file_mb << 20,
+        "RLIMIT_NOFILE": limits.open_files,
+    }
+    guards: dict[str, Any] = dict(NO_GUARDS)
+    if sys.platform == "linux":
+        _prefer_for_oom_kill()
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+        bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
+        guards["own_user"] = switch_to_own_user(os.getpid(), folder)
+        threads = 0 if guards["own_user"] else _threads_of_this_user()  # to look for them takes milliseconds
+        guards["namespaces"] = namespaces.is_inside
+        if namespaces.is_inside:
+            set_capabilities(0)  # who makes a namespace has all rights in it
+        bounds["RLIMIT_NPROC"] = limits.processes + threads
+        if limits.memory_mb <= LITTLE_MEMORY_MB:
+            _return_large_blocks()
+        prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        prctl(NO_NEW_PRIVILEGES, 1)
+        guards["landlock"] = landlock.version()
+        if guards["landlock"]:
+            readable, listed = _without_answers()
+            landlock.restrict_self([*readable, *DEVICES], [folder, "/dev/null"], listed)
+        guards["seccomp"] = seccomp.install_filter()
+    if sys.platform != "win32":
+        import resource
+
+        for name, bound in bounds.items():
+            with contextlib.suppress(OSError, ValueError):  # already lower, or not supported by this system
+                resource.setrlimit(getattr(resource, name), (bound, bound))
+    return guards
+
+
+def _prefer_for_oom_kill() -> None:
+    """Let Linux kill this process first when memory runs out, rather than an innocent one."""
+    prctl(DUMPABLE, 1)  # else its files in /proc belong to root
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _return_large_blocks() -> None:
+    """Have every tensor of more than 128 kB take memory of its own, which goes back to the system with it.
+
+    Otherwise small ones that stay lie between the holes that large ones leave, and what is held at once says little of
+    what is taken: a right answer that keeps a result of each block took as much as the whole table.
+    """
+    with contextlib.suppress(AttributeError):  # only glibc has it: ``man 3 mallopt``
+        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
+
+
+def uid_for(pid: int) -> int:
+    """Return the user id that a process switches to: no two running processes share one."""
+    return FIRST_UID + pid
+
+
+def switch_to_own_user(pid: int, folder: str) -> bool:
+    """Switch to a user id that no other process has, if this process is root and the system permits it.
+
+    Where only root can read Python's files (as in ``/root``), the capability to read every file is kept, and it is
+    left to Landlock to restrict it.
+
+    Args:
+        pid: The process's own number.
+        folder: Folder to hand over to the new user.
+
+    Returns:
+        Whether the process has a user of its own now. A root without other users, as in some containers, stays root
+        but drops all capabilities.
+    """
+    if os.geteuid() != 0:
+        return False
+    uid = uid_for(pid)
+    needed = [path for path in (*_python_paths(), os.__file__) if os.path.exists(path)]
+    try:
+        os.chown(folder, uid, uid)
+        prctl(KEEP_CAPABILITIES, 1)
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    except OSError:  # a container without other users
+        set_capabilities(0)
+        return False
+    set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else CAP_DAC_READ_SEARCH)
+    return True
+
+
+def prepare() -> None:
+    """Do once, in the process that is forked for each job, what is the same for all of them."""
+    _without_answers()
+    if platform.machine() in seccomp.ARCHITECTURES:
+        seccomp.filter_for(platform.machine())
+
+
+@cache
+def _python_paths() -> tuple[str, ...]:
+    """List the paths of Python and its packages, among them the sandbox's copy of the course."""
+    folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
+    return tuple(sorted({str(Path(folder).resolve()) for folder in folders if folder}))
+
+
+@cache
+def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Split Python's paths where the course is installed among them: its answers are not to be read.
+
+    Returns:
+        What may be read; and the folders around it, of which only the names may be.
+    """
+    places = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
+    hidden = {place for place in places if place.is_dir() and place != Path(__file__).parents[1].resolve()}
+    readable: list[str] = []
+    listed: list[str] = []
+
+    def split(path: Path) -> None:
+        if path in hidden:
+            return
+        if not any(place.is_relative_to(path) for place in hidden):
+            readable.append(str(path))
+            return
+        listed.append(str(path))
+        for entry in path.iterdir():
+            if not entry.is_symlink() or entry.resolve() not in hidden:
+                split(entry)
+
+    for path in _python_paths():
+        split(Path(path))
+    return tuple(readable), tuple(listed)
+
+
+def _threads_of_this_user() -> int:
+    """Count the threads that this user runs already: ``RLIMIT_NPROC`` counts all of them."""
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            count += len(os.listdir(folder / "task")) if folder.stat().st_uid == os.geteuid() else 0
+    return count
+
+
+def set_capabilities(capabilities: int) -> None:
+    """Restrict this process to some of root's capabilities.
+
+    Args:
+        capabilities: Bit mask of those to keep; 0 drops all.
+
+    Raises:
+        OSError: The system refuses.
+    """
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)  # effective, permitted, inheritable; twice
+    if ctypes.CDLL(None, use_errno=True).capset(header, data) != 0:
+        raise OSError(ctypes.get_errno(), f"capset({capabilities})")

@@ -1,0 +1,28 @@
+"""Copy the code that a job needs into the sandbox."""
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+"""The folder that contains both packages."""
+LIBRARY = "transformer_lab"
+COURSE = "transformer_course"
+SANDBOXED = ("running", "sandbox")
+"""Rooms of the course that the sandbox contains: no reference, mistake or judge. The model library comes too."""
+
+
+def copy_course(to: Path) -> None:
+    """Copy the Python files of the model library and of the ``SANDBOXED`` rooms, readable by every user.
+
+    Args:
+        to: Folder that will contain the packages; it has to go on the sandbox's ``sys.path``.
+    """
+    sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
+    for room in SANDBOXED:
+        sources += (ROOT / COURSE / room).rglob("*.py")
+    for source in sources:
+        target = to / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    for path in (to, *to.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)

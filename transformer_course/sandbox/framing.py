@@ -1,0 +1,52 @@
+"""Length-prefixed frames on a pipe."""
+
+from typing import BinaryIO
+
+LIBRARY = "library"
+"""Folder of the sandbox, beside the one that jobs work in, with files for a job's own process to read."""
+LENGTH_BYTES = 8
+"""Size of the big-endian length in front of each frame."""
+ANNOUNCEMENT = b"a job"
+"""Frame in front of the first job of a notebook: the fork server waits for it, and leaves the rest to a supervisor."""
+SAME_NOTEBOOK = b"one more"
+"""Frame in front of each of the notebook's other jobs, which the same supervisor reads."""
+NO_MORE = b""
+"""Frame that ends a notebook's supervisor."""
+
+
+class BrokenFrame(Exception):
+    """The other side closed the pipe within a frame, or announced a frame above the permitted size."""
+
+
+def send(pipe: BinaryIO, payload: bytes) -> None:
+    """Write one frame."""
+    send_raw(pipe, len(payload).to_bytes(LENGTH_BYTES, "big") + payload)
+
+
+def send_raw(pipe: BinaryIO, payload: bytes) -> None:
+    """Write bytes without their length, in as many writes as an unbuffered pipe needs."""
+    rest = memoryview(payload)
+    while rest:
+        rest = rest[pipe.write(rest) :]
+
+
+def receive(pipe: BinaryIO, max_bytes: int) -> bytes:
+    """Read one frame.
+
+    Raises:
+        BrokenFrame: The pipe ends early, or the frame is longer than ``max_bytes``.
+    """
+    length = int.from_bytes(_read_exactly(pipe, LENGTH_BYTES), "big")
+    if length > max_bytes:
+        raise BrokenFrame(f"the frame must have at most {max_bytes} bytes; got {length}")
+    return _read_exactly(pipe, length)
+
+
+def _read_exactly(pipe: BinaryIO, length: int) -> bytes:
+    received = bytearray()
+    while len(received) < length:
+        chunk = pipe.read(min(length - len(received), 1 << 20))
+        if not chunk:
+            raise BrokenFrame(f"the pipe ended after {len(received)} of {length} bytes")
+        received += chunk
+    return bytes(received)

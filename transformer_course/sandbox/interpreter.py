@@ -1,0 +1,213 @@
+"""A fresh Python process that sees only the sandbox's copy of the course, and the pipes to and from it."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any, BinaryIO, TypeVar, cast
+
+from transformer_course.sandbox import framing
+
+T = TypeVar("T")
+
+START_TIMEOUT = 120.0
+"""Seconds that importing torch may take on a cold and busy machine."""
+INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
+FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
+}
+"""Variables that make all runs alike."""
+
+
+class SandboxError(OSError):
+    """The sandbox itself does not work."""
+
+
+class Interpreter:
+    """The process that runs ``fork_server.main``; it starts at once, and is waited for when its guards are asked for.
+
+    Args:
+        folder: The sandbox's folder, which contains the ``course`` and an empty folder to ``work`` in.
+        forks: Whether the process forks a supervisor for each job.
+        python: The command that starts Python; by default the Python that runs this.
+        environment: The command's environment; by default the few variables that Python needs.
+
+    Attributes:
+        process: The process itself.
+        notebook: The cells of the notebook whose jobs have a supervisor that waits for more of them; None if none does.
+    """
+
+    notebook: Sequence[Mapping[str, str]] | None = None
+
+    def __init__(
+        self,
+        folder: Path,
+        forks: bool,
+        python: Sequence[str] = (sys.executable,),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._folder = folder
+        course, work = str(folder / "course"), str(folder / "work")
+        # Python's own finders look into folders; that of an editable installation would find all of the course.
+        own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
+        code = (
+            "import gc, sys; gc.disable(); "  # until all is imported: to look for garbage takes a tenth of that time
+            f"sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
+            "from transformer_course.sandbox import fork_server"
+        )
+        inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+        with (folder / "stderr").open("wb") as stderr:
+            self.process = subprocess.Popen(
+                [*python, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env=inherited | FIXED_VARIABLES if environment is None else environment,
+                start_new_session=True,
+            )
+        if sys.platform != "win32":
+            os.set_blocking(cast(BinaryIO, self.process.stdin).fileno(), False)  # else a write waits for all to be read
+
+    @cached_property
+    def guards(self) -> dict[str, Any]:
+        """The guards that it reports when it is ready, as ``confine.confine`` returns them.
+
+        Raises:
+            SandboxError: The process does not start.
+        """
+        try:
+            guards: dict[str, Any] = json.loads(self.receive(START_TIMEOUT, 1 << 10))
+            return guards
+        except (framing.BrokenFrame, TimeoutError):
+            self.stop()
+            lines = (self._folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
+            raise SandboxError(f"the sandbox does not start: {lines[-1] if lines else 'it says nothing'}") from None
+        except BaseException:
+            self.stop()
+            raise
+
+    def send(self, *payloads: bytes) -> None:
+        """Send frames.
+
+        Raises:
+            TimeoutError: The process does not read them.
+            BrokenFrame: The process has ended.
+        """
+        pipe = cast(BinaryIO, self.process.stdin)
+        for payload in payloads:
+            _with_timeout(START_TIMEOUT, partial(framing.send, payload=payload), pipe)
+
+    def receive(self, seconds: float, max_bytes: int) -> bytes:
+        """Wait for a frame and return it.
+
+        Raises:
+            TimeoutError: No frame has come after ``seconds``.
+            BrokenFrame: The frame breaks off, or is longer than ``max_bytes``.
+        """
+        pipe = cast(BinaryIO, self.process.stdout)
+        return _with_timeout(seconds, partial(framing.receive, max_bytes=max_bytes), pipe)
+
+    def stop(self) -> None:
+        """Kill the process and its process group."""
+        if sys.platform != "win32":
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.wait()
+        self.close_pipes()
+
+    def close_pipes(self) -> None:
+        """Close this side's ends of the pipes."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            cast(BinaryIO, pipe).close()
+
+
+def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) -> T:
+    """Call a function that reads or writes a pipe, which may block for ever, and return its result.
+
+    Raises:
+        TimeoutError: There is no result after ``seconds``.
+        BrokenFrame: The pipe is broken.
+        SandboxError: The system has no thread left (on Windows, which cannot wait for pipes).
+    """
+    try:
+        if sys.platform == "win32":
+            return _in_thread(seconds, partial(act, pipe))
+        return act(cast(BinaryIO, _TimedPipe(pipe, seconds)))
+    except (TimeoutError, SandboxError):
+        raise
+    except OSError as error:
+        raise framing.BrokenFrame(str(error)) from error
+
+
+class _TimedPipe:
+    """A pipe that is read or written for a time: a thread for each message would take as long as the message.
+
+    Args:
+        pipe: This side's end of it.
+        seconds: The time.
+    """
+
+    def __init__(self, pipe: BinaryIO, seconds: float) -> None:
+        self._pipe, self._deadline = pipe, time.monotonic() + seconds
+
+    def read(self, size: int) -> bytes:
+        """Return the bytes that come next, at most so many; none at the end.
+
+        Raises:
+            TimeoutError: None have come in time.
+        """
+        self._wait(select.POLLIN)
+        return self._pipe.read(size)
+
+    def write(self, payload: memoryview) -> int:
+        """Write what the pipe takes at once, and return how many bytes that were.
+
+        Raises:
+            TimeoutError: It takes none in time.
+        """
+        self._wait(select.POLLOUT)
+        return self._pipe.write(payload) or 0
+
+    def _wait(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._pipe, event)
+        if not poll.poll(max(0.0, 1000 * (self._deadline - time.monotonic()))):
+            raise TimeoutError
+
+
+def _in_thread(seconds: float, act: Callable[[], T]) -> T:
+    results: SimpleQueue[T | Exception] = SimpleQueue()
+
+    def wait() -> None:
+        try:
+            results.put(act())
+        except Exception as error:
+            results.put(error)
+
+    try:
+        threading.Thread(target=wait, daemon=True).start()
+    except RuntimeError as error:
+        raise SandboxError(f"the system has no process or thread left: {error}") from None
+    try:
+        result = results.get(timeout=seconds)
+    except Empty:
+        raise TimeoutError from None
+    if isinstance(result, Exception):
+        raise result
+    return result

@@ -1,0 +1,60 @@
+"""Say which limit of the sandbox an error comes from: the system's own words would puzzle whoever reads
+the feedback.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from transformer_course.running.observation import CrashReport
+from transformer_course.sandbox.resource_limits import Limits
+
+
+def name_limits(answer: Mapping[str, Any], limits: Limits, took_mb: int) -> None:
+    """Add to the message of each error of a job that a limit explains which limit it is.
+
+    Args:
+        answer: What ``run_job`` returned; its messages are changed.
+        limits: Limits that the job ran under.
+        took_mb: Memory that it took.
+    """
+    for report in _crash_reports(answer):
+        if cause := _cause(report, limits, took_mb):
+            report["message"] = f"{report['message']} ({cause})".lstrip()
+
+
+def is_much(took_mb: int, limits: Limits) -> bool:
+    """Return whether a job that ran out of time may have done so because it took memory without end."""
+    return took_mb > limits.memory_mb // 2
+
+
+def peak_kb() -> int:
+    """Return how many KB of memory this process has held at most; 0 where the system does not tell."""
+    if sys.platform != "linux":
+        return 0
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _crash_reports(answer: Mapping[str, Any]) -> Iterator[CrashReport]:
+    for result in (answer.get("crash"), *(seen.get("error") for seen in answer.get("records", ()))):
+        if result:
+            yield cast(CrashReport, result)
+
+
+def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
+    if report["type"] == "TookTooLong" and is_much(took_mb, limits):
+        return f"by then it had taken {took_mb} of at most {limits.memory_mb} MB of memory"
+    told = f"{report['type']}: {report['message']}"
+    causes = {
+        r"^MemoryError|allocate memory": f"the limit is {limits.memory_mb} MB of memory",
+        r"^BlockingIOError: \[Errno 11\]|start new thread": f"the limit is {limits.processes} processes and threads",
+        r"\[Errno 28\]": f"the limit is {limits.disk_mb} MB and {limits.files} files",
+        r"\[Errno 24\]": f"the limit is {limits.open_files} open files",
+        r"\[Errno 27\]": f"the limit is {limits.file_mb} MB in one file",
+        r"^PermissionError": "graded code may use neither the network nor files outside its own folder, "
+        "and start no processes that share memory",
+    }
+    return next((cause for pattern, cause in causes.items() if re.search(pattern, told)), "")

@@ -1,0 +1,85 @@
+"""A control group of its own for a job, where the system has left some to the user who grades: ``man 7 cgroups``.
+
+Resource limits count what one process takes, or what one user runs; a group counts the memory of all that the job
+starts, and its processes alone, and ends them in one step. Only version 2 is used.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+from transformer_course.sandbox.resource_limits import Limits
+
+ROOT = Path("/sys/fs/cgroup")
+OWN_GROUP = Path("/proc/self/cgroup")
+OVERHEAD_MB = 256
+"""Memory that the kernel needs for a job: page tables, pipes, and pages of torch that are written to."""
+
+
+def make(limits: Limits) -> Path | None:
+    """Make a group for a job that this process supervises.
+
+    Returns:
+        Its folder; None if the system leaves no groups to this user.
+    """
+    for parent in _candidates():
+        group = parent / f"transformer-course-{os.getpid()}-{os.urandom(4).hex()}"
+        with contextlib.suppress(OSError):
+            if {"memory", "pids"} <= {*(parent / "cgroup.subtree_control").read_text().split()}:
+                group.mkdir()
+                try:
+                    (group / "pids.max").write_text(str(limits.processes))
+                    (group / "memory.max").write_text(str(limits.memory_mb + limits.disk_mb + OVERHEAD_MB << 20))
+                    (group / "memory.oom.group").write_text("1")
+                except OSError:
+                    group.rmdir()
+                    raise
+                with contextlib.suppress(OSError):  # there may be no swap
+                    (group / "memory.swap.max").write_text("0")
+                return group
+    return None
+
+
+def _candidates() -> list[Path]:
+    """List the groups that this process may have to itself: its own, and the one around it, as systemd makes them."""
+    try:
+        lines = OWN_GROUP.read_text().splitlines()
+    except OSError:
+        return []
+    own = [ROOT / line.removeprefix("0::/") for line in lines if line.startswith("0::/")]
+    return [folder for group in own for folder in (group, group.parent) if folder.is_relative_to(ROOT)]
+
+
+def join(group: Path | None) -> bool:
+    """Move this process into a group; return whether it could."""
+    if group is None:
+        return False
+    try:
+        (group / "cgroup.procs").write_text("0")
+    except OSError:
+        return False
+    return True
+
+
+def ran_out_of_memory(group: Path | None) -> bool:
+    """Return whether a process of a group was ended because the group took too much memory."""
+    if group is None:
+        return False
+    with contextlib.suppress(OSError, ValueError):
+        events = dict(line.split() for line in (group / "memory.events").read_text().splitlines())
+        return int(events.get("oom_kill", 0)) > 0
+    return False
+
+
+def end(group: Path | None) -> None:
+    """End all processes of a group."""
+    if group is not None:
+        with contextlib.suppress(OSError):
+            (group / "cgroup.kill").write_text("1")
+
+
+def remove(group: Path | None) -> None:
+    """Remove a group whose processes have ended."""
+    if group is not None:
+        with contextlib.suppress(OSError):
+            group.rmdir()

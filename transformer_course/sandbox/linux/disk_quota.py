@@ -1,0 +1,106 @@
+"""How much a job may write in all: on a file system of its own, where Linux permits one, or else by looking.
+
+A file system in memory that is mounted for the job alone bounds the size and the number of its files, and is gone with
+everything in it when the job ends. Without the right to mount one, its folder is looked through ten times a second.
+"""
+
+import contextlib
+import ctypes
+import errno
+import math
+import os
+import sys
+import time
+
+from transformer_course.sandbox.linux import namespaces
+from transformer_course.sandbox.linux.family_watch import deleted_bytes
+from transformer_course.sandbox.resource_limits import Limits
+
+NO_SET_UID, NO_DEVICES, RECURSIVE, PRIVATE, DETACH = 2, 4, 1 << 14, 1 << 18, 2  # man 2 mount, umount
+SECONDS_BETWEEN_CHECKS = 0.1
+
+
+def mount(folder: str, limits: Limits) -> bool:
+    """Put a file system of limited size on a folder, for this process and its children only.
+
+    Returns:
+        Whether the system permits it.
+    """
+    if sys.platform != "linux":
+        return False
+    size = f"size={limits.disk_mb}m,nr_inodes={limits.files},mode=700"
+    try:
+        if not namespaces.is_inside:
+            namespaces.unshare(namespaces.NEW_MOUNTS)
+        _mount("none", "/", None, RECURSIVE | PRIVATE, None)  # so that nobody else sees the next
+        _mount("tmpfs", folder, "tmpfs", NO_SET_UID | NO_DEVICES, size)
+    except OSError:
+        return False
+    return True
+
+
+def unmount(folder: str) -> None:
+    """Take the file system off its folder again, if there is one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).umount2(os.fsencode(folder), DETACH)
+
+
+def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None) -> None:
+    texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]) != 0:
+        raise OSError(ctypes.get_errno(), f"mount on {target}")
+
+
+class FolderWatch:
+    """Watches how much lies in a folder, or has been deleted there and is still held open by a job.
+
+    Args:
+        folder: The folder.
+        limits: What may lie in it.
+        is_needed: Whether to look at all.
+    """
+
+    def __init__(self, folder: str, limits: Limits, is_needed: bool = True) -> None:
+        self._folder, self._limits = folder, limits
+        self._next_look = time.monotonic() if is_needed else math.inf
+
+    def is_exceeded(self) -> bool:
+        """Return whether more than the limits permit lies in the folder; it looks now and then only."""
+        if time.monotonic() < self._next_look:
+            return False
+        left = (self._limits.disk_mb << 20) - (deleted_bytes() if sys.platform == "linux" else 0)
+        exceeded = left < 0 or _holds_more_than(self._folder, left, self._limits.files)
+        self._next_look = time.monotonic() + SECONDS_BETWEEN_CHECKS
+        return exceeded
+
+
+def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
+    """Count until it is too much; where something could lie that cannot be counted, it is too much as well."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    n_files -= 1
+                    if n_files < 0 or n_bytes < 0:
+                        return True
+                    with contextlib.suppress(FileNotFoundError):
+                        n_bytes -= 512 * entry.stat(follow_symlinks=False).st_blocks
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+        except FileNotFoundError:  # it has just been deleted
+            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG or _can_be_filled(path):
+                return True
+    return n_bytes < 0
+
+
+def _can_be_filled(folder: str) -> bool:
+    """Return whether files can be made in a folder, though it may be closed to whoever wants to list them."""
+    try:
+        return os.lstat(folder).st_mode & 0o300 == 0o300
+    except OSError:
+        return False

@@ -1,0 +1,96 @@
+"""Refuse, with Linux's seccomp, every system call but those that computing takes.
+
+Resource limits and Landlock leave much open. Sockets lead to the network and to services that run commands for any
+local user. Shared memory, message queues and keyrings outlive the process: they would fill the machine, or be read by
+the next learner's code. Where the grader is an ordinary user, sandboxed code has the same user id, and so could change
+the permissions of that user's files, or the limits and the scheduling of that user's processes. And each call that is
+not needed is one more door into the kernel. So what is allowed is listed, in ``permitted_system_calls``, and not what
+is refused.
+"""
+
+import ctypes
+import platform
+import sys
+from functools import cache
+
+from transformer_course.sandbox.linux.permitted_system_calls import ALLOWED, ALLOWED_WITH, CLONE, CLONE3, FIRST_UNKNOWN
+
+NEW_NAMESPACE = 0x7E02_0080  # CLONE_NEW*, linux/sched.h
+ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}  # AUDIT_ARCH_*, linux/audit.h
+X32_SYSCALL_BIT = 0x4000_0000  # at and above it, x86-64 has the same calls under other numbers
+
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF instructions, linux/bpf_common.h
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT, ARGUMENT_BYTES = 0, 4, 16, 8  # offsets in struct seccomp_data, little-endian
+ALLOW = 0x7FFF_0000
+REFUSE = 0x0005_0000 | 1  # with EPERM, which Python raises as PermissionError
+MISSING = 0x0005_0000 | 38  # with ENOSYS
+SET_SECCOMP, FILTER_MODE = 22, 2  # man 2 prctl
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = (("code", ctypes.c_uint16), ("yes", ctypes.c_uint8), ("no", ctypes.c_uint8), ("k", ctypes.c_uint32))
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
+
+
+def install_filter() -> bool:
+    """Refuse all other system calls to this process and to all its future children, irrevocably.
+
+    The process must have set ``PR_SET_NO_NEW_PRIVS`` before.
+
+    Returns:
+        Whether this system has installed the filter.
+    """
+    if sys.platform != "linux" or sys.maxsize < 2**32 or platform.machine() not in ARCHITECTURES:
+        return False
+    program = filter_for(platform.machine())
+    return bool(ctypes.CDLL(None).prctl(SET_SECCOMP, FILTER_MODE, ctypes.byref(program), 0, 0) == 0)
+
+
+@cache
+def filter_for(machine: str) -> ctypes.Structure:
+    """Return the filter as the kernel takes it; making it takes milliseconds, so all jobs share it."""
+    instructions = _instructions(machine)
+    return _Program(len(instructions), (_Instruction * len(instructions))(*instructions))
+
+
+def _instructions(machine: str) -> list[_Instruction]:
+    """Return the filter: one test after the other, each followed by what happens if it holds."""
+    column = list(ARCHITECTURES).index(machine)
+    numbers = sorted(number for pair in ALLOWED.values() if (number := pair[column]) is not None)
+    return [
+        _Instruction(LOAD, 0, 0, ARCHITECTURE),
+        _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # another one has other numbers
+        _Instruction(RETURN, 0, 0, REFUSE),
+        _Instruction(LOAD, 0, 0, NUMBER),
+        *_if(AT_LEAST, X32_SYSCALL_BIT, _Instruction(RETURN, 0, 0, REFUSE)),
+        *(test for number in numbers for test in _if(EQUAL, number, _Instruction(RETURN, 0, 0, ALLOW))),
+        *_if(
+            EQUAL,
+            CLONE[column],
+            _Instruction(LOAD, 0, 0, FIRST_ARGUMENT),
+            *_if(ANY_BIT, NEW_NAMESPACE, _Instruction(RETURN, 0, 0, REFUSE)),
+            _Instruction(RETURN, 0, 0, ALLOW),
+        ),
+        *(
+            test
+            for *call, argument, values in ALLOWED_WITH.values()
+            for test in _if(
+                EQUAL,
+                call[column],
+                _Instruction(LOAD, 0, 0, FIRST_ARGUMENT + ARGUMENT_BYTES * argument),
+                *(test for value in values for test in _if(EQUAL, value, _Instruction(RETURN, 0, 0, ALLOW))),
+                _Instruction(RETURN, 0, 0, REFUSE),
+            )
+        ),
+        *_if(EQUAL, CLONE3, _Instruction(RETURN, 0, 0, MISSING)),
+        *_if(AT_LEAST, FIRST_UNKNOWN, _Instruction(RETURN, 0, 0, MISSING)),
+        _Instruction(RETURN, 0, 0, REFUSE),
+    ]
+
+
+def _if(test: int, value: int, *then: _Instruction) -> list[_Instruction]:
+    """Return a test of what was loaded last, and the instructions that are skipped unless it holds."""
+    return [_Instruction(test, 0, len(then), value), *then]

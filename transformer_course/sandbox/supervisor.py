@@ -1,0 +1,464 @@
+"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, and leave nothing behind."""
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import socket
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from io import FileIO
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from transformer_course.running import served_models
+from transformer_course.running.answer_job import Job, run_job
+from transformer_course.running.plain_data import count_numbers, pack, unpack
+from transformer_course.running.served_models import ModelServer
+from transformer_course.running.trace_job import serve_traces
+from transformer_course.sandbox import confine, framing, limit_reports
+from transformer_course.sandbox.delete_tree import delete_tree
+from transformer_course.sandbox.exit_reasons import exit_reason
+from transformer_course.sandbox.linux import control_groups, disk_quota, namespaces
+from transformer_course.sandbox.linux.disk_quota import FolderWatch
+from transformer_course.sandbox.linux.family_watch import MemoryWatch
+from transformer_course.sandbox.linux.process_settings import SUBREAPER, prctl
+from transformer_course.sandbox.linux.process_times import (
+    cpu_seconds,
+    delay_seconds,
+    seconds_of_ended_children,
+    seconds_of_family,
+)
+from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
+
+PIPE_BYTES = 4096
+"""Number of bytes that a pipe which is ready takes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the trusted side wants.
+
+    Args:
+        packed: The job, in two parts, which only the process that runs it unpacks: that is another copy of torch's
+            memory less to touch, and what is touched is copied. The models of its cases come after it.
+        limits: Its limits.
+        cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
+            for one that is observed.
+        has_models: Whether its cases have models that are only called, by another process.
+    """
+
+    packed: tuple[bytes, bytes]
+    limits: Limits
+    cpu_seconds: float = 0.0
+    has_models: bool = False
+
+    def job(self, folder: str) -> Job:
+        """Return the job, whose own folder this is; to be called before it is confined to that."""
+        own, of_all = self.packed
+        job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
+        job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY, job["library"]).read_text()
+        return job
+
+
+def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+    """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
+
+    After the reason stand, on a line of their own, the seconds for which others had the processors.
+
+    A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
+    the next request, or an empty frame as the end.
+
+    A job with models is the last, so that no other is forked from a process that has held them.
+
+    Args:
+        jobs: Pipe that the jobs come on.
+        answers: Pipe that the two frames go to.
+        folder: Where to make the children's own folders.
+    """
+    prctl(SUBREAPER, 1)
+    is_last = False
+    while not is_last:
+        request = _receive_job(jobs)
+        _supervise(request, jobs, answers, folder)
+        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.NO_MORE
+
+
+def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+    own_folder = tempfile.mkdtemp(dir=folder)
+    watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
+    if request.cpu_seconds:
+        (reason, waited), answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
+    else:
+        reason, waited, answer = _run_in_child(request, own_folder, watch, jobs)
+    disk_quota.unmount(own_folder)
+    delete_tree(own_folder, seconds=5.0)  # when the sandbox is closed, it deletes what takes longer
+    framing.send(answers, f"{reason}\n{waited:.3f}".encode())
+    framing.send(answers, answer)
+
+
+def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+    """Read a job, run it in this very process, and send its answer, or all of them."""
+    request = _receive_job(jobs)
+    own_folder = tempfile.mkdtemp(dir=folder)
+    if request.cpu_seconds:
+        job = request.job(own_folder)
+        confine.confine(request.limits, own_folder)
+        receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
+        serve_traces(job, receive, partial(_send_trace, answers))
+        framing.send(answers, b"exit 0")
+        framing.send(answers, b"")
+    else:
+        if request.has_models:  # nowhere else to have them
+            served_models.connect(ModelServer(_receive_models(jobs)).answer)
+        jobs.close()
+        framing.send(answers, _run_confined(request, own_folder))
+
+
+def _send_trace(answers: BinaryIO, answer: bytes) -> None:
+    framing.send(answers, b"")
+    framing.send(answers, answer)
+
+
+def fork(act: Callable[[], object]) -> int:
+    """Fork a child process that calls a function and exits, with status 1 if the function raised.
+
+    Returns:
+        The child's process id.
+    """
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    return child
+
+
+def _receive_job(jobs: BinaryIO) -> Request:
+    told = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
+    packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
+    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0), told.get("has_models", False))
+
+
+def _receive_models(jobs: BinaryIO) -> list[Any]:
+    models: list[Any] = unpack(framing.receive(jobs, MAX_JOB_BYTES))
+    return models
+
+
+def _run_confined(request: Request, folder: str) -> bytes:
+    """Confine this process, run the job, and return its answer as bytes."""
+    job, before_kb = request.job(folder), limit_reports.peak_kb()
+    try:
+        confine.confine(request.limits, folder)
+        answer = run_job(job)
+    except BaseException as error:
+        answer = {"crash": {"type": type(error).__name__, "message": ""}}
+    most = request.limits.answer_mb << 20
+    try:
+        if count_numbers(answer) > most:  # to pack it could take more memory than there is
+            return bytes(most + 1)
+        limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
+        return pack(answer)
+    except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
+        return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
+
+
+def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
+    """Run a job in a child process; return why the child ended, for how long others kept it waiting, and its answer.
+
+    The models of its cases are read once the child is there, so that its memory has never held them.
+    """
+    limits, begun, computed = request.limits, time.monotonic(), seconds_of_ended_children()
+    reading, writing = os.pipe()
+    asking, asked = socket.socketpair() if request.has_models else (None, None)
+    group = control_groups.make(limits)
+    child = fork(lambda: _child_main(request, folder, group, writing, asking))
+    os.close(writing)
+    server = _serve_models(_receive_models(jobs), limits, os.path.dirname(folder), asked) if asked else None
+    if asking and asked:
+        asking.close()
+        asked.close()
+    try:
+        reason, answer = _collect_answer(child, reading, limits, watch, MemoryWatch(limits, is_needed=group is None))
+    finally:
+        os.close(reading)
+        clock = time.monotonic() - begun
+        delay = delay_seconds(child) + (delay_seconds(server) if server else 0.0)
+        if server:
+            os.kill(server, signal.SIGKILL)
+            os.waitpid(server, 0)
+        code, took_mb = _end(child, group)
+        ran_out = control_groups.ran_out_of_memory(group)
+        control_groups.remove(group)
+    waited = _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
+    if reason == "busy" and clock - waited > limits.kill_after:
+        reason = "time"  # it had kept itself waiting
+    if reason == "time" and limit_reports.is_much(took_mb, limits):
+        reason = "time and memory"
+    return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), waited, answer
+
+
+def _waited_for_others(clock: float, delay: float, computed: float) -> float:
+    """Return for how many seconds a job waited for what is not its own.
+
+    Args:
+        clock: Seconds that it took.
+        delay: Seconds of them for which its first process was ready, and others ran: its own, too.
+        computed: Seconds that all that it has started has computed.
+    """
+    return min(delay, max(0.0, clock - computed), clock * (1 - 1 / CLOCK_FACTOR))
+
+
+def _end(child: int, group: Path | None) -> tuple[int, int]:
+    """End a child process and all that it started; return its exit code, and the MB of memory that it took.
+
+    The filter of system calls lets nothing leave the child's process group: one call ends it, which no fork can outrun.
+    """
+    os.kill(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a group
+        os.killpg(child, signal.SIGKILL)
+    control_groups.end(group)
+    _, status, usage = os.wait4(child, 0)
+    kill_descendants(confine.uid_for(child))
+    return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
+
+
+def _child_main(request: Request, folder: str, group: Path | None, writing: int, asking: socket.socket | None) -> None:
+    os.setsid()
+    control_groups.join(group)
+    _keep_open(writing, *([asking.fileno()] if asking else []))
+    if asking:
+        asking.detach()
+        served_models.connect(partial(_ask, FileIO(4, "r+")))
+    with open(3, "wb", buffering=0) as pipe:
+        framing.send_raw(pipe, _run_confined(request, folder))
+
+
+def _keep_open(*pipes: int) -> None:
+    """Give these the numbers from 3 on, and close all others above."""
+    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)]  # out of each other's way
+    for number, pipe in enumerate(high, 3):
+        os.dup2(pipe, number)
+    os.closerange(3 + len(pipes), 1 << 16)
+
+
+def _ask(models: BinaryIO, request: bytes) -> bytes:
+    framing.send(models, request)
+    return framing.receive(models, MAX_JOB_BYTES)
+
+
+def _serve_models(models: list[Any], limits: Limits, folder: str, asked: socket.socket) -> int:
+    """Answer for models in a process of its own, confined as that which calls them; return its number."""
+    own_folder = tempfile.mkdtemp(dir=folder)
+
+    def serve() -> None:
+        os.setsid()
+        _keep_open(asked.fileno())
+        asked.detach()
+        server = ModelServer(models)
+        confine.confine(limits, own_folder)
+        with FileIO(3, "r+") as pipe, contextlib.suppress(framing.BrokenFrame):
+            while True:
+                framing.send(pipe, server.answer(framing.receive(pipe, limits.answer_mb << 20)))
+
+    return fork(serve)
+
+
+def _collect_answer(
+    child: int, reading: int, limits: Limits, watch: FolderWatch, memory: MemoryWatch
+) -> tuple[str, bytes]:
+    """Read what a child writes until it ends, or until it exceeds its time, disk, memory or the size of an answer.
+
+    Returns:
+        ``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``; and the bytes it wrote, which are empty unless
+        it ended by itself.
+    """
+    answer = bytearray()
+    pipe_is_open = True
+    begun = time.monotonic()
+    while not (up := _time_is_up(child, time.monotonic() - begun, limits)):
+        if watch.is_exceeded():
+            return "disk", b""
+        if memory.is_exceeded():
+            return "memory", b""
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        ready = pipe_is_open and select.select([reading], [], [], 0 if ended else 0.02)[0]
+        if ready:
+            chunk = os.read(reading, 1 << 20)
+            pipe_is_open = bool(chunk)
+            answer += chunk
+            if len(answer) > limits.answer_mb << 20:
+                return "size", b""
+        elif ended:
+            return "exit", bytes(answer)
+        elif not pipe_is_open:
+            time.sleep(0.001)
+    return up, b""
+
+
+def _time_is_up(child: int, clock: float, limits: Limits) -> str:
+    """Return whether a child has had its time: ``time``, ``busy`` if others had more of it, or nothing until then.
+
+    Sleeping counts, and waiting for what it has started. Only the time for which it was ready and others ran does not,
+    up to a bound: what its own processes compute is no time of others, but those that have ended may not be known.
+    """
+    late = clock - limits.kill_after
+    if late < 0:
+        return ""
+    waited, most = min(delay_seconds(child), clock - seconds_of_family()), limits.killed_after - limits.kill_after
+    return "" if late < min(waited, most) else "time" if waited < most else "busy"
+
+
+def _trace_in_child(
+    request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
+) -> tuple[str, float]:
+    """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
+    begun, computed = time.monotonic(), seconds_of_ended_children()
+    (asked, asking), (reading, writing) = os.pipe(), os.pipe()
+    group = control_groups.make(request.limits)
+    child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
+    os.close(writing)
+    os.close(asked)
+    try:
+        reason = _pass_on(request, child, watch, (jobs, asking), (reading, answers))
+    finally:
+        os.close(asking)
+        os.close(reading)
+        clock, delay = time.monotonic() - begun, delay_seconds(child)
+        _end(child, group)
+        control_groups.remove(group)
+    return reason, _waited_for_others(clock, delay, seconds_of_ended_children() - computed)
+
+
+def _pass_on(
+    request: Request, child: int, watch: FolderWatch, to_child: tuple[BinaryIO, int], from_child: tuple[int, BinaryIO]
+) -> str:
+    """Pass requests on to a child process, and its answers back; return why it ended."""
+    (jobs, asking), (reading, answers) = to_child, from_child
+    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
+    while True:
+        reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
+        if reason:
+            return reason
+        _send_trace(answers, answer)
+        question = framing.receive(jobs, MAX_JOB_BYTES)
+        if not question:
+            return "exit 0"
+        if cpu_limit == math.inf:
+            cpu_limit = cpu_seconds(child) + request.cpu_seconds
+        _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
+
+
+def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
+    os.setsid()
+    control_groups.join(group)
+    _keep_open(writing, asked)
+    with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
+        job = request.job(folder)
+        confine.confine(request.limits, folder)
+        receive = partial(framing.receive, questions, MAX_JOB_BYTES)
+        serve_traces(job, receive, partial(framing.send, answers))
+
+
+def _collect_frame(
+    child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int, watch: FolderWatch
+) -> tuple[str, bytes]:
+    """Read a frame that a child writes.
+
+    Returns:
+        Why there is none: ``exit``, ``time``, ``disk`` or ``size``, and empty where there is; and the frame.
+    """
+    received = bytearray()
+    length = -1
+    while time.monotonic() < deadline and cpu_seconds(child) < cpu_limit:
+        if watch.is_exceeded():
+            return "disk", b""
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if not select.select([reading], [], [], 0 if ended else 0.02)[0]:
+            if ended:
+                return "exit", b""
+            continue
+        wanted = framing.LENGTH_BYTES if length < 0 else length
+        chunk = os.read(reading, min(wanted - len(received), 1 << 20))
+        received += chunk
+        if not chunk:
+            return "exit", b""
+        if len(received) == wanted and length < 0:
+            length = int.from_bytes(received, "big")
+            received.clear()
+            if not 0 < length <= max_bytes:
+                return "size", b""
+        elif len(received) == length:
+            return "", bytes(received)
+    return "time", b""
+
+
+def _write(pipe: int, payload: bytes, deadline: float) -> None:
+    """Write to a child that may not read; why it does not shows when its answer is awaited."""
+    rest = memoryview(payload)
+    with contextlib.suppress(BrokenPipeError):
+        while rest and time.monotonic() < deadline:
+            if select.select([], [pipe], [], 0.02)[1]:
+                rest = rest[os.write(pipe, rest[:PIPE_BYTES]) :]
+
+
+def kill_descendants(uid: int | None = None) -> None:
+    """Kill all descendants of this process, including orphans and those in other process groups.
+
+    Args:
+        uid: The user id that all of them have, if it is theirs alone.
+    """
+    if namespaces.is_inside:  # all others in there are the job's; one call, which no fork can outrun
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
+        return
+    while _has_children() and (descendants := _descendants(os.getpid())):
+        if uid is not None and os.geteuid() == 0:
+            os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks while others are killed
+            for process in descendants:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(process, number)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _has_children() -> bool:
+    """Return whether there is anything to kill: a subreaper adopts orphans, so who has no child has no descendant."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _kill_processes_of(uid: int) -> None:
+    """Become a user and kill all its processes in one call, which no fork can outrun; only root can."""
+    os.setresuid(uid, uid, uid)
+    os.kill(-1, signal.SIGKILL)
+
+
+def _descendants(ancestor: int) -> list[int]:
+    """List the process ids of all descendants of a process, from ``/proc``."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parents[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
+    family = [ancestor]
+    for process in family:  # appended to while iterating
+        family += [child for child, parent in parents.items() if parent == process]
+    return family[1:]
