@@ -64,7 +64,7 @@ PLACES = {
     "workspace": Box(4, 1, TRUSTED, "the learner’s folder"),
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
-    "grading": Box(5, 2, TRUSTED, "hand-ins in,", "gradebook out"),
+    "grading": Box(5, 2, TRUSTED, "submissions in,", "gradebook out"),
     "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 0, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),

@@ -1,7 +1,7 @@
 """The grader: submitted notebooks in, gradebook and feedback out.
 
-In reading order. What comes in: ``hand_ins`` finds files in folders and zips, ``download_names`` tells whose they are,
-``written_answers`` and ``submissions`` read them, all of it as ``printable_text``. What is done with it:
+In reading order. What comes in: ``submitted_files`` finds files in folders and zips, ``download_names`` tells whose
+they are, ``written_answers`` and ``submissions`` read them, all of it as ``printable_text``. What is done with it:
 ``answer_similarity`` compares texts, ``run_answer`` runs an answer in the sandbox, ``judge_answer`` judges what was
 observed there, ``mistake_locations`` finds where it goes wrong, and ``assess`` does all of it for the exercises of a
 notebook, into ``graded_results``; a ``worker`` is a process that does so, and ``dask_workers`` are

@@ -114,7 +114,7 @@ class StudentResult:
         is_listed: Whether the student is in the roster, or there is none.
         written: The written answers, with their marks.
         extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
-        like: Whose hand-ins are nearly the same, by lesson.
+        like: Whose submissions are nearly the same, by lesson.
         requests: What the student has asked to be looked at again, and has no answer yet.
     """
 
@@ -237,7 +237,9 @@ class ClassResults:
 
     @property
     def copies(self) -> Iterator[tuple[str, list[str], float]]:
-        """Yield each group of students whose hand-ins are nearly the same, with the lesson and the least similarity."""
+        """Yield each group of students whose submissions are nearly the same, with the lesson and the
+        least similarity.
+        """
         for lesson in self.lessons:
             pairs = [pair for pair in self.similar if pair.lesson == lesson]
             groups: list[set[str]] = []

@@ -39,7 +39,7 @@ class ClassRules:
         overrides: Points and comments given by hand.
         marks: The written answers that are in the sheet, with their marks.
         partial_credit: Whether an answer that is right in some cases has that part of the points.
-        lessons: The lessons that count; none for all that enough students hand in.
+        lessons: The lessons that count; none for all that enough students submit.
         extensions: Later due dates for single students.
         rubric: What to look for in written answers, by question.
         library_calls: What becomes of a right answer that calls what was to be written, as ``LIBRARY_CALLS`` says.

@@ -1,4 +1,4 @@
-"""The roster: who is in the class, whether they hand in or not."""
+"""The roster: who is in the class, whether they submit or not."""
 
 import re
 import unicodedata

@@ -25,16 +25,16 @@ from transformer_course.grading.download_names import (
     read_download_name,
     zips_of_classes,
 )
-from transformer_course.grading.hand_ins import (
+from transformer_course.grading.printable_text import clean_name, encodable, printable
+from transformer_course.grading.submitted_files import (
     NO_NOTEBOOK_IN_FOLDER,
-    HandIn,
+    SubmittedFile,
     UnreadableFile,
     files_below,
     files_in_zip,
     one_file,
     time_of,
 )
-from transformer_course.grading.printable_text import clean_name, encodable, printable
 from transformer_course.grading.written_answers import written_answer_of
 
 MAX_CODE_LENGTH = 1 << 20
@@ -157,7 +157,7 @@ def _a_class(first: Submission) -> list[Submission]:
     return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=A_CLASS)]
 
 
-def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
+def _read_all(files: Iterable[SubmittedFile], parent: str) -> list[Submission]:
     """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``, and note what else there is.
 
     Args:
@@ -248,7 +248,7 @@ def _without_number(name: str) -> str:
     return re.sub(r" \(\d+\)$", "", name).casefold()
 
 
-def _student_of(file: HandIn, parent: str) -> DownloadName:
+def _student_of(file: SubmittedFile, parent: str) -> DownloadName:
     """Return whose a file is: that of the folder it is in, or of the part of the file's name before the lesson's.
 
     A file that is not named after a lesson is taken to be named after its student.
@@ -282,7 +282,7 @@ def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     return best if counts[best] else ""
 
 
-def _read_submission(file: HandIn, parent: str) -> Submission:
+def _read_submission(file: SubmittedFile, parent: str) -> Submission:
     whose, lesson = _student_of(file, parent), lesson_by_name(file.path.stem)
     submission = Submission(
         clean_name(whose.student),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
-from transformer_course.grading import hand_ins, submissions
+from transformer_course.grading import submissions, submitted_files
 from transformer_course.grading.submissions import Submission, find_submissions
 
 
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, say
 
 
 def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hand_ins, "MAX_NOTEBOOK_BYTES", 1 << 20)
+    monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     with path.open("ab") as file:
         file.truncate(2 << 20)
@@ -135,7 +135,7 @@ def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypa
 
 
 def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
-    deepest = tmp_path / "ada" / Path(*["a"] * hand_ins.MAX_DEPTH)
+    deepest = tmp_path / "ada" / Path(*["a"] * submitted_files.MAX_DEPTH)
     write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     write_notebook(deepest / "02_scaling.ipynb", [])
     write_notebook(deepest / "a" / "03_heads.ipynb", [])

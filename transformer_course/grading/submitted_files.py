@@ -40,7 +40,7 @@ class UnreadableFile(ValueError):
 
 
 @dataclass(frozen=True)
-class HandIn:
+class SubmittedFile:
     """One file, or a folder or zip that has nothing to read.
 
     Args:
@@ -62,7 +62,7 @@ class HandIn:
     is_notebook: bool = True
 
 
-def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False) -> Iterator[HandIn]:
+def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False) -> Iterator[SubmittedFile]:
     """Find the files in a folder and in the zips there; nothing that is hidden, and nothing through a link.
 
     Folders directly below that have no file are told, too, with their problem: each is a student's. Each file is to be
@@ -87,15 +87,15 @@ def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool =
     for entry in entries:
         if entry.is_symlink() and entry.is_dir():
             linked = "This is a link to a folder somewhere else, and links are not followed."
-            yield HandIn(entry, (entry.name,), problem=linked)
+            yield SubmittedFile(entry, (entry.name,), problem=linked)
         elif entry.is_dir() and not _is_same(entry, ignore):
             found = False
             for path in sorted(_files_in_tree(entry, ignore)):
-                for hand_in in _file(path, path.relative_to(folder).parts, time(path)):
+                for submitted_file in _file(path, path.relative_to(folder).parts, time(path)):
                     found = True
-                    yield hand_in
+                    yield submitted_file
             if not found:
-                yield HandIn(entry, (entry.name,), problem=NO_NOTEBOOK_IN_FOLDER)
+                yield SubmittedFile(entry, (entry.name,), problem=NO_NOTEBOOK_IN_FOLDER)
         elif not entry.is_dir():
             yield from _file(entry, (entry.name,), time(entry))
 
@@ -119,14 +119,14 @@ def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
         yield from (Path(here, name) for name in files if not _is_hidden(name))
 
 
-def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[HandIn]:
+def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[SubmittedFile]:
     suffix = path.suffix.lower()
     if suffix == ".ipynb":
         yield one_file(path, parts, time)
     elif suffix == ".zip" and not path.is_symlink() and path.is_file():
         yield from files_in_zip(path, (*parts[:-1], path.stem), time)
     elif path.name.lower() not in NOT_HANDED_IN:
-        yield HandIn(path, parts, bytes, *time, problem=_no_notebook(path.name), is_notebook=False)
+        yield SubmittedFile(path, parts, bytes, *time, problem=_no_notebook(path.name), is_notebook=False)
 
 
 def _no_notebook(name: str) -> str:
@@ -134,7 +134,7 @@ def _no_notebook(name: str) -> str:
     return f"This is no notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
 
 
-def one_file(path: Path, parts: tuple[str, ...], time: Time) -> HandIn:
+def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
     """Return a notebook that lies in a folder, with the time at which it was handed in."""
 
     def read() -> bytes:
@@ -146,7 +146,7 @@ def one_file(path: Path, parts: tuple[str, ...], time: Time) -> HandIn:
         except OSError as error:
             raise UnreadableFile(f"The file cannot be read: {error.strerror}.") from error
 
-    return HandIn(path, parts, read, *time)
+    return SubmittedFile(path, parts, read, *time)
 
 
 def time_of(path: Path) -> Time:
@@ -170,7 +170,7 @@ def _noted_time(path: Path) -> datetime | None:
         return None
 
 
-def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = None) -> Iterator[HandIn]:
+def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = None) -> Iterator[SubmittedFile]:
     """Find the files in a zip, and in zips in it; what cannot be read is told with its problem.
 
     Each is to be read before the next is asked for.
@@ -185,18 +185,18 @@ def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = No
         with path.open("rb") as file:
             yield from _members(file, path, path.stem, parts, time)
     except OSError as error:
-        yield HandIn(path, parts or (path.stem,), problem=f"The file cannot be read: {error.strerror}.")
+        yield SubmittedFile(path, parts or (path.stem,), problem=f"The file cannot be read: {error.strerror}.")
 
 
 def _members(
     file: IO[bytes], shown: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
-) -> Iterator[HandIn]:
+) -> Iterator[SubmittedFile]:
     try:
         _check_directory(file)
         archive = zipfile.ZipFile(file)
     except (UnreadableFile, zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
         why = str(error) if isinstance(error, UnreadableFile) else "The zip is damaged."
-        yield HandIn(shown, parts or (stem,), problem=why)
+        yield SubmittedFile(shown, parts or (stem,), problem=why)
         return
     with archive:
         folders, filled = set[str](), set[str]()
@@ -206,9 +206,9 @@ def _members(
                 own_time = time or _time_in_zip(info)
                 yield from _member(archive, info, shown.joinpath(*inner), (*parts, *inner), own_time, problem, depth)
         if parts and not filled:
-            yield HandIn(shown, parts, problem=NO_NOTEBOOK_IN_ZIP)
+            yield SubmittedFile(shown, parts, problem=NO_NOTEBOOK_IN_ZIP)
         for folder in set() if parts else sorted(folders - filled):  # of a class, each is a student's
-            yield HandIn(shown / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
+            yield SubmittedFile(shown / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
 
 
 def _entries(
@@ -240,21 +240,21 @@ def _member(
     time: Time,
     problem: str,
     depth: int,
-) -> Iterator[HandIn]:
+) -> Iterator[SubmittedFile]:
     """Find what a file in a zip is: a notebook, a zip, or neither."""
     suffix = path.suffix.lower()
     if suffix not in (".ipynb", ".zip"):
-        yield HandIn(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
+        yield SubmittedFile(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
     elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
-        yield HandIn(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
+        yield SubmittedFile(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
     elif suffix == ".ipynb":
-        yield HandIn(path, here, _reader(archive, info), *time)
+        yield SubmittedFile(path, here, _reader(archive, info), *time)
     else:
         here = (*here[:-1], path.stem)
         try:
             content = BytesIO(_read_member(archive, info, MAX_INNER_ZIP_BYTES))
         except UnreadableFile as error:
-            yield HandIn(path, here, problem=str(error))
+            yield SubmittedFile(path, here, problem=str(error))
         else:
             yield from _members(content, path, path.stem, here, time, depth + 1)
 

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from transformer_course.grading import hand_ins, submissions
+from transformer_course.grading import submissions, submitted_files
 from transformer_course.grading.submissions import Submission, find_submissions
 
 NOTEBOOK = nbformat.writes(new_notebook(cells=[new_code_cell("check(softmax)", id="check-softmax")])).encode()
@@ -180,8 +180,8 @@ def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
 
 
 def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(hand_ins, "MAX_NOTEBOOK_BYTES", 1 << 20)
-    monkeypatch.setattr(hand_ins, "MAX_INNER_ZIP_BYTES", 1 << 20)
+    monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
+    monkeypatch.setattr(submitted_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
     [notebook, inner] = find_submissions([write_files(tmp_path / "class", {"eve.zip": zipped(bomb)})])
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Were the outputs cleared?"
@@ -218,7 +218,7 @@ def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, mon
     at = whole.index(b"01_lookup.ipynb") + len(b"01_lookup.ipynb")
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
-    monkeypatch.setattr(hand_ins, "MAX_DIRECTORY_BYTES", 20)
+    monkeypatch.setattr(submitted_files, "MAX_DIRECTORY_BYTES", 20)
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip holds too many files."
 
 
