@@ -57,7 +57,7 @@ PLACES = {
     "exercise": Box(1, 0, TRUSTED, "what an exercise", "is made of"),
     "steps": Box(1, 1, TRUSTED, "an answer in steps"),
     "lesson_order": Box(2, 3, TRUSTED, "how lessons follow", "each other"),
-    "slips": Box(2, 0, TRUSTED, "mistakes made", "from the steps"),
+    "generated_mistakes": Box(2, 0, TRUSTED, "mistakes made", "from the steps"),
     "checking": Box(3, 0, TRUSTED, "judge, verdict,", "what is said"),
     "exercises": Box(2, 1, TRUSTED, "answers, cases,", "known mistakes"),
     "locating": Box(4, 0, TRUSTED, "the place in the code"),
@@ -75,7 +75,8 @@ PLACES = {
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
 pretrained, fast by generation; generation, pretrained and data by text, text by training. Lower \
-left, the untrusted side of the course: running and sandbox. Lower right, the trusted side: exercises, slips, \
+left, the untrusted side of the course: running and sandbox. Lower right, the trusted side: exercises, generated \
+mistakes, \
 checking, \
 locating, workspace, lesson, home, grading and commands; plots, diagrams, views, clinic and stored_models, which \
 need the library alone."""

@@ -24,7 +24,7 @@ def two_in_different_cases(
     wrong = {index for index, seen in enumerate(observed) if not _shows(known.expected[index], seen, 1.0)}
     ways: list[Made] = [
         *((mistake, way) for mistake in known.exercise.mistakes for way in mistake.ways),
-        *((slip, way) for slip in known.slips_like_in_some(observed) for way in slip.ways),
+        *((generated, way) for generated in known.generated_like_in_some(observed) for way in generated.ways),
     ]
     shown: dict[Made, frozenset[int]] = {
         one: cases for one in ways if (cases := _cases_like(known, one[1], observed, reach, wrong))

@@ -17,6 +17,8 @@ from transformer_course.checking.mistake_pairs import RIGHT, SEEN, Pair, Single
 from transformer_course.checking.shared_evaluation import SharedEvaluation
 from transformer_course.checking.tolerance import may_show, observation_distance
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.generated_mistakes.catalogue import catalogue_of, outline
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
 from transformer_course.running.isolation import default_torch_state, suppressed_output
@@ -24,8 +26,6 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.observe import count_samples, observe
 from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
-from transformer_course.slips.catalogue import catalogue_of, outline
-from transformer_course.slips.slip import Slip, SlipMistake
 from transformer_course.steps import Variant
 
 Way = Variant | Callable[..., Any]
@@ -34,9 +34,9 @@ MAX_KEPT_OUTPUTS = 8000
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
 FAR_FETCHED, LIKELY = 2.0, 1.0
-"""A slip of more weight than the first is far-fetched, and one of at most the second is likely."""
+"""A generated mistake of more weight than the first is far-fetched, and one of at most the second is likely."""
 MAX_LIKELY_PAIRS = 2000
-"""Number of pairs of likely mistakes that are tried at most where a far-fetched slip behaves the same."""
+"""Number of pairs of likely mistakes that are tried at most where a far-fetched generated mistake behaves the same."""
 N_LOOKED_AT = 2
 """Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
@@ -67,31 +67,34 @@ class Behaviour:
                 yield mistake, self.run(way)
 
     @property
-    def slips(self) -> Mapping[Slip, SlipMistake]:
-        """The slips of the answer that are told as mistakes, the likely first."""
-        return _slips(self.exercise)
+    def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
+        """The generated mistakes of the answer that are told as mistakes, the likely first."""
+        return _generated_mistakes(self.exercise)
 
-    def slips_like(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
-        """List the slips that may be what was observed: few have to be run."""
+    def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
+        """List the generated mistakes that may be what was observed: few have to be run."""
         found = catalogue_of(self.exercise).candidates(self.cases, self.expected, observed)
-        return [self.slips[one] for one in found]
+        return [self.generated[one] for one in found]
 
-    def slips_like_in_some(self, observed: Sequence[Observation]) -> Sequence[SlipMistake]:
-        """List the slips that may be what was observed in one of the cases that are looked at, and right in the other.
+    def generated_like_in_some(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
+        """List the generated mistakes that may be what was observed in one of the cases that are looked at, and right
+        in the other.
 
         Where the cases are those of another seed, that is not known, and none are listed.
         """
         found = catalogue_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
-        return [self.slips[one] for one in found]
+        return [self.generated[one] for one in found]
 
     def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
-        """List the mistakes that a verdict names; slips share names, so of those, the one that its message tells."""
-        slips = {
-            slip.name: slip
-            for slip in self.slips.values()
-            if slip.name in names and any(told.lower() in message.lower() for told in (slip.does, slip.says))
+        """List the mistakes that a verdict names; generated mistakes share names, so of those, the one that its message
+        tells.
+        """
+        generated = {
+            mistake.name: mistake
+            for mistake in self.generated.values()
+            if mistake.name in names and any(told.lower() in message.lower() for told in (mistake.does, mistake.says))
         }
-        return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *slips.values()]
+        return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *generated.values()]
 
     @property
     def pairs(self) -> Sequence[Pair]:
@@ -104,11 +107,16 @@ class Behaviour:
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether two likely mistakes at once are likelier than this one, unless it is one slip in two steps."""
-        return isinstance(mistake, SlipMistake) and len(mistake.slip.code) == 1 and mistake.slip.weight > FAR_FETCHED
+        """Return whether two likely mistakes at once are likelier than this one, unless it is one generated mistake in
+        two steps.
+        """
+        return (
+            isinstance(mistake, GeneratedMistake) and len(mistake.edit.code) == 1 and mistake.edit.weight > FAR_FETCHED
+        )
 
-    def pairs_with_slips(self, observed: Sequence[Observation], told_by: Collection[int]) -> Sequence[Pair]:
-        """List the pairs with a slip, or of two, that may be what was observed. To be called ``in_isolation``.
+    def pairs_with_generated(self, observed: Sequence[Observation], told_by: Collection[int]) -> Sequence[Pair]:
+        """List the pairs with a generated mistake, or of two, that may be what was observed. To be called
+        ``in_isolation``.
 
         Args:
             observed: What was observed.
@@ -134,7 +142,7 @@ class Behaviour:
         return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:
-        """Return the forms of what a mistake gives in the cases whose outlines are stored for slips."""
+        """Return the forms of what a mistake gives in the cases whose outlines are stored for generated mistakes."""
         return one.forms or [outline(self.output(one.way, i)).form for i in catalogue_of(self.exercise).cases]
 
     def run(self, way: Way) -> Sequence[Observation]:
@@ -243,10 +251,10 @@ class Behaviour:
         return found
 
 
-@lru_cache(maxsize=40)  # the code of slips is compiled once for all seeds
-def _slips(exercise: Exercise) -> Mapping[Slip, SlipMistake]:
+@lru_cache(maxsize=40)  # the code of generated mistakes is compiled once for all seeds
+def _generated_mistakes(exercise: Exercise) -> Mapping[AnswerEdit, GeneratedMistake]:
     steps, told = exercise.steps, exercise.told
-    return {one: SlipMistake(one, steps, told) for one in catalogue_of(exercise).slips} if steps else {}
+    return {one: GeneratedMistake(one, steps, told) for one in catalogue_of(exercise).edits} if steps else {}
 
 
 @lru_cache(maxsize=40)
@@ -259,7 +267,7 @@ def _likely_pairs(exercise: Exercise) -> Sequence[Pair]:
     likely = [
         one
         for one in _singles(exercise)
-        if not isinstance(one.mistake, SlipMistake) or one.mistake.slip.weight <= LIKELY
+        if not isinstance(one.mistake, GeneratedMistake) or one.mistake.edit.weight <= LIKELY
     ]
     return mistake_pairs.in_order(itertools.combinations(likely, 2))[:MAX_LIKELY_PAIRS]
 
@@ -271,18 +279,18 @@ def _written(exercise: Exercise) -> Sequence[Single]:
 
 @lru_cache(maxsize=40)
 def _singles(exercise: Exercise) -> Sequence[Single]:
-    """Return the mistakes that are written down, and then the slips.
+    """Return the mistakes that are written down, and then the generated mistakes.
 
-    Those slips are likely that a teacher has words for, or that choose wrongly where a step is a choice and no more,
-    and then the first. What crashes is left out, for it hides all else.
+    Those generated mistakes are likely that a teacher has words for, or that choose wrongly where a step is a choice
+    and no more, and then the first. What crashes is left out, for it hides all else.
     """
-    meets_others = [mistake for slip, mistake in _slips(exercise).items() if not slip.crashes]
+    meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
     likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
-    slips = [
-        Single(mistake, 0, rank, is_slip=True, forms=[one.form for one in mistake.slip.shows])
+    generated = [
+        Single(mistake, 0, rank, is_generated=True, forms=[one.form for one in mistake.edit.shows])
         for rank, mistake in enumerate(likely, len(exercise.mistakes))
     ]
-    return [*_written(exercise), *slips]
+    return [*_written(exercise), *generated]
 
 
 def _along_the_distributions(gradient: Any) -> Any:

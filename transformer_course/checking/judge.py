@@ -28,10 +28,10 @@ from transformer_course.checking.side_effects import (
 from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import Exercise, capitalised
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
-from transformer_course.slips.slip import SlipMistake
 from transformer_course.steps import InSteps, needs
 
 
@@ -150,7 +150,7 @@ def _recognised(
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
-    if found.mistakes and isinstance(found.mistakes[0], SlipMistake):
+    if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     if found.apart is not None:
         told_of, shown = judged

@@ -34,20 +34,20 @@ class Pair:
         mistakes: The two, in the order of the steps that they change.
         way: The answer that makes both.
         n_changes: Number of steps that are changed, one that both change counted twice.
-        n_slips: Number of the two that nobody has written down.
+        n_generated: Number of the two that nobody has written down.
         unlikeliness: How far-fetched the two are.
     """
 
     mistakes: tuple[Mistake, Mistake]
     way: Variant
     n_changes: int
-    n_slips: int = 0
+    n_generated: int = 0
     unlikeliness: int = 0
 
     @property
     def rank(self) -> tuple[int, int]:
         """What puts the likely pairs first."""
-        return self.n_slips, self.n_changes
+        return self.n_generated, self.n_changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +58,19 @@ class Single:
         mistake: The mistake.
         number: The number of the way, among those that do a step otherwise.
         rank: How many are likelier.
-        is_slip: Whether nobody has written it down.
+        is_generated: Whether nobody has written it down.
         forms: The forms of what it gives in the cases whose outlines are stored.
     """
 
     mistake: Mistake
     number: int
     rank: int
-    is_slip: bool = False
+    is_generated: bool = False
     forms: Sequence[str] = ()
 
     @cached_property
     def way(self) -> Variant:
-        """The way; that of a slip is compiled when it is first asked for."""
+        """The way; that of a generated mistake is compiled when it is first asked for."""
         return self.mistake.variants[self.number]
 
     @cached_property
@@ -108,12 +108,13 @@ def _pair(one: Single, other: Single) -> Pair | None:
         return None
     first, second = sorted((one, other), key=lambda single: single.place)
     n_changes = len(one.way.changes) + len(other.way.changes)
-    n_slips = one.is_slip + other.is_slip
-    return Pair((first.mistake, second.mistake), way, n_changes, n_slips, _unlikeliness((one, other)))
+    n_generated = one.is_generated + other.is_generated
+    return Pair((first.mistake, second.mistake), way, n_changes, n_generated, _unlikeliness((one, other)))
 
 
 def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> list[tuple[Single, Single]]:
-    """List pairs with a slip: first those that may give what was seen, the likeliest first; then any others.
+    """List pairs with a generated mistake: first those that may give what was seen, the likeliest first; then any
+    others.
 
     Args:
         some: The single mistakes.
@@ -132,14 +133,14 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
         for pair in (
             itertools.combinations(groups[one], 2) if one == other else itertools.product(groups[one], groups[other])
         )
-        if pair[0].is_slip or pair[1].is_slip
+        if pair[0].is_generated or pair[1].is_generated
     ]
     found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_OTHERS, 0)]
     tried = set(found)
     rest = (
         pair
         for pair in itertools.combinations(some, 2)
-        if (pair[0].is_slip or pair[1].is_slip) and pair not in tried and pair[::-1] not in tried
+        if (pair[0].is_generated or pair[1].is_generated) and pair not in tried and pair[::-1] not in tried
     )
     return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 

@@ -1,7 +1,7 @@
 """Recognise mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
 
-What is looked for, in this order: one mistake that is written down; an answer that stops half-way; a slip, which nobody
-has written down; two mistakes at once. Evidence is
+What is looked for, in this order: one mistake that is written down; an answer that stops half-way; a generated mistake,
+which nobody has written down; two mistakes at once. Evidence is
 behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
 same on all cases and in all respects. Gradients are judged apart from numbers.
 """
@@ -36,7 +36,7 @@ shows takes as long as to check an attempt."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
 NO_CALL = re.compile(r"positional argument|keyword argument|object is not callable")
-"""What Python says where the arguments do not fit what is called: one slip, or none."""
+"""What Python says where the arguments do not fit what is called: one generated mistake, or none."""
 MAX_TOLERANCES = 10
 """Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
 otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
@@ -46,7 +46,9 @@ mistakes that hardly change the numbers, so it has to be as many times nearer to
 AS_LIKELY = 2
 """Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
 MANY = 10
-"""So many slips are evaluated together, as where no outlines are stored of the cases: that takes half the time."""
+"""So many generated mistakes are evaluated together, as where no outlines are stored of the cases: that takes half the
+time.
+"""
 MIN_WRONG_CASES = 3
 """In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
 
@@ -80,7 +82,9 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
     with in_isolation():
         reach = _reach(known, observed)
         found = (
-            _single(known, observed, reach) or _half_finished(known, observed, reach) or _slip(known, observed, reach)
+            _single(known, observed, reach)
+            or _half_finished(known, observed, reach)
+            or _generated(known, observed, reach)
         )
         return (
             found
@@ -175,7 +179,9 @@ def _in_other_cases(
     """Return what an attempt is recognised as in the cases that are left."""
     if not others:
         return None
-    found = _single(known, observed, others) or _slip(known, observed, others) or _two_at_once(known, observed, others)
+    found = (
+        _single(known, observed, others) or _generated(known, observed, others) or _two_at_once(known, observed, others)
+    )
     return found and replace(found, apart=next(index for index in sorted(reach) if index not in others))
 
 
@@ -193,20 +199,21 @@ def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[in
     return next((other for other in alike if agree(observed, known.run(other.way))), first)
 
 
-def _slip(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    """Return the likeliest slip that behaves the same; of those, one with the same gradients if there is one.
+def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+    """Return the likeliest generated mistake that behaves the same; of those, one with the same gradients if there is
+    one.
 
     Where that is far-fetched, two likely mistakes that together behave the same are likelier.
     """
-    listed = known.slips_like([observed[index] if index in reach else {} for index in range(len(observed))])
-    ways = [(slip, way) for slip in listed for way in slip.ways]
+    listed = known.generated_like([observed[index] if index in reach else {} for index in range(len(observed))])
+    ways = [(mistake, way) for mistake in listed for way in mistake.ways]
     if len(ways) >= MANY and reach and all(seen.get("repeatable", True) for seen in observed):
         index, tolerances = next(iter(reach.items()))
         outputs = known.outputs([way for _, way in ways], index)
         crashed_later = bool(known.cases[index].later)
         may_be = which_may_show(outputs, observed[index], tolerances, crashed_later=crashed_later)
         ways = list(itertools.compress(ways, may_be))
-    alike = [Recognition(way, (slip,)) for slip, way in ways if _behaves_as(known, way, observed, reach)]
+    alike = [Recognition(way, (mistake,)) for mistake, way in ways if _behaves_as(known, way, observed, reach)]
     found = next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
     if found and known.is_far_fetched(found.mistakes[0]) and _tells_pairs_apart(observed):
         pair = _pair(known, observed, reach, known.likely_pairs)
@@ -242,7 +249,9 @@ def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mappi
     if found := _pair(known, observed, reach, known.pairs):
         return found
     return (
-        _pair(known, observed, reach, known.pairs_with_slips(observed, reach)) if _tells_pairs_apart(observed) else None
+        _pair(known, observed, reach, known.pairs_with_generated(observed, reach))
+        if _tells_pairs_apart(observed)
+        else None
     )
 
 

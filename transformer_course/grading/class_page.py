@@ -9,9 +9,9 @@ from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.catalogue import catalogue_of
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
-from transformer_course.slips.catalogue import catalogue_of
-from transformer_course.slips.slip import SlipMistake
 from transformer_course.templates import render
 
 N_TO_EXPLAIN = 8
@@ -120,14 +120,16 @@ def describe_mistake(exercise: Exercise, name: str) -> str:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
         return f"the answer stops after *{done}*" if done else "the first step is still to come"
-    known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _slip(exercise, name)
+    known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _generated_mistake(
+        exercise, name
+    )
     return (known.does or known.says.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
 
 
-def _slip(exercise: Exercise, name: str) -> Mistake | None:
-    """Return the likeliest slip of a name; None if there is none."""
-    slips = (slip for slip in catalogue_of(exercise).slips if slip.name == name)
-    return next((SlipMistake(slip, exercise.steps, exercise.told) for slip in slips if exercise.steps), None)
+def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
+    """Return the likeliest generated mistake of a name; None if there is none."""
+    edits = (edit for edit in catalogue_of(exercise).edits if edit.name == name)
+    return next((GeneratedMistake(edit, exercise.steps, exercise.told) for edit in edits if exercise.steps), None)
 
 
 def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseResult]]:

@@ -20,6 +20,7 @@ from transformer_course.checking.tolerance import distance
 from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.locating import side_effect_source
 from transformer_course.locating.value_layouts import (
     fitting_layouts,
@@ -35,7 +36,6 @@ from transformer_course.running.plain_data import same, to_plain_data
 from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.running.trace import MAX_RUNS, Expression, Trace, TracedAttempt, ValueSequence
-from transformer_course.slips.slip import SlipMistake
 from transformer_course.steps import InSteps, Variant, needs
 
 MAX_SECONDS = 10.0
@@ -137,13 +137,13 @@ def with_place(
 def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], changed: Sequence[str]) -> Verdict:
     """Return a verdict that names mistakes with the line of the first, and of what changes an argument.
 
-    Of several readings of a slip, the one is told whose step is there.
+    Of several readings of a generated mistake, the one is told whose step is there.
     """
     told, hints = verdict.message, verdict.hints
     order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
     if order and (found := search.place_of_mistake(*order)):
         expression, step = found
-        if len(order) == 1 and isinstance(order[0], SlipMistake):
+        if len(order) == 1 and isinstance(order[0], GeneratedMistake):
             told = told.replace(order[0].says, order[0].says_at(step, expression.text))
         told += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
     if place := search.place_of_change(changed):
@@ -231,8 +231,8 @@ class _Search:
         if not self.failing or self.known.exercise.steps is None or len(others) > 1:
             return None
         changed = {step for way in mistake.variants if way.of is self.steps for step in way.changes}
-        if isinstance(mistake, SlipMistake):
-            changed |= {reading.step for reading in mistake.slip.readings}
+        if isinstance(mistake, GeneratedMistake):
+            changed |= {reading.step for reading in mistake.edit.readings}
         for self.besides in others[0].variants if others else (None,):
             found = self._mending({}, changed)
             if found and self._is_certain(*found) and not self._may_be_a_loop(found[0]):

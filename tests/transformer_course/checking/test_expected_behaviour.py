@@ -9,8 +9,8 @@ from transformer_course.checking import mistake_pairs
 from transformer_course.checking.expected_behaviour import MAX_KEPT_NUMBERS, Behaviour, behaviour, in_isolation
 from transformer_course.checking.tolerance import distance
 from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.catalogue import catalogue_of
 from transformer_course.running.plain_data import count_numbers
-from transformer_course.slips.catalogue import catalogue_of
 from transformer_course.steps import needs
 
 SOFTMAX = every_exercise()["softmax"]
@@ -92,7 +92,7 @@ def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
     stored = catalogue_of(SOFTMAX).cases
     hidden = [crash if index in stored else one for index, one in enumerate(seen)]
     with in_isolation():
-        pairs = [known.pairs_with_slips(shown, range(len(shown))) for shown in (seen, hidden)]
+        pairs = [known.pairs_with_generated(shown, range(len(shown))) for shown in (seen, hidden)]
     tried = [{mistake.name for pair in some for mistake in pair.mistakes} for some in pairs]
     assert all(any(name.startswith("dtype") for name in names) for names in tried)
 

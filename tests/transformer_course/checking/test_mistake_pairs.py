@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from tests.transformer_course.slips.answer import ROWS, STEPS, WEIGHTS
+from tests.transformer_course.generated_mistakes.answer import ROWS, STEPS, WEIGHTS
 from transformer_course.checking import mistake_pairs
 from transformer_course.checking.mistake_pairs import (
     NOTHING,
@@ -19,7 +19,7 @@ from transformer_course.checking.mistake_pairs import (
     written,
 )
 from transformer_course.exercise import Mistake
-from transformer_course.slips.slip import Slip, SlipMistake
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
 
 MISTAKES = [
     Mistake("negative", STEPS.but(rows=lambda rows: -rows), STEPS.but(mean=lambda mean: -mean), does="it is negative"),
@@ -28,9 +28,9 @@ MISTAKES = [
 ]
 
 
-def single(name, rank, *, is_slip=True):
-    slip = SlipMistake(Slip("shares", name, code={"shares": "weights"}), STEPS)
-    return Single(slip, 0, rank, is_slip=is_slip)
+def single(name, rank, *, is_generated=True):
+    mistake = GeneratedMistake(AnswerEdit("shares", name, code={"shares": "weights"}), STEPS)
+    return Single(mistake, 0, rank, is_generated=is_generated)
 
 
 def names(pairs):
@@ -93,6 +93,6 @@ def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither()
     assert names(likely(some, dict.fromkeys(some, "o"), "s"))[2] == ("a", "d")
 
 
-def test_two_that_are_written_down_are_no_pair_with_a_slip():
-    some = [single("a", 0, is_slip=False), single("b", 1, is_slip=False), single("c", 2)]
+def test_two_that_are_written_down_are_no_pair_with_a_generated_mistake():
+    some = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
     assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]

@@ -340,25 +340,27 @@ def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others
     assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
 
 
-def test_answers_of_yes_and_no_tell_no_pairs_with_slips_apart(monkeypatch: pytest.MonkeyPatch):
+def test_answers_of_yes_and_no_tell_no_pairs_with_generated_mistakes_apart(monkeypatch: pytest.MonkeyPatch):
     known_behaviour, tried = behaviour(EXERCISE, 0), []
-    monkeypatch.setattr(Behaviour, "pairs_with_slips", lambda *_: tried.append(1) or ())
+    monkeypatch.setattr(Behaviour, "pairs_with_generated", lambda *_: tried.append(1) or ())
     assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": True}]) is None
     assert not tried
     assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
     assert tried
 
 
-def test_slips_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
+def test_generated_mistakes_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["attention_weights"]
-    for slip in list(behaviour(exercise, 0).slips.values())[:8]:
+    for mistake in list(behaviour(exercise, 0).generated.values())[:8]:
         found = []
         for many in (1, 10**6):
             monkeypatch.setattr(mistake_recognition, "MANY", many)
             behaviour.cache_clear()
             known = behaviour(exercise, 5)
-            assert len(known.slips_like(known.expected)) == len(known.slips)  # no outlines are stored of this seed
-            recognition = recognise(known, known.run(slip.ways[0]))
+            assert len(known.generated_like(known.expected)) == len(
+                known.generated
+            )  # no outlines are stored of this seed
+            recognition = recognise(known, known.run(mistake.ways[0]))
             assert recognition is not None
             found.append((recognition.mistakes, recognition.way if recognition.mistakes else recognition.way.result))
         assert found[0] == found[1]

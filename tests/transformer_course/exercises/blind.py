@@ -1,17 +1,17 @@
 """What is told of attempts that nobody had in mind: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
-The attempts are by people who have seen neither mistakes nor slips. ``blind_attempts`` holds a file for each lesson,
-with an attempt in each line: its exercise, its kind (``single``, ``pair`` or ``right``), its code, and what is wrong
-with it in words. Another FOLDER may hold a module for each exercise, with a list ``ATTEMPTS``: dicts of ``id``,
-``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Whoever
-works on what is told looks at the half ``development`` alone; what is reported is the half ``held-out``. ``--mutants
-N`` takes N random changes of the solutions in their place, as many of each: nobody imagined those. ``--list`` prints
-what is told of the attempts that are neither named nor located.
+The attempts are by people who have seen neither mistakes nor generated mistakes. ``blind_attempts`` holds a file for
+each lesson, with an attempt in each line: its exercise, its kind (``single``, ``pair`` or ``right``), its code, and
+what is wrong with it in words. Another FOLDER may hold a module for each exercise, with a list ``ATTEMPTS``: dicts of
+``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``.
+Whoever works on what is told looks at the half ``development`` alone; what is reported is the half ``held-out``.
+``--mutants N`` takes N random changes of the solutions in their place, as many of each: nobody imagined those.
+``--list`` prints what is told of the attempts that are neither named nor located.
 
-An attempt is *named* where a mistake, a slip or the step after which it stops is told; *located* where the line that is
-shown, also as that of a crash, is one that is marked; *misled* where another line is; *placed* where a line is shown
-and none is marked. Of two mistakes, *both* are told or *one* is. A random change is *equivalent* where it passes, and
-is right on the cases of other seeds as well: it counts for nothing.
+An attempt is *named* where a mistake, a generated mistake or the step after which it stops is told; *located* where the
+line that is shown, also as that of a crash, is one that is marked; *misled* where another line is; *placed* where a
+line is shown and none is marked. Of two mistakes, *both* are told or *one* is. A random change is *equivalent* where it
+passes, and is right on the cases of other seeds as well: it counts for nothing.
 """
 
 import argparse

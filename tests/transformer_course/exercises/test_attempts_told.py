@@ -37,7 +37,7 @@ ATTEMPTS = {
         [("/ ((5 + len(found[0])) / 6) ** length_penalty", ""), ("[:beam_size]", "[: beam_size + 1]")],
         ["beam_too_wide", "no_length_penalty"],
     ),
-    "a far-fetched slip alone would do the same": (
+    "a far-fetched generated mistake alone would do the same": (
         "rms_norm",
         [("torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)", "(wide.square().mean(-1, keepdim=True) + eps)"),
          ("(wide / root_mean_square).to(x.dtype)", "wide / root_mean_square")],

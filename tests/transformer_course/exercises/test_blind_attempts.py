@@ -1,4 +1,5 @@
-"""Attempts of people who have seen neither mistakes nor slips: what is right passes, and nearly all else is told.
+"""Attempts of people who have seen neither mistakes nor generated mistakes: what is right passes, and nearly all else
+is told.
 
 A run checks one in forty; with ``--thorough``, all are, and the fractions of what is told are those of the goal.
 """

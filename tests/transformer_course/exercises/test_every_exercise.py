@@ -189,7 +189,7 @@ def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, thorough
 def test_there_are_mistakes_each_of_a_name_of_its_own():
     for exercise in every_exercise().values():
         names = [*(mistake.name for mistake in exercise.mistakes), *exercise.told]
-        assert len(set(names)) == len(names) >= 2, exercise.name  # slips name the rest
+        assert len(set(names)) == len(names) >= 2, exercise.name  # generated mistakes name the rest
 
 
 def test_what_is_said_ends_properly():

@@ -4,17 +4,17 @@ import re
 
 import pytest
 
-from authoring.build_slips import check_told
+from authoring.build_generated_mistakes import check_told
 from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
-from transformer_course.slips.catalogue import catalogue_of
-from transformer_course.slips.slip import SlipMistake
+from transformer_course.generated_mistakes.catalogue import catalogue_of
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 
 TOLD = [exercise for exercise in every_exercise().values() if exercise.told]
 
 
 @pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
-def test_every_key_means_a_stored_slip(exercise):
+def test_every_key_means_a_stored_generated_mistake(exercise):
     check_told(exercise, catalogue_of(exercise))
 
 
@@ -36,8 +36,8 @@ def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
         assert re.match(r"[a-zδπ√`*−\d]", summary), summary
         assert not summary.endswith("."), summary
         assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", summary), summary
-    for slip in catalogue_of(exercise).slips if any(wording.hints for wording in wordings) else ():
-        hints = SlipMistake(slip, exercise.steps, exercise.told).hints
+    for edit in catalogue_of(exercise).edits if any(wording.hints for wording in wordings) else ():
+        hints = GeneratedMistake(edit, exercise.steps, exercise.told).hints
         assert len(set(hints)) == len(hints) >= 3, hints
 
 

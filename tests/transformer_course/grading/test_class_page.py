@@ -99,8 +99,8 @@ def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():
     assert describe_mistake(softmax, "stops_at_total") == "the answer stops after *add up each row*"
     assert describe_mistake(softmax, "stops_at_scores") == "the first step is still to come"
     assert describe_mistake(softmax, "of_another_edition") == "of another edition"
-    slip = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
-    assert slip == "the step “divide by the sum” multiplies where it should divide"
+    described = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
+    assert described == "the step “divide by the sum” multiplies where it should divide"
 
 
 class Outline(HTMLParser):

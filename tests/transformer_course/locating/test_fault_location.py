@@ -284,7 +284,7 @@ def test_a_mistake_that_is_named_is_shown_on_its_line():
     )
 
 
-def test_a_slip_that_a_teacher_tells_is_shown_on_its_line():
+def test_a_generated_mistake_that_a_teacher_tells_is_shown_on_its_line():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)

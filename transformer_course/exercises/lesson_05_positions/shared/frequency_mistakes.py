@@ -33,7 +33,7 @@ TOLD = {
         "or a frequency divides where it should multiply."
     ),
 }
-"""What is said of slips on the way to the frequencies."""
+"""What is said of generated mistakes on the way to the frequencies."""
 
 
 def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:

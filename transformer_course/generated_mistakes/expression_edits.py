@@ -1,6 +1,6 @@
 """What may be done otherwise in one expression: small edits of its syntax tree, by kind and by how likely they are.
 
-Nothing here knows an exercise. A rule takes a node and yields what a slip puts in its place, as code.
+Nothing here knows an exercise. A rule takes a node and yields what a generated mistake puts in its place, as code.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The slips of an answer in steps, from the likely to the far-fetched.
+"""The generated mistakes of an answer in steps, from the likely to the far-fetched.
 
 They come from edits of one expression; from a step that is left out, fed with another value of the same kind, taken at
 another place, or twice; from something done to what a step gives; from an argument that is read otherwise; and from the
@@ -17,15 +17,15 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_course.slips.expression_edits import Edit, edits, input_of, name_of, parsed
-from transformer_course.slips.slip import Slip, used_names
-from transformer_course.slips.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
+from transformer_course.generated_mistakes.expression_edits import Edit, edits, input_of, name_of, parsed
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, used_names
+from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
 from transformer_course.steps import InSteps, Step
 
 BEFORE_AN_EDIT = ("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power")
 """Edits that people make where they also leave out the step before."""
 FAR = 3.0
-"""Slips that are more far-fetched are not made."""
+"""Generated mistakes that are more far-fetched are not made."""
 
 
 @dataclass
@@ -102,7 +102,7 @@ def code_of(step: Step, known: frozenset[str]) -> Code | None:
 
 
 class Sources:
-    """What the slips of an answer are made of.
+    """What the generated mistakes of an answer are made of.
 
     Args:
         steps: The answer.
@@ -117,18 +117,18 @@ class Sources:
         self.arguments = [name for name in steps.arguments.parameters if name != "self"]
         self.order = [*self.arguments, *steps.steps]
 
-    def slips(self) -> Iterator[Slip]:
-        """Yield all slips; several may do the same."""
+    def answer_edits(self) -> Iterator[AnswerEdit]:
+        """Yield all generated mistakes; several may do the same."""
         edits_of = {name: list(edits(code.body)) for name, code in self.codes.items()}
-        for slip in self._all(edits_of):
-            if slip.weight <= FAR:
-                yield slip
-                yield from self._where_an_option_is_given(slip)
+        for edit in self._all(edits_of):
+            if edit.weight <= FAR:
+                yield edit
+                yield from self._where_an_option_is_given(edit)
 
-    def _all(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[Slip]:
+    def _all(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
         for name, code in self.codes.items():
             for one in edits_of[name]:
-                yield Slip(name, one.kind, one.old, one.new, "", one.weight, {name: one.code})
+                yield AnswerEdit(name, one.kind, one.old, one.new, "", one.weight, {name: one.code})
             yield from self._left_out(name, code)
             yield from self._other_inputs(name, code)
             yield from self._of_results(name, code)
@@ -179,35 +179,39 @@ class Sources:
         direct = {step for step, code in self.codes.items() if name in code.uses}
         return direct.union(*(self.after(step) for step in direct))
 
-    def _left_out(self, name: str, code: Code) -> Iterator[Slip]:
+    def _left_out(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             likely = self.kind(need) == self.kind(name) and (
                 need == code.uses[0] or self._form(need) == self._form(name)
             )
-            yield Slip(name, "left_out", "", need, need, 1 if likely else 2.4, {name: need})
+            yield AnswerEdit(name, "left_out", "", need, need, 1 if likely else 2.4, {name: need})
         for other in self.alike(name):
             if other in self.before(name) and other not in code.uses:
-                yield Slip(name, "taken_for", "", other, other, 2, {name: other})
+                yield AnswerEdit(name, "taken_for", "", other, other, 2, {name: other})
 
-    def _other_inputs(self, name: str, code: Code) -> Iterator[Slip]:
+    def _other_inputs(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             for other in [one for one in self.alike(need) if one in self.before(name)]:
                 weight = 1.2 if other not in code.uses else 1.5
-                yield Slip(name, "wrong_input", need, other, other, weight, {name: code.with_names({need: other})})
+                yield AnswerEdit(
+                    name, "wrong_input", need, other, other, weight, {name: code.with_names({need: other})}
+                )
                 for only in range(n_uses) if (n_uses := code.n_uses(need)) > 1 else ():
-                    yield Slip(name, "wrong_input", need, other, other, 2, {name: code.with_names({need: other}, only)})
+                    yield AnswerEdit(
+                        name, "wrong_input", need, other, other, 2, {name: code.with_names({need: other}, only)}
+                    )
         for one, two in itertools.combinations(code.uses, 2):
             if two in self.alike(one):
                 exchanged = code.with_names({one: two, two: one})
-                yield Slip(name, "inputs_exchanged", one, two, two, 1.2, {name: exchanged})
+                yield AnswerEdit(name, "inputs_exchanged", one, two, two, 1.2, {name: exchanged})
         layers = {layer for other in self.codes.values() for layer in _layers(other.body)}
         for layer in _layers(code.body):
             for wrong in sorted(layers - {layer}):
                 if wrong[:2] == layer[:2]:
                     new = code.text.replace(f"self.{layer}", f"self.{wrong}")
-                    yield Slip(name, "wrong_layer", layer, wrong, "", 1.2, {name: new})
+                    yield AnswerEdit(name, "wrong_layer", layer, wrong, "", 1.2, {name: new})
 
-    def _of_results(self, name: str, code: Code) -> Iterator[Slip]:
+    def _of_results(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         kind, is_last = self.kind(name), name == self.steps.last
         later = 0.03 * (len(self.order) - self.order.index(name))  # of forms that behave alike, the last step's
         forms = [(form, what, weight + later) for form, what, weight in OF_RESULTS[kind]]
@@ -215,15 +219,15 @@ class Sources:
             forms += OF_THE_ANSWER
         for form, what, weight in forms:
             if new := code.followed_by(form):
-                yield Slip(name, what, "", form, "", weight, {name: new})
+                yield AnswerEdit(name, what, "", form, "", weight, {name: new})
         for other in self.before(name) if kind == "float" else ():
             if other in self.alike(name) and other not in code.uses and (new := code.followed_by(f"§ + {other}")):
-                yield Slip(name, "added", "", other, other, 2 if is_last else 2.8, {name: new})
+                yield AnswerEdit(name, "added", "", other, other, 2 if is_last else 2.8, {name: new})
             is_tensor = all(isinstance(sample.get(other), Tensor) for sample in self.samples)
             if is_last and is_tensor and other in self.codes and (new := code.followed_by(f"(§, {other})")):
-                yield Slip(name, "as_well", "", other, other, 2.4, {name: new})
+                yield AnswerEdit(name, "as_well", "", other, other, 2.4, {name: new})
 
-    def _of_lengths(self, name: str, code: Code) -> Iterator[Slip]:
+    def _of_lengths(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         nodes = (node for statement in code.body for node in ast.walk(statement))
         lengths = {
             ast.unparse(node): ast.unparse(node.value.value)
@@ -235,11 +239,13 @@ class Sources:
                 if other != of and all(isinstance(sample.get(other), Tensor) for sample in self.samples):
                     for index, weight in (("-1", 1.2), ("-2", 1.4), ("0", 2.2)):
                         new = f"{other}.shape[{index}]"
-                        yield Slip(name, "length", length, new, other, weight, {name: code.text.replace(length, new)})
+                        yield AnswerEdit(
+                            name, "length", length, new, other, weight, {name: code.text.replace(length, new)}
+                        )
             for number in ("64", "8", "512"):
-                yield Slip(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
+                yield AnswerEdit(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
 
-    def _brackets_over_two_steps(self, name: str, code: Code) -> Iterator[Slip]:
+    def _brackets_over_two_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         """Yield (a − b) / c read as a − b / c, where the two operations are two steps."""
         value = code.returned
         if (
@@ -250,18 +256,18 @@ class Sources:
             inner = self.codes[value.left.id].returned if value.left.id in self.codes else None
             if isinstance(inner, ast.BinOp) and isinstance(inner.op, ast.Add | ast.Sub):
                 new = ast.unparse(ast.BinOp(inner.left, inner.op, ast.BinOp(inner.right, value.op, value.right)))
-                yield Slip(name, "brackets", ast.unparse(value), new, value.left.id, 1, {name: new})
+                yield AnswerEdit(name, "brackets", ast.unparse(value), new, value.left.id, 1, {name: new})
 
-    def _the_step_before_left_out_too(self, name: str, code: Code) -> Iterator[Slip]:
+    def _the_step_before_left_out_too(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         for need in code.uses:
             earlier = self.codes[need].uses[:1] if need in self.codes else []
             if earlier and self._form(earlier[0]) == self._form(need):
                 body = ast.parse(code.with_names({need: earlier[0]})).body
                 for one in edits(body):
                     if one.kind in BEFORE_AN_EDIT:
-                        yield Slip(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
+                        yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
-    def _moved(self, name: str, code: Code) -> Iterator[Slip]:
+    def _moved(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         """Yield the step taken at another place, or once more there: to another value of the same kind."""
         main = _main_input(code.returned)
         if main is None or main not in self.order or code.returned is None:
@@ -278,21 +284,21 @@ class Sources:
             as_form = ast.unparse(_Rename({main: ast.Name("_main_")}, None).visit(copy.deepcopy(code.returned)))
             is_elsewhere = (is_later or self.order.index(target) < place) and self.kind(target) == self.kind(main)
             if is_elsewhere and (new := other.followed_by(as_form.replace("_main_", "§"))):
-                yield Slip(name, "moved", main, target, target, 1.2 + distance, {name: main, target: new})
-                yield Slip(name, "done_again", main, target, target, 2 + distance, {target: new})
+                yield AnswerEdit(name, "moved", main, target, target, 1.2 + distance, {name: main, target: new})
+                yield AnswerEdit(name, "done_again", main, target, target, 2 + distance, {target: new})
             for need in other.uses:
                 if need != name and self._form(need) == self._form(main) and (is_later or need in self.before(main)):
                     new = other.with_names({need: f"({as_form.replace('_main_', need)})"})
-                    yield Slip(name, "moved", main, need, target, 1.6 + distance, {name: main, target: new})
+                    yield AnswerEdit(name, "moved", main, need, target, 1.6 + distance, {name: main, target: new})
 
-    def _of_argument(self, name: str) -> Iterator[Slip]:
+    def _of_argument(self, name: str) -> Iterator[AnswerEdit]:
         kind = self.kind(name)
         for other in self.alike(name):
             if other in self.arguments:
-                yield Slip(name, "argument_for_another", name, other, other, 1.2, {name: other})
+                yield AnswerEdit(name, "argument_for_another", name, other, other, 1.2, {name: other})
         for form, what, weight in OF_ARGUMENTS[kind]:
             new = form.replace("§", name)
-            yield Slip(name, what, name, new, "", weight, {name: new})
+            yield AnswerEdit(name, what, name, new, "", weight, {name: new})
         default = self.steps.arguments.parameters[name].default
         values: dict[Any, float] = {} if default is inspect.Parameter.empty else {default: 1.0}
         if default is None or any(sample.get(name) is None for sample in self.samples):
@@ -301,9 +307,9 @@ class Sources:
             values |= {1: 1.6, 0: 1.8, 2: 2.4, 4: 2.6, 64: 2.6}
         for value, weight in values.items():
             if value is None or type(value) in (int, float, bool, str):
-                yield Slip(name, "ignored", name, repr(value), "", weight, {name: repr(value)})
+                yield AnswerEdit(name, "ignored", name, repr(value), "", weight, {name: repr(value)})
 
-    def _of_twins(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[Slip]:
+    def _of_twins(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
         """Yield the same edit in steps of the same form, and such steps exchanged."""
         groups: dict[str, list[str]] = {}
         for name, code in self.codes.items():
@@ -315,7 +321,7 @@ class Sources:
             for key, edit in first.items():
                 if all(key in other for other in others):
                     both = {name: each[key].code for name, each in zip(group, (first, *others), strict=True)}
-                    yield Slip(
+                    yield AnswerEdit(
                         group[0], edit.kind, edit.old, edit.new, group[1], edit.weight + 0.1 * len(group) - 0.2, both
                     )
         for one, two in twins:
@@ -326,34 +332,36 @@ class Sources:
                     one: self.codes[one].text.replace(f".{a}", f".{b}"),
                     two: self.codes[two].text.replace(f".{b}", f".{a}"),
                 }
-                yield Slip(one, "layers_exchanged", a, b, two, 1, both)
+                yield AnswerEdit(one, "layers_exchanged", a, b, two, 1, both)
             if one not in self.codes[two].uses and self.codes[one].uses == self.codes[two].uses:
-                yield Slip(
+                yield AnswerEdit(
                     one, "steps_exchanged", "", "", two, 1.2, {one: self.codes[two].text, two: self.codes[one].text}
                 )
 
-    def _values_exchanged(self) -> Iterator[Slip]:
+    def _values_exchanged(self) -> Iterator[AnswerEdit]:
         for one, two in itertools.combinations(self.order, 2):
             if two in self.alike(one):
                 users = {n: c for n, c in self.codes.items() if {one, two} & {*c.uses} and n not in (one, two)}
                 if users and all({one, two} <= {*self.before(name)} for name in users):
                     code = {name: code.with_names({one: two, two: one}) for name, code in users.items()}
-                    yield Slip(one, "values_exchanged", one, two, two, 1.2, code)
+                    yield AnswerEdit(one, "values_exchanged", one, two, two, 1.2, code)
 
-    def _where_an_option_is_given(self, slip: Slip) -> Iterator[Slip]:
-        """Yield the slip made only where an optional argument is given, as code under an ``if`` has it."""
-        if slip.weight > 2 or list(slip.code) != [slip.step] or slip.step not in self.codes:
+    def _where_an_option_is_given(self, edit: AnswerEdit) -> Iterator[AnswerEdit]:
+        """Yield the generated mistake made only where an optional argument is given, as code under an ``if`` has it."""
+        if edit.weight > 2 or list(edit.code) != [edit.step] or edit.step not in self.codes:
             return
         for name in self.arguments:
             after = self.after(name)
-            users = [step for step, code in self.codes.items() if slip.step in code.uses]
-            is_served = slip.step in after or (users and after.issuperset(users))
+            users = [step for step, code in self.codes.items() if edit.step in code.uses]
+            is_served = edit.step in after or (users and after.issuperset(users))
             if is_served and self.steps.arguments.parameters[name].default is None:
-                right = textwrap.indent(self.codes[slip.step].text, "    ")
-                new = slip.code[slip.step]
+                right = textwrap.indent(self.codes[edit.step].text, "    ")
+                new = edit.code[edit.step]
                 wrong = new if new.startswith(("return ", "if ")) or "\n" in new else f"return {new}"
                 code = f"if {name} is None:\n{right}\n{wrong}"
-                yield Slip(slip.step, slip.kind, slip.old, slip.new, slip.other, slip.weight + 0.3, {slip.step: code})
+                yield AnswerEdit(
+                    edit.step, edit.kind, edit.old, edit.new, edit.other, edit.weight + 0.3, {edit.step: code}
+                )
 
 
 def _layers(body: Sequence[ast.stmt]) -> list[str]:

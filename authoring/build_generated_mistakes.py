@@ -1,10 +1,10 @@
-"""Make the catalogues of slips: ``python -m authoring.build_slips [--check] [NAME …]``.
+"""Make the catalogues of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
-All slips of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a mistake that is
-written down, or like a likelier slip is dropped; the rest is stored, the likely first. Run it where the steps, the
-cases or the mistakes of an exercise have changed, which takes some seconds each; every change of a catalogue is
-written. With ``--check`` nothing is written, and catalogues that a change has made out of date are listed with the
-reasons.
+All generated mistakes of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a
+mistake that is written down, or like a likelier generated mistake is dropped; the rest is stored, the likely first. Run
+it where the steps, the cases or the mistakes of an exercise have changed, which takes some seconds each; every change
+of a catalogue is written. With ``--check`` nothing is written, and catalogues that a change has made out of date are
+listed with the reasons.
 """
 
 import math
@@ -21,30 +21,30 @@ from transformer_course.checking.expected_behaviour import Behaviour, Way, behav
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.generated_mistakes.answer_edits import Sources
+from transformer_course.generated_mistakes.catalogue import Catalogue, Outline, names_of, outline, path_of, read
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line, variant
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong, time_limit
-from transformer_course.slips.answer_slips import Sources
-from transformer_course.slips.catalogue import Catalogue, Outline, names_of, outline, path_of, read
-from transformer_course.slips.slip import Slip, one_line, variant
 from transformer_course.steps import RanAway
 
 SEED = 0
 """The seed of the lessons."""
-MAX_SLIPS = 400
-"""Number of slips that are kept at most: what comes after them, nobody does."""
+MAX_GENERATED_MISTAKES = 400
+"""Number of generated mistakes that are kept at most: what comes after them, nobody does."""
 MAX_WEIGHT = 2.4
 """What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognised as a
-slip, two made one with more weight."""
+generated mistake, two made one with more weight."""
 NEARLY = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
 SECONDS = 2.0
-"""Seconds after which a slip is taken for one that does not end."""
+"""Seconds after which a generated mistake is taken for one that does not end."""
 AS_LIKELY = 0.6
 """Another reading of the same behaviour is told as well if it is hardly more far-fetched than the first."""
 LIKELY = 2.0
-"""Samplers draw thousands of times, so only slips with at most this weight are tried on them."""
+"""Samplers draw thousands of times, so only generated mistakes with at most this weight are tried on them."""
 N_SAMPLES = 4
 """Number of cases on whose values it is seen what is of one kind."""
 
@@ -65,11 +65,11 @@ def right_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[
         yield {name: value.detach() if isinstance(value, Tensor) else value for name, value in values.items()}
 
 
-def distinct(slips: Sequence[Slip]) -> list[Slip]:
-    """Return the slips in the order of their likelihood, and of those with the same code the first."""
-    found: dict[tuple[tuple[str, str], ...], Slip] = {}
-    for slip in sorted(slips, key=lambda one: one.rank):
-        found.setdefault(_code_of(slip), slip)
+def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
+    """Return the generated mistakes in the order of their likelihood, and of those with the same code the first."""
+    found: dict[tuple[tuple[str, str], ...], AnswerEdit] = {}
+    for edit in sorted(edits, key=lambda one: one.rank):
+        found.setdefault(_code_of(edit), edit)
     return list(found.values())
 
 
@@ -88,8 +88,8 @@ def rounded(one: Outline) -> tuple[object, ...]:
     return one.form, round(one.number / one.size * 2e3) if one.size else 0, f"{one.size:.2e}"
 
 
-def tried(known: Behaviour) -> list[tuple[Slip, Shown]]:
-    """Return the slips that are clearly not right, with what they show on all cases.
+def tried(known: Behaviour) -> list[tuple[AnswerEdit, Shown]]:
+    """Return the generated mistakes that are clearly not right, with what they show on all cases.
 
     First those that the exercise has words for by their code, then the likely.
     """
@@ -98,64 +98,66 @@ def tried(known: Behaviour) -> list[tuple[Slip, Shown]]:
     right = [known.output(steps.until(steps.last), index) for index in range(len(known.cases))]
     found = []
     most = LIKELY if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
-    slips = [
-        slip
-        for slip in distinct(list(Sources(steps, list(right_values(known.exercise, known.cases))).slips()))
-        if round(slip.weight, 2) <= most or _has_words(known.exercise, slip)
+    edits = [
+        edit
+        for edit in distinct(list(Sources(steps, list(right_values(known.exercise, known.cases))).answer_edits()))
+        if round(edit.weight, 2) <= most or _has_words(known.exercise, edit)
     ]
-    # of slips that behave the same, the first is kept: one that is meant by its very code, or else the likeliest
-    slips.sort(key=lambda slip: slip.keys[0] not in known.exercise.told)
-    for slip in slips:
-        seen = _shown(known, slip)
+    # of generated mistakes that behave the same, the first is kept: one that is meant by its very code, or else the
+    # likeliest
+    edits.sort(key=lambda edit: edit.keys[0] not in known.exercise.told)
+    for edit in edits:
+        seen = _shown(known, edit)
         if seen is not None and any(
             observation_distance(one, wanted, numbers_only=True) > NEARLY
             for one, wanted in zip(seen, right, strict=True)
         ):
-            found.append((replace(slip, shows=[outline(one) for one in seen]), shown(seen)))
+            found.append((replace(edit, shows=[outline(one) for one in seen]), shown(seen)))
     return found
 
 
-def _has_words(exercise: Exercise, slip: Slip) -> bool:
-    return any(key in exercise.told for key in slip.keys)
+def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
+    return any(key in exercise.told for key in edit.keys)
 
 
-def selected(known: Behaviour, slips: Sequence[tuple[Slip, Shown]], cases: Sequence[int] = ()) -> Catalogue:
-    """Return the catalogue of those slips that behave like no mistake that is written down, and like none before.
+def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalogue:
+    """Return the catalogue of those generated mistakes that behave like no mistake that is written down, and like none
+    before.
 
     Args:
         known: What the exercise shows.
-        slips: The slips, with what they show; of those that behave the same, the first is kept.
-        cases: The cases whose outlines are stored; without any, the two that tell most slips apart.
+        edits: The generated mistakes, with what they show; of those that behave the same, the first is kept.
+        cases: The cases whose outlines are stored; without any, the two that tell most generated mistakes apart.
     """
     n_cases, steps = len(known.cases), known.exercise.steps
     assert steps is not None
-    taken: dict[Shown, Slip | None] = {}
+    taken: dict[Shown, AnswerEdit | None] = {}
     written: list[tuple[Way, Sequence[Outline], Shown]] = []
     for mistake in known.exercise.mistakes:
         for way in mistake.ways:
             seen = [known.output(way, index) for index in range(n_cases)]
             written.append((way, [outline(one) for one in seen], shown(seen)))
-    found: list[Slip] = []
-    readings: dict[Slip, list[Slip]] = {}
-    for slip, behaviour_of_it in slips:
-        is_written = taken.get(behaviour_of_it, slip) is None  # what a mistake equals was found before
+    found: list[AnswerEdit] = []
+    readings: dict[AnswerEdit, list[AnswerEdit]] = {}
+    for edit, behaviour_of_it in edits:
+        is_written = taken.get(behaviour_of_it, edit) is None  # what a mistake equals was found before
         if not is_written and any(
-            _may_show(slip.shows, behaviour_of_it, outlines, shown_by_way)
-            and _are_one(known, way, variant(steps, slip.code))
+            _may_show(edit.shows, behaviour_of_it, outlines, shown_by_way)
+            and _are_one(known, way, variant(steps, edit.code))
             for way, outlines, shown_by_way in written
         ):
             taken[behaviour_of_it] = None
-        first = taken.setdefault(behaviour_of_it, slip)
-        if first is slip:
-            found.append(slip)
-        elif first is not None and slip.weight <= first.weight + AS_LIKELY and slip.step != first.step:
-            readings.setdefault(first, []).append(replace(slip, code={}, shows=()))
-    found = found[:MAX_SLIPS]
+        first = taken.setdefault(behaviour_of_it, edit)
+        if first is edit:
+            found.append(edit)
+        elif first is not None and edit.weight <= first.weight + AS_LIKELY and edit.step != first.step:
+            readings.setdefault(first, []).append(replace(edit, code={}, shows=()))
+    found = found[:MAX_GENERATED_MISTAKES]
     cases = cases or _telling(found, n_cases)
     right = [outline(known.output(known.exercise.reference, index)) for index in cases]
     kept = [
-        replace(slip, shows=[slip.shows[index] for index in cases], readings=readings.get(slip, [])[:1])
-        for slip in found
+        replace(edit, shows=[edit.shows[index] for index in cases], readings=readings.get(edit, [])[:1])
+        for edit in found
     ]
     return Catalogue(names_of(known.exercise), cases, right, kept)
 
@@ -173,12 +175,12 @@ def _are_one(known: Behaviour, way: Way, other: Way) -> bool:
     return agree(known.run(way), known.run(other), NEARLY, numbers_only=True)
 
 
-def _shown(known: Behaviour, slip: Slip) -> list[Observation] | None:
-    """Return what a slip gives on all cases; None where it is no code, or does not come to an end."""
+def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
+    """Return what a generated mistake gives on all cases; None where it is no code, or does not come to an end."""
     steps = known.exercise.steps
     assert steps is not None
     try:
-        way = variant(steps, slip.code)
+        way = variant(steps, edit.code)
         with time_limit(SECONDS, clock=60 * SECONDS):  # of computing: a busy machine makes the same catalogue
             shown = [known.output(way, index) for index in range(len(known.cases))]
         ran_away = any(seen["error"].get("type") == RanAway.__name__ for seen in shown if "error" in seen)
@@ -187,11 +189,11 @@ def _shown(known: Behaviour, slip: Slip) -> list[Observation] | None:
         return None
 
 
-def _telling(slips: Sequence[Slip], n_cases: int) -> list[int]:
-    """Return the two cases that together tell most slips apart."""
+def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
+    """Return the two cases that together tell most generated mistakes apart."""
 
     def told_apart(cases: Sequence[int]) -> int:
-        return len({tuple(rounded(slip.shows[index]) for index in cases) for slip in slips})
+        return len({tuple(rounded(edit.shows[index]) for index in cases) for edit in edits})
 
     first = max(range(n_cases), key=lambda index: (told_apart([index]), -index))
     second = max(range(n_cases), key=lambda index: (told_apart([first, index]), -index))
@@ -201,10 +203,10 @@ def _telling(slips: Sequence[Slip], n_cases: int) -> list[int]:
 def out_of_date(known: Behaviour, built: Catalogue, stored: Catalogue) -> list[str]:
     """List how a change of the exercise shows in a stored catalogue.
 
-    On another machine, numbers are rounded otherwise. That may decide whether two slips that behave the same are found
-    to do so, and so whether the second is stored next to the first. A slip may be in one catalogue alone if it behaves
-    as one that is in both. Any other difference is a change, even that of a single slip: without it, an attempt that
-    makes this mistake is not recognised, or taken for another.
+    On another machine, numbers are rounded otherwise. That may decide whether two generated mistakes that behave the
+    same are found to do so, and so whether the second is stored next to the first. A generated mistake may be in one
+    catalogue alone if it behaves as one that is in both. Any other difference is a change, even that of a single
+    generated mistake: without it, an attempt that makes this mistake is not recognised, or taken for another.
 
     Args:
         known: What the exercise shows on the cases that the catalogue is built from.
@@ -223,23 +225,25 @@ def out_of_date(known: Behaviour, built: Catalogue, stored: Catalogue) -> list[s
     ]
     with in_isolation():
         for some, others, what in ((mine, theirs, "missing"), (theirs, mine, "to be dropped")):
-            for code, slip in some.items():
-                is_cut_off = len(others) >= MAX_SLIPS and slip.weight >= max(one.weight for one in others.values())
-                if code not in in_both and not is_cut_off and not _is_double(known, slip, [mine[c] for c in in_both]):
-                    reasons.append(f"{slip.name} is {what}: {dict(code)}")
+            for code, edit in some.items():
+                is_cut_off = len(others) >= MAX_GENERATED_MISTAKES and edit.weight >= max(
+                    one.weight for one in others.values()
+                )
+                if code not in in_both and not is_cut_off and not _is_double(known, edit, [mine[c] for c in in_both]):
+                    reasons.append(f"{edit.name} is {what}: {dict(code)}")
     return reasons
 
 
-def _by_code(catalogue: Catalogue) -> dict[tuple[tuple[str, str], ...], Slip]:
-    return {_code_of(slip): slip for slip in catalogue.slips}
+def _by_code(catalogue: Catalogue) -> dict[tuple[tuple[str, str], ...], AnswerEdit]:
+    return {_code_of(edit): edit for edit in catalogue.edits}
 
 
-def _code_of(slip: Slip) -> tuple[tuple[str, str], ...]:
-    return tuple((name, one_line(text)) for name, text in sorted(slip.code.items()))
+def _code_of(edit: AnswerEdit) -> tuple[tuple[str, str], ...]:
+    return tuple((name, one_line(text)) for name, text in sorted(edit.code.items()))
 
 
-def _are_alike(one: Slip, other: Slip) -> bool:
-    """Return whether two slips with the same code are told, ranked and recognised alike."""
+def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
+    """Return whether two generated mistakes with the same code are told, ranked and recognised alike."""
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
@@ -247,12 +251,12 @@ def _are_alike(one: Slip, other: Slip) -> bool:
     )
 
 
-def _is_double(known: Behaviour, slip: Slip, others: Iterable[Slip]) -> bool:
-    """Return whether a slip behaves as one of the others."""
+def _is_double(known: Behaviour, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
+    """Return whether a generated mistake behaves as one of the others."""
     steps = known.exercise.steps
     assert steps is not None
-    near = [one for one in others if all(map(Outline.may_be, slip.shows, one.shows))]
-    return any(_are_one(known, variant(steps, one.code), variant(steps, slip.code)) for one in near)
+    near = [one for one in others if all(map(Outline.may_be, edit.shows, one.shows))]
+    return any(_are_one(known, variant(steps, one.code), variant(steps, edit.code)) for one in near)
 
 
 def update(exercise: Exercise, *, is_check: bool) -> list[str]:
@@ -261,7 +265,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     With ``is_check``, nothing is written, and only what a change of the exercise has made out of date is returned.
 
     Raises:
-        ValueError: The exercise has words for a slip that is not in its catalogue.
+        ValueError: The exercise has words for a generated mistake that is not in its catalogue.
     """
     known, stored = behaviour(exercise, SEED), read(exercise.name)
     are_there = all(index < len(known.cases) for index in stored.cases)
@@ -278,18 +282,19 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
         changes = []
     else:
         path.write_text(text, encoding="utf-8", newline="\n")
-        changes = [f"{len(built.slips)} slips written"]
+        changes = [f"{len(built.edits)} generated mistakes written"]
     check_told(exercise, built)  # after writing: the right name can be looked up there
     return changes
 
 
 def check_told(exercise: Exercise, catalogue: Catalogue) -> None:
-    """Raise ``ValueError`` if an exercise has words for a slip that is not in its catalogue."""
-    used = {next((key for key in slip.keys if key in exercise.told), None) for slip in catalogue.slips}
+    """Raise ``ValueError`` if an exercise has words for a generated mistake that is not in its catalogue."""
+    used = {next((key for key in edit.keys if key in exercise.told), None) for edit in catalogue.edits}
     if unused := [key for key in exercise.told if key not in used]:
         raise ValueError(
-            f"{exercise.name} has words for what is not among its {len(catalogue.slips)} slips: {', '.join(unused)}. "
-            "The name of a slip is its kind and its step, and its code comes after a colon."
+            f"{exercise.name} has words for what is not among its {len(catalogue.edits)} generated mistakes: "
+            f"{', '.join(unused)}. "
+            "The name of a generated mistake is its kind and its step, and its code comes after a colon."
         )
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from transformer_course.slips.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER
-from transformer_course.slips.wording import OF_KIND
+from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER
+from transformer_course.generated_mistakes.wording import OF_KIND
 
 FORMS = [form for forms in (*OF_RESULTS.values(), *OF_ARGUMENTS.values(), OF_THE_ANSWER) for form in forms]
 

@@ -6,7 +6,7 @@ from typing import Literal
 Kind = Literal["float", "bool", "int", "number", "tuple", "other"]
 """Of what kind a value is: a tensor of floats, booleans or whole numbers, a number, several values, or anything."""
 Form = tuple[str, str, float]
-"""What is done to a value, which is written ``§``; its kind as a slip; and how far-fetched it is."""
+"""What is done to a value, which is written ``§``; its kind as a generated mistake; and how far-fetched it is."""
 
 # A result weighs a little more the earlier it is made, so of what weighs 2.35 only the answer's own is stored.
 OF_RESULTS: Mapping[Kind, Sequence[Form]] = {

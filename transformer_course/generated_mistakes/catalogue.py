@@ -1,8 +1,8 @@
-"""The slips of each exercise as they are stored: those that behave like nothing else.
+"""The generated mistakes of each exercise as they are stored: those that behave like nothing else.
 
 Beside each stands what it gives on two cases, in brief, so that of hundreds only the few are compiled and run that can
-be what an attempt showed. A file has a slip in each line, in the order of the answer's steps, so that a diff shows
-which slips have changed; when it is read, the likely come first.
+be what an attempt showed. A file has a generated mistake in each line, in the order of the answer's steps, so that a
+diff shows which generated mistakes have changed; when it is read, the likely come first.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
-from transformer_course.slips.slip import Slip, one_line
 
 FOLDER = Path(__file__).parent / "catalogues"
 UNKNOWN = "unknown"
@@ -90,43 +90,45 @@ def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The slips of an exercise.
+    """The generated mistakes of an exercise.
 
     Args:
         names: The arguments and steps of the answer that they are made from.
         cases: The numbers of the cases whose outlines are stored.
         right: The outlines of the right results in these cases.
-        slips: The slips, the likely first.
+        edits: The generated mistakes, the likely first.
     """
 
     names: Sequence[str] = ()
     cases: Sequence[int] = ()
     right: Sequence[Outline] = ()
-    slips: Sequence[Slip] = field(default=(), repr=False)
+    edits: Sequence[AnswerEdit] = field(default=(), repr=False)
 
     def candidates(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
-    ) -> Sequence[Slip]:
-        """List the slips that may be what was observed: all, where the cases are those of another seed."""
+    ) -> Sequence[AnswerEdit]:
+        """List the generated mistakes that may be what was observed: all, where the cases are those of another seed."""
         if not self._is_of(cases, expected, observed):
-            return self.slips
+            return self.edits
         seen = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
-        return [slip for slip in self.slips if all(map(_may_show, slip.shows, seen))]
+        return [edit for edit in self.edits if all(map(_may_show, edit.shows, seen))]
 
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
-    ) -> Sequence[Slip]:
-        """List the slips that may be what was observed in one of the cases, and that or right in the other."""
+    ) -> Sequence[AnswerEdit]:
+        """List the generated mistakes that may be what was observed in one of the cases, and that or right in the
+        other.
+        """
         if not self._is_of(cases, expected, observed):
             return []
         seen = [outline(observed[index]) for index in self.cases]
 
-        def may_be(slip: Slip) -> bool:
-            now = [shown.may_be(one) for shown, one in zip(slip.shows, seen, strict=True)]
-            as_right = [shown.may_be(one) for shown, one in zip(slip.shows, self.right, strict=True)]
+        def may_be(edit: AnswerEdit) -> bool:
+            now = [shown.may_be(one) for shown, one in zip(edit.shows, seen, strict=True)]
+            as_right = [shown.may_be(one) for shown, one in zip(edit.shows, self.right, strict=True)]
             return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
 
-        return [slip for slip in self.slips if may_be(slip)]
+        return [edit for edit in self.edits if may_be(edit)]
 
     def _is_of(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
         """Return whether these are the cases whose outlines are stored."""
@@ -137,11 +139,11 @@ class Catalogue:
         )
 
     def as_text(self) -> str:
-        """Return it as it is stored: JSON, with a slip in each line, in the order of the steps."""
+        """Return it as it is stored: JSON, with a generated mistake in each line, in the order of the steps."""
         head = {"names": self.names, "cases": self.cases, "right": [_brief(one) for one in self.right]}
         place = {name: index for index, name in enumerate(self.names)}
-        in_order = sorted(self.slips, key=lambda slip: (place.get(slip.step, -1), slip.rank))
-        rows = [head, *(_row(slip, self.right) for slip in in_order)]
+        in_order = sorted(self.edits, key=lambda edit: (place.get(edit.step, -1), edit.rank))
+        rows = [head, *(_row(edit, self.right) for edit in in_order)]
         lines = [json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows]
         return "[" + ",\n".join(lines) + "]\n"
 
@@ -158,13 +160,15 @@ def read(name: str) -> Catalogue:
         return Catalogue()
     head, *rows = json.loads(path.read_text(encoding="utf-8"))
     right = [Outline(*one) for one in head["right"]]
-    slips = sorted((_slip(row, right) for row in rows), key=lambda slip: slip.rank)
-    return Catalogue(head["names"], head["cases"], right, slips)
+    edits = sorted((_edit(row, right) for row in rows), key=lambda edit: edit.rank)
+    return Catalogue(head["names"], head["cases"], right, edits)
 
 
 @cache
 def catalogue_of(exercise: Exercise) -> Catalogue:
-    """Return the slips of an exercise; none where they were made from other steps, as of an exercise of that name."""
+    """Return the generated mistakes of an exercise; none where they were made from other steps, as of an exercise of
+    that name.
+    """
     if exercise.steps is None:
         return Catalogue()
     found = read(exercise.name)
@@ -186,30 +190,32 @@ def _brief(one: Outline) -> list[Any]:
     return [one.form, float(f"{one.number:.5g}"), float(f"{one.size:.2g}")] if one.size else [one.form]
 
 
-def _row(slip: Slip, right: Sequence[Outline] = ()) -> list[Any]:
-    """Return a slip as it is stored: what is empty at the end is left out, and so is a form that is the right one."""
-    code: Any = {name: one_line(body) for name, body in slip.code.items()}
-    if list(code) == [slip.step]:
-        code = "" if code[slip.step] == slip.new else code[slip.step]
-    shows = [_brief(one) for one in slip.shows]
+def _row(edit: AnswerEdit, right: Sequence[Outline] = ()) -> list[Any]:
+    """Return a generated mistake as it is stored: what is empty at the end is left out, and so is a form that is the
+    right one.
+    """
+    code: Any = {name: one_line(body) for name, body in edit.code.items()}
+    if list(code) == [edit.step]:
+        code = "" if code[edit.step] == edit.new else code[edit.step]
+    shows = [_brief(one) for one in edit.shows]
     for outline_row, as_right in zip(shows, right, strict=False):
         if len(outline_row) > 1 and outline_row[0] == as_right.form:
             del outline_row[0]
-    row = [slip.step, slip.kind, slip.old, slip.new, slip.other, round(slip.weight, 2), code, shows]
-    row.append([_row(one) for one in slip.readings])
+    row = [edit.step, edit.kind, edit.old, edit.new, edit.other, round(edit.weight, 2), code, shows]
+    row.append([_row(one) for one in edit.readings])
     while row[-1] in ([], "", {}):
         row.pop()
     return row
 
 
-def _slip(row: Sequence[Any], right: Sequence[Outline] = ()) -> Slip:
+def _edit(row: Sequence[Any], right: Sequence[Outline] = ()) -> AnswerEdit:
     step, kind, old, new, other, weight, code, shows, readings = [*row, *_EMPTY[len(row) :]]
     outlines = [
         Outline(*one) if len(one) != 2 else Outline(as_right.form, *one)
         for one, as_right in zip(shows, right, strict=False)
     ]
     by_step = code if isinstance(code, dict) else {step: code or new}
-    return Slip(step, kind, old, new, other, weight, by_step, outlines, [_slip(one) for one in readings])
+    return AnswerEdit(step, kind, old, new, other, weight, by_step, outlines, [_edit(one) for one in readings])
 
 
 _EMPTY: Sequence[Any] = ("", "", "", "", "", 1.0, "", (), ())

@@ -5,7 +5,7 @@ import ast
 import pytest
 import torch
 
-from transformer_course.slips.expression_edits import edits, input_of, name_of
+from transformer_course.generated_mistakes.expression_edits import edits, input_of, name_of
 
 
 def of(code):

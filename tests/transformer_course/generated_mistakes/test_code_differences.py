@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_course.slips.code_differences import (
+from transformer_course.generated_mistakes.code_differences import (
     compared_in,
     counts_of,
     has_minus,

@@ -1,4 +1,6 @@
-"""The stored slips: read as they were written, and those that may be an attempt found without running the others."""
+"""The stored generated mistakes: read as they were written, and those that may be an attempt found without running the
+others.
+"""
 
 from dataclasses import replace
 
@@ -6,9 +8,8 @@ import pytest
 import torch
 
 from transformer_course.exercises import every_exercise
-from transformer_course.running.case import Case
-from transformer_course.slips import catalogue
-from transformer_course.slips.catalogue import (
+from transformer_course.generated_mistakes import catalogue
+from transformer_course.generated_mistakes.catalogue import (
     MAX_FORM_LENGTH,
     Catalogue,
     Outline,
@@ -17,7 +18,8 @@ from transformer_course.slips.catalogue import (
     outline,
     read,
 )
-from transformer_course.slips.slip import Slip
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+from transformer_course.running.case import Case
 
 
 def seen(*numbers):
@@ -26,10 +28,10 @@ def seen(*numbers):
 
 def stored():
     right = [outline(seen(1.0, 2.0)), outline(seen(3.0))]
-    doubled = Slip(
+    doubled = AnswerEdit(
         "mean", "scaled", "", "§ * 2", "", 2.0, {"mean": "return 2"}, [outline(seen(2.0, 4.0)), outline(seen(6.0))]
     )
-    crashed = Slip(
+    crashed = AnswerEdit(
         "total", "left_out", "", "rows", "rows", 1.0, {"total": "rows"}, [Outline("error ValueError")] * 2, [doubled]
     )
     return Catalogue(["rows", "mean"], [0, 2], right, [doubled, crashed])
@@ -39,10 +41,10 @@ def test_what_is_stored_is_read_as_it_was_with_the_likely_first(tmp_path, monkey
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     (tmp_path / "mean.json").write_text(stored().as_text(), encoding="utf-8")
     again = read("mean")
-    doubled, crashed = stored().slips
+    doubled, crashed = stored().edits
     assert (again.names, again.cases) == (["rows", "mean"], [0, 2])
     assert all(map(Outline.may_be, again.right, stored().right))
-    for one, two in zip(again.slips, (crashed, doubled), strict=True):
+    for one, two in zip(again.edits, (crashed, doubled), strict=True):
         assert (one.name, one.old, one.new, one.other, one.weight) == (
             two.name,
             two.old,
@@ -52,16 +54,16 @@ def test_what_is_stored_is_read_as_it_was_with_the_likely_first(tmp_path, monkey
         )
         assert one.code == {name: text.removeprefix("return ") for name, text in two.code.items()}
         assert all(mine.may_be(other) for mine, other in zip(one.shows, two.shows, strict=True))
-    assert [one.name for one in again.slips[0].readings] == ["scaled_mean"]
-    assert read("nothing").slips == ()
+    assert [one.name for one in again.edits[0].readings] == ["scaled_mean"]
+    assert read("nothing").edits == ()
 
 
-def test_slip_is_stored_in_one_line_and_another_one_moves_no_other():
-    doubled, _ = stored().slips
-    likelier = Slip("mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.shows)
-    last = Slip("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.shows)
+def test_generated_mistake_is_stored_in_one_line_and_another_one_moves_no_other():
+    doubled, _ = stored().edits
+    likelier = AnswerEdit("mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.shows)
+    last = AnswerEdit("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.shows)
     before = stored().as_text().splitlines()
-    after = replace(stored(), slips=[last, likelier, *stored().slips]).as_text().splitlines()
+    after = replace(stored(), edits=[last, likelier, *stored().edits]).as_text().splitlines()
     assert len(before) == 3
     assert [line for line in after if line not in before] == [
         '["mean","sign","","1 - §","",1.1,{"mean":"1 - rows","rows":"0"},[[-0.58398,2.7],[3.2418,3.2]]],',
@@ -108,10 +110,10 @@ def test_on_the_cases_of_another_seed_all_are_looked_at():
     assert len(stored().candidates(cases, other, other)) == 2
 
 
-def test_slips_of_other_steps_are_not_used(tmp_path, monkeypatch):
+def test_generated_mistakes_of_other_steps_are_not_used(tmp_path, monkeypatch):
     softmax = every_exercise()["softmax"]
     assert list(read("softmax").names) == names_of(softmax)
     monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
     (tmp_path / "softmax.json").write_text(stored().as_text(), encoding="utf-8")
-    assert catalogue_of.__wrapped__(softmax).slips == ()
-    assert len(read("softmax").slips) == len(stored().slips)
+    assert catalogue_of.__wrapped__(softmax).edits == ()
+    assert len(read("softmax").edits) == len(stored().edits)

@@ -1,14 +1,14 @@
-"""The slips of an answer: those that people make are among them, as code that runs."""
+"""The generated mistakes of an answer: those that people make are among them, as code that runs."""
 
 import pytest
 import torch
 
-from tests.transformer_course.slips.answer import ROWS, SAMPLES, STEPS, WEIGHTS
-from transformer_course.slips.answer_slips import FAR, Sources, code_of
-from transformer_course.slips.slip import variant
+from tests.transformer_course.generated_mistakes.answer import ROWS, SAMPLES, STEPS, WEIGHTS
+from transformer_course.generated_mistakes.answer_edits import FAR, Sources, code_of
+from transformer_course.generated_mistakes.generated_mistake import variant
 from transformer_course.steps import asking
 
-SLIPS = list(Sources(STEPS, SAMPLES).slips())
+EDITS = list(Sources(STEPS, SAMPLES).answer_edits())
 
 
 @pytest.mark.parametrize(
@@ -24,14 +24,14 @@ SLIPS = list(Sources(STEPS, SAMPLES).slips())
         ("moved", {"shares": "weights", "mean": "return (scaled[:, None] * rows).sum(dim=0) / total"}),
     ],
 )
-def test_what_people_do_is_among_the_slips(kind, code):
-    assert (kind, code) in [(slip.kind, slip.code) for slip in SLIPS]
+def test_what_people_do_is_among_the_generated_mistakes(kind, code):
+    assert (kind, code) in [(edit.kind, edit.code) for edit in EDITS]
 
 
-def test_a_slip_may_be_made_only_where_an_option_is_given():
+def test_a_generated_mistake_may_be_made_only_where_an_option_is_given():
     code = "if scale is None:\n    return weights / total\nreturn weights"
-    slip = next(slip for slip in SLIPS if slip.code == {"shares": code})
-    attempt = variant(STEPS, slip.code).attempt
+    edit = next(edit for edit in EDITS if edit.code == {"shares": code})
+    attempt = variant(STEPS, edit.code).attempt
     assert attempt(ROWS, WEIGHTS).tolist() == [2.5, 4.25, 7.75]
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 
@@ -45,7 +45,7 @@ def test_what_is_of_one_kind_may_be_confused():
 
 
 def test_the_likely_is_told_from_the_far_fetched():
-    weights = {(slip.kind, slip.step): slip.weight for slip in sorted(SLIPS, key=lambda slip: -slip.weight)}
+    weights = {(edit.kind, edit.step): edit.weight for edit in sorted(EDITS, key=lambda edit: -edit.weight)}
     assert weights["left_out", "shares"] < weights["rounded", "mean"] <= FAR
 
 

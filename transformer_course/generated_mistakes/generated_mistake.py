@@ -1,6 +1,7 @@
-"""A slip: an answer in which one thing is done otherwise, as code; and the mistake that it is.
+"""A generated mistake: an answer in which one thing is done otherwise, as code; and the mistake that it is.
 
-A slip is stored as text. It is compiled when it is needed for the first time, which of most slips is never.
+A generated mistake is stored as text. It is compiled when it is needed for the first time, which of most generated
+mistakes is never.
 """
 
 import ast
@@ -15,12 +16,12 @@ from typing import Any
 import torch
 
 from transformer_course.exercise import Mistake, Wording, capitalised
-from transformer_course.slips.wording import Words, words
+from transformer_course.generated_mistakes.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
 
 @dataclass(frozen=True, eq=False)
-class Slip:
+class AnswerEdit:
     """One thing done otherwise.
 
     Args:
@@ -32,7 +33,7 @@ class Slip:
         weight: How far-fetched it is: 1 is likely.
         code: By step or argument the code of its body, in place of the right one.
         shows: What it gives on some cases of the lesson's seed, in brief; see ``catalogue``.
-        readings: Other slips that behave the same, each likely, too, and about another step.
+        readings: Other generated mistakes that behave the same, each likely, too, and about another step.
     """
 
     step: str
@@ -43,7 +44,7 @@ class Slip:
     weight: float = 1.0
     code: Mapping[str, str] = field(default_factory=dict)
     shows: Sequence[Any] = ()
-    readings: Sequence["Slip"] = ()
+    readings: Sequence["AnswerEdit"] = ()
 
     @property
     def name(self) -> str:
@@ -52,7 +53,9 @@ class Slip:
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """What puts the likely slips first: of those that are as likely, the ones with the shortest code."""
+        """What puts the likely generated mistakes first: of those that are as likely, the ones with the
+        shortest code.
+        """
         return round(self.weight, 2), len(self.code), len(self.new)
 
     @property
@@ -67,23 +70,26 @@ class Slip:
 
     @property
     def code_on_top(self) -> dict[str, str]:
-        """The same as something done to what the step gives, so that it meets another slip of that step; else none."""
+        """The same as something done to what the step gives, so that it meets another generated mistake of that step;
+        else none.
+        """
         is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
         return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
 
 
-class SlipMistake(Mistake):
-    """A slip as a mistake of an exercise.
+class GeneratedMistake(Mistake):
+    """A generated mistake as a mistake of an exercise.
 
     Args:
-        slip: The slip.
+        edit: The generated mistake.
         steps: The answer that it is made from.
-        told: A teacher's own words, by the names of slips, or by name and code where not all of a name are meant.
+        told: A teacher's own words, by the names of generated mistakes, or by name and code where not all of a name are
+            meant.
     """
 
-    def __init__(self, slip: Slip, steps: InSteps, told: Mapping[str, str | Wording] | None = None) -> None:
-        self.slip, self.steps, self.name = slip, steps, slip.name
-        own = next((told[key] for key in slip.keys if key in told), None) if told else None
+    def __init__(self, edit: AnswerEdit, steps: InSteps, told: Mapping[str, str | Wording] | None = None) -> None:
+        self.edit, self.steps, self.name = edit, steps, edit.name
+        own = next((told[key] for key in edit.keys if key in told), None) if told else None
         self._told = Wording(own) if isinstance(own, str) else own
 
     @property
@@ -94,17 +100,17 @@ class SlipMistake(Mistake):
     @property
     def is_choice(self) -> bool:
         """Whether its step needs nothing: it chooses an axis, say, and here another one."""
-        step = self.steps.steps.get(self.slip.step)
+        step = self.steps.steps.get(self.edit.step)
         return step is not None and not needs(step)
 
     @cached_property
     def ways(self) -> Sequence[Variant]:  # type: ignore[override]
-        """The answer with this slip."""
-        return (variant(self.steps, self.slip.code_on_top or self.slip.code),)
+        """The answer with this generated mistake."""
+        return (variant(self.steps, self.edit.code_on_top or self.edit.code),)
 
     @cached_property
     def _words(self) -> Words:
-        return words(self.steps, self.slip)
+        return words(self.steps, self.edit)
 
     @property
     def does(self) -> str:  # type: ignore[override]
@@ -117,16 +123,16 @@ class SlipMistake(Mistake):
         if self._told:
             return self._told.sentence
         told = f"{capitalised(self.does)}."
-        readings = [one for one in self.slip.readings if not _say_the_same(one, self.slip)]
+        readings = [one for one in self.edit.readings if not _say_the_same(one, self.edit)]
         readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
-        if self.slip.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
-            readings = [one for one in readings if one.kind != self.slip.kind]
-        if self.slip.kind == "part_left_out":  # it goes without saying that what is left out has no effect
+        if self.edit.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
+            readings = [one for one in readings if one.kind != self.edit.kind]
+        if self.edit.kind == "part_left_out":  # it goes without saying that what is left out has no effect
             readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.does]
         others = [does for one in readings if not self.does.startswith(does := words(self.steps, one).does)]
         return f"{told} The result is the same if {others[0]}." if others else told
 
-    def _exchanges_what_is_made_of_it(self, reading: Slip) -> bool:
+    def _exchanges_what_is_made_of_it(self, reading: AnswerEdit) -> bool:
         """Return whether a reading exchanges a value with one that is made of it: nobody does that."""
         pair = (reading.old, reading.new) if reading.kind == "values_exchanged" else ()
         return any(two in needs(self.steps.steps[one]) for one in pair for two in pair if one in self.steps.steps)
@@ -136,21 +142,23 @@ class SlipMistake(Mistake):
 
         Where the code that is to blame asks for the very argument that this is about, it is told of that.
         """
-        reading = next((one for one in self.slip.readings if one.step == step), None)
-        is_there = self.slip.step not in self.steps.steps and re.search(rf"\b{self.slip.step}\b", code)
-        if self._told or reading is None or step == self.slip.step or is_there:
+        reading = next((one for one in self.edit.readings if one.step == step), None)
+        is_there = self.edit.step not in self.steps.steps and re.search(rf"\b{self.edit.step}\b", code)
+        if self._told or reading is None or step == self.edit.step or is_there:
             return self.says.partition(" The result is the same if ")[0]
-        return SlipMistake(reading, self.steps).says
+        return GeneratedMistake(reading, self.steps).says
 
     @property
     def hints(self) -> Sequence[str]:
         """A teacher's own hints; the missing ones of three are a question, the step's result and the step as code."""
         own = tuple(self._told.hints) if self._told else ()
-        return (*own, *(self._words.question, *self.steps.ladder(self.slip.step))[len(own) :])
+        return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
 
 
-def _say_the_same(one: Slip, other: Slip) -> bool:
-    """Return whether one slip puts a value in the place of a step, and the other where that step is asked for."""
+def _say_the_same(one: AnswerEdit, other: AnswerEdit) -> bool:
+    """Return whether one generated mistake puts a value in the place of a step, and the other where that step is asked
+    for.
+    """
     first, second = (one, other) if one.kind == "wrong_input" else (other, one)
     return first.kind == "wrong_input" and (first.old, first.new) == (second.step, second.new)
 

@@ -1,14 +1,15 @@
-"""Say a slip: a clause about its step, and the question that begins its hints.
+"""Say a generated mistake: a clause about its step, and the question that begins its hints.
 
-Nothing is written for an exercise: nouns and imperatives are those of its steps, the rest is the kind of the slip. What
-is said is true of how the attempt behaves; what stands in it may look quite otherwise, so no code is quoted.
+Nothing is written for an exercise: nouns and imperatives are those of its steps, the rest is the kind of the generated
+mistake. What is said is true of how the attempt behaves; what stands in it may look quite otherwise, so no code is
+quoted.
 """
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from transformer_course.slips.code_differences import (
+from transformer_course.generated_mistakes.code_differences import (
     compared_in,
     comparison_of,
     counts_of,
@@ -23,7 +24,7 @@ from transformer_course.slips.code_differences import (
 from transformer_course.steps import InSteps, needs
 
 if TYPE_CHECKING:
-    from transformer_course.slips.slip import Slip
+    from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 
 AXES = {
     "-1": "the last axis", "-2": "the second-to-last axis", "-3": "the third axis from the end",
@@ -84,16 +85,16 @@ TURNED = {"Div": "divided by", "FloorDiv": "divided by", "Mod": "divided by"}
 
 
 class Words(NamedTuple):
-    """What is said of a slip: a clause, true whatever else is wrong, and a question."""
+    """What is said of a generated mistake: a clause, true whatever else is wrong, and a question."""
 
     does: str
     question: str
 
 
-def words(steps: InSteps, slip: "Slip") -> Words:
-    """Return what is said of a slip."""
-    teller = _Teller(steps, slip)
-    does, question = teller.of_argument() if slip.step not in steps.steps else teller.of_step()
+def words(steps: InSteps, edit: "AnswerEdit") -> Words:
+    """Return what is said of a generated mistake."""
+    teller = _Teller(steps, edit)
+    does, question = teller.of_argument() if edit.step not in steps.steps else teller.of_step()
     return Words(_without_lost_commas(does + teller.circumstances), _without_lost_commas(question))
 
 
@@ -112,12 +113,12 @@ def is_plural(noun: str) -> bool:
 
 
 class _Teller:
-    """What is said of one slip; ``step`` is its step in quotes, ``noun`` what should come of it."""
+    """What is said of one generated mistake; ``step`` is its step in quotes, ``noun`` what should come of it."""
 
-    def __init__(self, steps: InSteps, slip: "Slip") -> None:
-        self.steps, self.slip = steps, slip
-        self.step, self.noun = self.named(slip.step), self.short(slip.step)
-        self.old, self.new = self.value(slip.old), self.value(slip.new)
+    def __init__(self, steps: InSteps, edit: "AnswerEdit") -> None:
+        self.steps, self.edit = steps, edit
+        self.step, self.noun = self.named(edit.step), self.short(edit.step)
+        self.old, self.new = self.value(edit.old), self.value(edit.new)
         self.is_, self.has = ("are", "have") if is_plural(self.noun) else ("is", "has")
 
     def named(self, name: str) -> str:
@@ -159,21 +160,21 @@ class _Teller:
 
     @property
     def circumstances(self) -> str:
-        """Where else the slip is made, or only where."""
-        slip = self.slip
-        text = slip.code.get(slip.step, "") if isinstance(slip.code, dict) else ""
+        """Where else the generated mistake is made, or only where."""
+        edit = self.edit
+        text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):
             return f", where `{given[1]}` is given"
-        if slip.other not in self.steps.steps or slip.kind in TELL_THE_OTHER:
+        if edit.other not in self.steps.steps or edit.kind in TELL_THE_OTHER:
             return ""
         return (
-            f", and the same goes for {self.named(slip.other)}"
-            if len(slip.code) > 1
-            else f", and {self.named(slip.other)} is left out"
+            f", and the same goes for {self.named(edit.other)}"
+            if len(edit.code) > 1
+            else f", and {self.named(edit.other)} is left out"
         )
 
     def of_argument(self) -> tuple[str, str]:
-        name, kind = self.slip.step, self.slip.kind
+        name, kind = self.edit.step, self.edit.kind
         where = f"Where does `{name}` come into the formula? Is it used there as it comes in?"
         if kind == "ignored":
             return f"`{name}` has no effect", f"What should change in the result where `{name}` changes?"
@@ -182,7 +183,7 @@ class _Teller:
             does = (
                 f"`{name}` and {self.new} have changed places"
                 if exchanged
-                else f"`{self.slip.new}` is used where `{name}` belongs"
+                else f"`{self.edit.new}` is used where `{name}` belongs"
             )
             return does, f"What is `{name}` for, and what {self.new}?"
         does, _ = self.of_step()
@@ -191,18 +192,18 @@ class _Teller:
         return (f"{does} before it is used" if kind in ("function", "transposed", "scaled") else does), where
 
     def of_step(self) -> tuple[str, str]:
-        made = OF_KIND.get(self.slip.kind)
+        made = OF_KIND.get(self.edit.kind)
         return made(self) if made else (f"{self.step} is done in another way", self.by_hand)
 
     # What the step is fed with, and when it is taken
 
     def left_out(self) -> tuple[str, str]:
-        code = self.steps.expression(self.slip.step) or ""
+        code = self.steps.expression(self.edit.step) or ""
         if re.fullmatch(r"\w+ [+&|] \w+", code) and (missing := self._missing(code)):
             verb = "are" if is_plural(missing) else "is"
             return f"{missing} {verb} left out of {self.step}", f"What goes into {self.made}?"
-        uses = [need for need in needs(self.steps.steps[self.slip.step]) if need != "self"]
-        if self.slip.new in uses[:1] or len(uses) == 1:
+        uses = [need for need in needs(self.steps.steps[self.edit.step]) if need != "self"]
+        if self.edit.new in uses[:1] or len(uses) == 1:
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
         return self.taken_for()
 
@@ -213,12 +214,12 @@ class _Teller:
         return does, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
-        if self.slip.old in self.steps.arguments.parameters and self._is_constant(self.slip.new):
+        if self.edit.old in self.steps.arguments.parameters and self._is_constant(self.edit.new):
             return (
                 f"{self.old} has no effect in {self.step}",
                 f"What should change in this step where {self.old} changes?",
             )
-        if f"{self.slip.old}.shape[" in (self.steps.expression(self.slip.step) or ""):
+        if f"{self.edit.old}.shape[" in (self.steps.expression(self.edit.step) or ""):
             question = "Which axis of which tensor has the length that is wanted?"
             return f"{self.step} takes a length of {self.new}, not of {self.old}", question
         verb, belong = "are" if is_plural(self.new) else "is", "belong" if is_plural(self.old) else "belongs"
@@ -232,16 +233,16 @@ class _Teller:
 
     def exchanged(self) -> tuple[str, str]:
         one, two = self.old, self.new
-        if self.slip.kind == "steps_exchanged":
-            one, two = self.noun, self.short(self.slip.other)
-        inside = f"in {self.step}, " if self.slip.kind == "inputs_exchanged" else ""
+        if self.edit.kind == "steps_exchanged":
+            one, two = self.noun, self.short(self.edit.other)
+        inside = f"in {self.step}, " if self.edit.kind == "inputs_exchanged" else ""
         return f"{inside}{one} and {two} have changed places", f"What is done with {one}, and what with {two}?"
 
     def parts(self) -> tuple[str, str]:
         """Say which parts: those of the value where the whole step makes them, else two values in it."""
-        name = self.slip.step
-        is_whole = self.slip.old in ("", name) or self.slip.old == self.steps.expression(name)
-        one_twice = len(set(parts_of(self.slip.new))) == 1
+        name = self.edit.step
+        is_whole = self.edit.old in ("", name) or self.edit.old == self.steps.expression(name)
+        one_twice = len(set(parts_of(self.edit.new))) == 1
         if not is_whole:
             does = "stands in two places" if one_twice else "have changed places"
             question = "Which value belongs in which place?"
@@ -254,8 +255,8 @@ class _Teller:
         return does, f"What are the parts of {self.noun}, and in which order do they stand?"
 
     def layers(self) -> tuple[str, str]:
-        old, new, question = self.slip.old, self.slip.new, "Which input goes into which layer?"
-        if self.slip.kind == "layers_exchanged":
+        old, new, question = self.edit.old, self.edit.new, "Which input goes into which layer?"
+        if self.edit.kind == "layers_exchanged":
             return f"the layers `{old}` and `{new}` have changed places", question
         if old.startswith("n_"):  # as `n_heads`
             return (
@@ -265,17 +266,17 @@ class _Teller:
         return f"{self.noun} {self.is_} made by the layer `{new}`, not by `{old}`", question
 
     def moved(self) -> tuple[str, str]:
-        target = self.slip.new if self.slip.new in self.steps.known else self.slip.other
-        if self.slip.kind == "done_again":
+        target = self.edit.new if self.edit.new in self.steps.known else self.edit.other
+        if self.edit.kind == "done_again":
             return (
                 f"{self.step} is done twice: to {self.short(target)} as well",
                 "How often is it done on the way to the result?",
             )
         order = list(self.steps.steps)
-        served = [name for name in order if self.slip.step in needs(self.steps.steps[name])]
+        served = [name for name in order if self.edit.step in needs(self.steps.steps[name])]
         if target in served and len(served) > 1:
             return f"{self.step} is done for {self.short(target)} alone", "Which values does the next step need?"
-        late = order.index(self.slip.other) > order.index(self.slip.step)
+        late = order.index(self.edit.other) > order.index(self.edit.step)
         when = f"comes too {'late' if late else 'early'}, and is done to {self.short(target)} instead of {self.old}"
         return f"{self.step} {when}", "In which order do the steps come?"
 
@@ -290,12 +291,12 @@ class _Teller:
     # Axes and shapes
 
     def axis(self) -> tuple[str, str]:
-        return self._along(self.slip.new, self.slip.old)
+        return self._along(self.edit.new, self.edit.old)
 
     def _along(self, new: str, old: str) -> tuple[str, str]:
         question = f"Along which axis lie the numbers that belong together in this step? {self.shape}"
         new, old = _axis(new), _axis(old)
-        if self.slip.kind == "all_axes" or not new:
+        if self.edit.kind == "all_axes" or not new:
             return f"{self.step} runs over all axes at once", question
         return f"{self.step} runs along {new}" + (f", not along {old}" if old else ""), question
 
@@ -312,19 +313,19 @@ class _Teller:
         )
 
     def axes(self) -> tuple[str, str]:
-        if self.slip.kind == "not_transposed":
+        if self.edit.kind == "not_transposed":
             return f"nothing is transposed in {self.step}", self.shape
-        if self.slip.kind == "transposed":
+        if self.edit.kind == "transposed":
             return f"rows and columns of {self.noun} have changed places", self.shape
         return f"{self.step} moves or joins the wrong axes", self.shape
 
     def length(self) -> tuple[str, str]:
-        if self.slip.kind == "fixed":
+        if self.edit.kind == "fixed":
             return (
                 f"{self.step} takes a fixed number for a length",
                 "Which length should it be, whatever the size of the input?",
             )
-        (tensor, place), (should, should_place) = (length_of(code) for code in (self.slip.new, self.slip.old))
+        (tensor, place), (should, should_place) = (length_of(code) for code in (self.edit.new, self.edit.old))
         if place == should_place and tensor != should:
             does = (
                 f"takes a length of another tensor, not of {self.value(should)}"
@@ -338,15 +339,15 @@ class _Teller:
         )
 
     def one_axis_more(self) -> tuple[str, str]:
-        if self.slip.kind == "squeezed":
+        if self.edit.kind == "squeezed":
             return f"axes of length 1 are lost in {self.noun}", self.shape
-        more = "one axis more" if self.slip.kind == "one_axis_more" else "fewer axes"
+        more = "one axis more" if self.edit.kind == "one_axis_more" else "fewer axes"
         return f"{self.noun} {self.has} {more} than asked for", self.shape
 
     # Which function, which number
 
     def sibling(self) -> tuple[str, str]:
-        new, old = function_of(self.slip.new, self.slip.old), function_of(self.slip.old, self.slip.new)
+        new, old = function_of(self.edit.new, self.edit.old), function_of(self.edit.old, self.edit.new)
         if new in TAKES and old in TAKES:
             return f"{self.step} takes {TAKES[new]} where {TAKES[old]} belongs", self.by_hand
         if (new, old) in JOINS:
@@ -354,7 +355,7 @@ class _Teller:
         return f"{self.step} uses another function", self.by_hand
 
     def operator(self) -> tuple[str, str]:
-        new, old = (operands_of(code)[0] for code in (self.slip.new, self.slip.old))
+        new, old = (operands_of(code)[0] for code in (self.edit.new, self.edit.old))
         if new not in VERBS or old not in VERBS:
             return f"{self.step} is done with another operation", self.by_hand
         first, _, rest = VERBS[old].partition(" ")
@@ -362,11 +363,11 @@ class _Teller:
         return f"{self.step} {VERBS[new]} where it should {should}", self.by_hand
 
     def order(self) -> tuple[str, str]:
-        if self.slip.old.endswith(")") and not self.slip.old.startswith("("):
+        if self.edit.old.endswith(")") and not self.edit.old.startswith("("):
             question = "In which order does the function that is called here take its arguments?"
             return f"two arguments in {self.step} are in the wrong order", question
         question = f"Which of the two comes first? {self.by_hand}"
-        sign, first, second = operands_of(self.slip.new)
+        sign, first, second = operands_of(self.edit.new)
         one, other = self.value(first), self.value(second)
         if sign in TURNED and one and other:
             verb = "are" if is_plural(one) else "is"
@@ -381,24 +382,24 @@ class _Teller:
         return f"the two sides of {self.step} are the wrong way round", question
 
     def part(self) -> tuple[str, str]:
-        sign, first, _ = operands_of(self.slip.old)
-        is_whole = self.slip.old == self.steps.expression(self.slip.step)
-        if is_whole and self.slip.new == first in self.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
+        sign, first, _ = operands_of(self.edit.old)
+        is_whole = self.edit.old == self.steps.expression(self.edit.step)
+        if is_whole and self.edit.new == first in self.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
-        if missing := self._missing(self.slip.old):
+        if missing := self._missing(self.edit.old):
             return (
                 f"{missing} {'are' if is_plural(missing) else 'is'} left out of {self.step}",
                 f"What goes into {self.made}?",
             )
-        called = self.slip.old.partition("(")[0]
-        if self.slip.kind == "call_left_out" and called in self.steps.steps:
+        called = self.edit.old.partition("(")[0]
+        if self.edit.kind == "call_left_out" and called in self.steps.steps:
             step = self.named(called)
             return f"{step} is left out", f"What is {step} for? What is missing from the result without it?"
-        if self.slip.kind == "call_left_out" and self._is_all_of_it():
+        if self.edit.kind == "call_left_out" and self._is_all_of_it():
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
         if told := self._not_done():
             return told, f"What goes into {self.made}? Is all of it there?"
-        if self.new and self.slip.kind == "call_left_out":
+        if self.new and self.edit.kind == "call_left_out":
             as_it_is = "are used as they are" if is_plural(self.new) else "is used as it is"
             does = f"in {self.step}, {self.new} {as_it_is}, and a call is missing"
             return does, f"What should be done with {self.new} first?"
@@ -409,7 +410,7 @@ class _Teller:
 
     def _not_done(self) -> str:
         """Return a clause about the number, the part or the function that is left out; "" where it has no name."""
-        new, old = self.slip.new, self.slip.old
+        new, old = self.edit.new, self.edit.old
         sign, first, second = operands_of(old)
         if sign == "Pow" and new == first:
             return f"{'no root' if second == '0.5' else 'no power'} is taken in {self.step}"
@@ -418,15 +419,15 @@ class _Teller:
             return f"the {number} is left out of {self.step}"
         if new == "§[0]":
             return f"only the first part of {self.noun} is left"
-        if self.slip.kind == "part_left_out" and len(set(parts_of(new))) == 1:
+        if self.edit.kind == "part_left_out" and len(set(parts_of(new))) == 1:
             return f"in {self.step}, one of the two parts stands in both places"
         function = function_of(old, new)
         if function in NOT_DONE:
             return NOT_DONE[function].format(self.step)
-        if self.slip.kind == "call_left_out" and function in ("len", "range"):
+        if self.edit.kind == "call_left_out" and function in ("len", "range"):
             it = self.new or "a value"
             return f"in {self.step}, {it} stands where {'its length' if function == 'len' else 'a range'} belongs"
-        if self.slip.kind == "call_left_out" and (taken := TAKES.get(function, "")).startswith(("a ", "the ")):
+        if self.edit.kind == "call_left_out" and (taken := TAKES.get(function, "")).startswith(("a ", "the ")):
             taken = f"no {taken[2:]} is taken" if taken.startswith("a ") else f"{taken} is not taken"
             return f"{taken} in {self.step}"
         return ""
@@ -435,14 +436,14 @@ class _Teller:
         """Return the one of two operands that is left out, where it is a value."""
         operator, *sides = operands_of(code)
         sides = sides if operator else parts_of(code)
-        left = [side for side in sides if side not in (self.slip.new, f"-({self.slip.new})")]
+        left = [side for side in sides if side not in (self.edit.new, f"-({self.edit.new})")]
         names = dict.fromkeys(re.findall(r"(?<![.\w])[a-z_]\w*", left[0])) if len(left) == 1 and len(sides) == 2 else {}
         asked = [name for name in names if name in self.steps.known]
-        return self.short(asked[0]) if len(asked) == 1 and not re.search(rf"\b{asked[0]}\b", self.slip.new) else ""
+        return self.short(asked[0]) if len(asked) == 1 and not re.search(rf"\b{asked[0]}\b", self.edit.new) else ""
 
     def _is_all_of_it(self) -> bool:
         """Return whether the code that is left out is the whole step, so that what it works on comes out."""
-        found = re.search(r"(?:^|return )(?:lambda ([\w, ]*): )?(\w+)$", self.slip.code.get(self.slip.step, ""))
+        found = re.search(r"(?:^|return )(?:lambda ([\w, ]*): )?(\w+)$", self.edit.code.get(self.edit.step, ""))
         return found is not None and (found[2] in self.steps.known or found[2] in (found[1] or "").split(", "))
 
     def brackets(self) -> tuple[str, str]:
@@ -455,7 +456,7 @@ class _Teller:
         return f"the terms of {self.noun} are mixed up, or one has the wrong sign", self.by_hand
 
     def power(self) -> tuple[str, str]:
-        new, old = self.slip.new, self.slip.old
+        new, old = self.edit.new, self.edit.old
         if re.search(r"\*\* -?1$", new) and re.search(r"0\.5$", old):
             return f"no root is taken in {self.step}", f"What should {self.noun} be for 4, and for 16?"
         if re.search(r"\*\* \(-\(", new):
@@ -463,10 +464,10 @@ class _Teller:
         return f"{self.step} takes the wrong power or root", f"What should {self.noun} be for 4, and for 16?"
 
     def comparison(self) -> tuple[str, str]:
-        new, old = (comparison_of(code) for code in (self.slip.new, self.slip.old))
+        new, old = (comparison_of(code) for code in (self.edit.new, self.edit.old))
         question = f"What should {self.noun} be where the two sides are equal, and on either side of that?"
         if " is " in new:
-            given = self.value(compared_in(self.slip.old)) or "a value"
+            given = self.value(compared_in(self.edit.old)) or "a value"
             question = f"What should be done with {given}, and what where there is none?"
             return f"in {self.step}, the cases with and without {given} have changed places", question
         if new.strip("=") == old.strip("=") and new != old and "!" not in new + old:
@@ -474,7 +475,7 @@ class _Teller:
         return f"{self.step} compares the wrong way round", question
 
     def inverted(self) -> tuple[str, str]:
-        if "masked_fill" in self.slip.new:
+        if "masked_fill" in self.edit.new:
             return (
                 f"in {self.step}, what should be hidden is shown and the rest is hidden",
                 "What does True mean in the mask here?",
@@ -482,23 +483,23 @@ class _Teller:
         return f"True and False are the wrong way round in {self.step}", f"What does True mean in {self.noun}?"
 
     def turned_off(self) -> tuple[str, str]:
-        written = self.slip.code.get(self.slip.step, "")
-        if self.slip.new == "False" and "keepdim=False" in written:
+        written = self.edit.code.get(self.edit.step, "")
+        if self.edit.new == "False" and "keepdim=False" in written:
             return self.keepdim()
-        if {self.slip.new, self.slip.old} == {"True", "False"} and f"={self.slip.new}" not in written:
-            return f"in {self.step}, {self.slip.new} stands where {self.slip.old} belongs", self.by_hand
-        if "keepdim=" in self.slip.old and "keepdim=True" not in self.slip.new:
+        if {self.edit.new, self.edit.old} == {"True", "False"} and f"={self.edit.new}" not in written:
+            return f"in {self.step}, {self.edit.new} stands where {self.edit.old} belongs", self.by_hand
+        if "keepdim=" in self.edit.old and "keepdim=True" not in self.edit.new:
             return self.keepdim()
-        if "dtype=" in self.slip.old and "dtype=" not in self.slip.new:
+        if "dtype=" in self.edit.old and "dtype=" not in self.edit.new:
             return self.dtype()
-        if self.slip.kind == "option_left_out" and self.slip.old.count("=") == self.slip.new.count("="):
-            missing = self.value(missing_argument(self.slip.old, self.slip.new))
+        if self.edit.kind == "option_left_out" and self.edit.old.count("=") == self.edit.new.count("="):
+            missing = self.value(missing_argument(self.edit.old, self.edit.new))
             verb = "are" if is_plural(missing or "it") else "is"
             return (
                 f"{missing} {verb} left out of {self.step}" if missing else f"an argument is missing in {self.step}",
                 "Which arguments does the function need that is called here?",
             )
-        is_set = {self.slip.new, self.slip.old} == {"True", "False"}
+        is_set = {self.edit.new, self.edit.old} == {"True", "False"}
         told = "set the other way" if is_set else "missing"
         return f"an option in {self.step} is {told}", "What does each option of this call do?"
 
@@ -506,9 +507,9 @@ class _Teller:
         return f"in {self.step}, the same is done in both cases", "When should each of the two cases be taken?"
 
     def number(self) -> tuple[str, str]:
-        new, old = self.slip.new, self.slip.old
-        code = self.slip.code.get(self.slip.step, "")
-        right = self.steps.expression(self.slip.step) or self.steps.code(self.slip.step)
+        new, old = self.edit.new, self.edit.old
+        code = self.edit.code.get(self.edit.step, "")
+        right = self.steps.expression(self.edit.step) or self.steps.code(self.edit.step)
         if has_minus(old, right, code):
             new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
         if _axis(new) and _axis(old) and f"dim={new}" in code and code.count(f"dim={old}") < right.count(f"dim={old}"):
@@ -535,7 +536,7 @@ class _Teller:
         )
 
     def no_softmax(self) -> tuple[str, str]:
-        new, question = self.slip.new, f"What should each row of {self.noun} add up to? Is every entry positive?"
+        new, question = self.edit.new, f"What should each row of {self.noun} add up to? Is every entry positive?"
         for part, does in (
             ("sigmoid", f"in {self.step}, each number goes through a sigmoid of its own"),
             ("one_hot", f"in {self.step}, the largest gets all of the weight"),
@@ -551,40 +552,40 @@ class _Teller:
 
     def masked(self) -> tuple[str, str]:
         question = "Which number becomes exactly 0 in a softmax, whatever the others are?"
-        if self.slip.kind == "times_mask":
+        if self.edit.kind == "times_mask":
             return f"{self.step} multiplies with the mask, which leaves 0 behind", question
-        if self.slip.kind == "mask_added":
+        if self.edit.kind == "mask_added":
             return f"{self.step} adds the mask as 0 and 1", question
-        fill = self.slip.new.rpartition(", ")[2].rstrip(")").replace("torch.inf", "+∞")
+        fill = self.edit.new.rpartition(", ")[2].rstrip(")").replace("torch.inf", "+∞")
         return f"{self.step} puts {'0' if fill == '0.0' else fill} where another number belongs", question
 
     def draw(self) -> tuple[str, str]:
-        does = "takes the likeliest every time" if "argmax" in self.slip.new else "draws the same every time"
+        does = "takes the likeliest every time" if "argmax" in self.edit.new else "draws the same every time"
         return f"{self.step} {does}", "How often should a token of probability 0.3 come out?"
 
     def place(self) -> tuple[str, str]:
         question = "Count on a short case: which entry comes first, which last?"
-        old_axes, new_axes = new_axes_of(self.slip.old), new_axes_of(self.slip.new)
+        old_axes, new_axes = new_axes_of(self.edit.old), new_axes_of(self.edit.new)
         if len(old_axes) > len(new_axes):
             return f"in {self.step}, an axis of length 1 is missing", self.shape
-        if self.slip.kind == "slice" and old_axes != new_axes:
+        if self.edit.kind == "slice" and old_axes != new_axes:
             return f"{self.step} puts an axis of length 1 in the wrong place", self.shape
-        if self.slip.kind == "slice" and self.slip.old.replace("-1:]", "-1]") == self.slip.new:
+        if self.edit.kind == "slice" and self.edit.old.replace("-1:]", "-1]") == self.edit.new:
             return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
-        if self.slip.kind == "range":
-            return f"{self.step} {counts_of(self.slip.old, self.slip.new)}", question
+        if self.edit.kind == "range":
+            return f"{self.step} {counts_of(self.edit.old, self.edit.new)}", question
         does = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
             "not_indexed": "takes everything where a part is wanted",
             "other_part": "takes the places where the values belong, or the other way round",
-        }[self.slip.kind]
+        }[self.edit.kind]
         return f"{self.step} {does}", question
 
     def bias(self) -> tuple[str, str]:
         does = (
             "leaves out the bias of its layer"
-            if self.slip.kind == "no_bias"
+            if self.edit.kind == "no_bias"
             else "multiplies with a weight that is not transposed"
         )
         return f"{self.step} {does}", "What does an `nn.Linear` hold, and what does a call of it compute?"
@@ -594,10 +595,10 @@ class _Teller:
 
     def sum_of_terms(self) -> tuple[str, str]:
         does = "takes the larger of two terms where it should add them"
-        if self.slip.kind != "clamped":
-            second = self.value(operands_of(self.slip.old)[2])
+        if self.edit.kind != "clamped":
+            second = self.value(operands_of(self.edit.old)[2])
             does = f"adds the square of {second}" if second else "squares one of its two terms"
-        if ".clamp(min=0)" in self.slip.new:
+        if ".clamp(min=0)" in self.edit.new:
             return f"{self.noun} {self.has} 0 in place of negative numbers", self.by_hand
         return f"{self.step} {does}", self.by_hand
 
@@ -609,32 +610,32 @@ class _Teller:
                 f"{self.noun} is another one than it should be",
                 "Along which axis lie the numbers that belong together?",
             )
-        form, question = self.slip.new, f"Is something done to {self.noun} that is not in the formula?"
+        form, question = self.edit.new, f"Is something done to {self.noun} that is not in the formula?"
         function = re.search(r"\.(\w+)\(", form)
-        if self.slip.kind in ("all_false", "all_true"):
+        if self.edit.kind in ("all_false", "all_true"):
             question = f"Which entries of {self.noun} should be True, and which False?"
-        if self.slip.kind == "one_number" and form.endswith("[0]"):
+        if self.edit.kind == "one_number" and form.endswith("[0]"):
             return f"only the first entry of {self.noun} is used", f"Which entries of {self.noun} are needed?"
-        if self.slip.kind == "scaled":
+        if self.edit.kind == "scaled":
             size = next((word for part, word in SIZES if form.endswith(part)), "")
             told = f"{self.is_} {size or 'off by a factor'}"
             if size in ("half", "twice"):
                 told += f" what {'they' if self.is_ == 'are' else 'it'} should be"
             return f"{self.noun} {told}", f"By which factor do the numbers differ? {question}"
-        if self.slip.kind == "shifted":
+        if self.edit.kind == "shifted":
             size = "large" if "+" in form else "small"
             return (
                 f"{self.noun} {self.is_} too {size} by 1",
                 f"Where does 1 come in, or go missing, on the way to {self.noun}?",
             )
-        if self.slip.kind == "function" and function and function[1] in APPLIED:
+        if self.edit.kind == "function" and function and function[1] in APPLIED:
             told = APPLIED[function[1]]
             for one, many in PLURALS.items() if self.is_ == "are" else ():
                 told = told.replace(one, many)
             return f"{self.noun} {told}", question
         it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
         told = {
-            "function": f"{self.has} {its} root taken" if "0.5" in self.slip.new else f"{self.is_} squared",
+            "function": f"{self.has} {its} root taken" if "0.5" in self.edit.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} subtracted from 1",
             "normalised": f"{self.is_} divided by {its} own {'norm' if '.norm(' in form else 'sum'}",
@@ -651,17 +652,17 @@ class _Teller:
             "all_false": f"{self.is_} False everywhere",
             "all_true": f"{self.is_} True everywhere",
             "additive": f"{self.has} numbers to be added, 0 and −∞, in place of True and False",
-        }.get(self.slip.kind, f"{self.is_} not as it should be")
+        }.get(self.edit.kind, f"{self.is_} not as it should be")
         return f"{self.noun} {told}", question
 
     def sign(self) -> tuple[str, str]:
-        term = self.value(self.slip.old.removeprefix("-"))
-        if term and self.slip.old.startswith("-") and self.slip.old != self.steps.expression(self.slip.step):
+        term = self.value(self.edit.old.removeprefix("-"))
+        if term and self.edit.old.startswith("-") and self.edit.old != self.steps.expression(self.edit.step):
             return f"a minus is missing in front of {term} in {self.step}", self.by_hand
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:
-        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.slip.new), "the wrong dtype")
+        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.edit.new), "the wrong dtype")
         come = "come" if self.is_ == "are" else "comes"
         does = f"{self.noun} {self.has} {kind}" if kind == "the wrong dtype" else f"{self.noun} {come} out as {kind}"
         return does, f"What is the `.dtype` of {self.noun}? Which is asked for?"
@@ -669,12 +670,12 @@ class _Teller:
     def other_kind(self) -> tuple[str, str]:
         verb = "come" if self.is_ == "are" else "comes"
         return (
-            f"{self.noun} {verb} out as {KINDS[self.slip.kind]}, not as a tensor",
+            f"{self.noun} {verb} out as {KINDS[self.edit.kind]}, not as a tensor",
             "What is the `type` of the result?",
         )
 
     def only(self) -> tuple[str, str]:
-        what = "the place of the largest number" if self.slip.kind == "largest_only" else "the first entry"
+        what = "the place of the largest number" if self.edit.kind == "largest_only" else "the first entry"
         return f"only {what} of {self.noun} is returned", self.shape
 
 
@@ -746,7 +747,7 @@ OF_KIND: dict[str, Callable[[_Teller], tuple[str, str]]] = {
     "sign": _Teller.sign,
     "dtype": _Teller.dtype,
 }
-"""How each kind of slip is told."""
+"""How each kind of generated mistake is told."""
 TELL_THE_OTHER = {
     *("left_out", "taken_for", "wrong_input", "inputs_exchanged", "values_exchanged", "steps_exchanged"),
     *("layers_exchanged", "moved", "done_again", "added", "as_well", "length", "brackets"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from authoring.build_slips import (
+from authoring.build_generated_mistakes import (
     MAX_WEIGHT,
     NEARLY,
     SEED,
@@ -27,14 +27,16 @@ from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import agree
 from transformer_course.exercise import Mistake
 from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes import catalogue
+from transformer_course.generated_mistakes.catalogue import FOLDER, Outline, catalogue_of, outline, read
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.running.observe import observe
-from transformer_course.slips import catalogue
-from transformer_course.slips.catalogue import FOLDER, Outline, catalogue_of, outline, read
-from transformer_course.slips.slip import Slip
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
 FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
-"""Exercises whose slips come to an end in seconds: where loops run away, as in ``beam_search``, each is waited for."""
+"""Exercises whose generated mistakes come to an end in seconds: where loops run away, as in ``beam_search``, each is
+waited for.
+"""
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
 """The code of a generated mistake that equals a written mistake of the causal mask."""
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
@@ -42,14 +44,14 @@ SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thoroug
 
 def test_there_is_a_catalogue_of_every_exercise_in_steps_and_no_other():
     assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
-    assert [exercise.name for exercise in IN_STEPS if not catalogue_of(exercise).slips] == []
+    assert [exercise.name for exercise in IN_STEPS if not catalogue_of(exercise).edits] == []
 
 
 @pytest.fixture(scope="module")
 def changed(thoroughness):
     """Make catalogues anew where exercises are as they are elsewhere: here, their shapes are checked, too."""
     names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST
-    command = [sys.executable, "-m", "authoring.build_slips", "--check", *names]
+    command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     changes = dict(re.match(r"(\w+) +[\d.]+ s +(.*)", line).groups() for line in done.stdout.splitlines())
@@ -59,7 +61,7 @@ def changed(thoroughness):
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
 def test_a_catalogue_is_made_again_as_it_is_stored(exercise, changed):
-    assert changed[exercise.name] == "", f"run `python -m authoring.build_slips {exercise.name}`"
+    assert changed[exercise.name] == "", f"run `python -m authoring.build_generated_mistakes {exercise.name}`"
 
 
 @pytest.fixture(scope="module")
@@ -106,16 +108,16 @@ def built(masks):
 
 def test_check_lists_what_an_added_mistake_names_already(built):
     known, stored = built
-    left = [one for one in stored.slips if dict(one.code) != OFF_BY_ONE]
-    changes = out_of_date(known, replace(stored, slips=left), stored)
+    left = [one for one in stored.edits if dict(one.code) != OFF_BY_ONE]
+    changes = out_of_date(known, replace(stored, edits=left), stored)
     assert changes == ["shifted_past is to be dropped: {'past': '(columns - n_query) - 1'}"]
 
 
 def test_check_lists_other_words_another_rank_and_other_results(built):
     known, stored = built
-    first, *rest = stored.slips
+    first, *rest = stored.edits
     for change in ({"kind": "sign"}, {"weight": first.weight + 0.1}, {"shows": [Outline("other")] * len(first.shows)}):
-        changed = replace(stored, slips=[replace(first, **change), *rest])
+        changed = replace(stored, edits=[replace(first, **change), *rest])
         assert len(out_of_date(known, stored, changed)) == 1
 
 
@@ -125,22 +127,22 @@ def test_check_lists_other_steps_and_other_cases(built):
         assert out_of_date(known, stored, replace(stored, **change)) == ["the steps or the cases have changed"]
 
 
-def test_check_allows_a_second_slip_that_behaves_as_one_in_both(built):
+def test_check_allows_a_second_generated_mistake_that_behaves_as_one_in_both(built):
     known, stored = built
-    [first] = [one for one in stored.slips if dict(one.code) == OFF_BY_ONE]
+    [first] = [one for one in stored.edits if dict(one.code) == OFF_BY_ONE]
     code = {name: f"({text.removeprefix('return ')})" for name, text in first.code.items()}
-    doubled = replace(stored, slips=[*stored.slips, replace(first, code=code, weight=2.9)])
+    doubled = replace(stored, edits=[*stored.edits, replace(first, code=code, weight=2.9)])
     assert out_of_date(known, stored, doubled) == out_of_date(known, doubled, stored) == []
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
-def test_no_slip_is_right_and_each_is_among_those_that_may_be_what_it_shows(exercise):
+def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_it_shows(exercise):
     known = behaviour(exercise, SEED)
     with in_isolation():
-        for mistake in list(known.slips.values())[::25]:
+        for mistake in list(known.generated.values())[::25]:
             shown = [known.output(mistake.ways[0], index) for index in range(len(known.cases))]
             assert not agree(shown, known.expected, NEARLY, numbers_only=True), mistake.name
-            assert mistake in known.slips_like(shown), mistake.name
+            assert mistake in known.generated_like(shown), mistake.name
 
 
 @pytest.mark.parametrize(
@@ -151,42 +153,42 @@ def test_no_slip_is_right_and_each_is_among_those_that_may_be_what_it_shows(exer
         ({"shifted_past": "x", "ignored_all": "y"}, "ignored_all"),
     ],
 )
-def test_words_for_a_slip_that_is_not_stored_are_rejected(built, told, unused):
+def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, told, unused):
     known, stored = built
-    with pytest.raises(ValueError, match=rf"causal_mask has words .* slips: {unused}\. "):
+    with pytest.raises(ValueError, match=rf"causal_mask has words .* generated mistakes: {unused}\. "):
         check_told(replace(known.exercise, told=told), stored)
     check_told(replace(known.exercise, told={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
-def test_words_for_an_unknown_slip_are_rejected_when_a_catalogue_is_built(masks, folder):
+def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalogue_is_built(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
         update(replace(masks, told={"shifted_pasts": "x"}), is_check=False)
 
 
-def test_far_fetched_slip_is_kept_only_with_words(masks, built):
+def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
     _, stored = built
     key = "ignored_n_query: 64"
-    assert max(slip.weight for slip in stored.slips) <= MAX_WEIGHT
-    assert not any(key in slip.keys for slip in stored.slips)
+    assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
+    assert not any(key in edit.keys for edit in stored.edits)
     with in_isolation():
-        slips = [slip for slip, _ in tried(behaviour(replace(masks, told={key: "x"}), SEED))]
-    assert key in slips[0].keys
-    assert slips[0].weight > MAX_WEIGHT
+        edits = [edit for edit, _ in tried(behaviour(replace(masks, told={key: "x"}), SEED))]
+    assert key in edits[0].keys
+    assert edits[0].weight > MAX_WEIGHT
 
 
-def test_of_slips_with_the_same_code_the_likeliest_is_kept():
+def test_of_generated_mistakes_with_the_same_code_the_likeliest_is_kept():
     likely, rare = (
-        Slip("a", "left_out", weight=1.0, code={"a": "b"}),
-        Slip("a", "taken_for", weight=2.0, code={"a": "return b"}),
+        AnswerEdit("a", "left_out", weight=1.0, code={"a": "b"}),
+        AnswerEdit("a", "taken_for", weight=2.0, code={"a": "return b"}),
     )
     assert distinct([rare, likely]) == [likely]
 
 
-def test_a_slip_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
+def test_a_generated_mistake_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
     exercise = every_exercise()["GroupedQueryAttention"]
     in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
     known = behaviour(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, does="x")]), 0)
-    [ignored] = [one.slip for one in known.slips.values() if one.name == "ignored_mask"]
+    [ignored] = [one.edit for one in known.generated.values() if one.name == "ignored_mask"]
     as_always = exercise.steps.but(mask=lambda: None)
     with in_isolation():
         seen = [
@@ -195,4 +197,4 @@ def test_a_slip_is_kept_that_a_written_mistake_equals_only_when_it_is_first_call
         ]
         assert seen[0] == seen[1]
         outlines = [outline(known.output(as_always, index)) for index in range(len(known.cases))]
-        assert len(selected(known, [(replace(ignored, shows=outlines), seen[0])]).slips) == 1
+        assert len(selected(known, [(replace(ignored, shows=outlines), seen[0])]).edits) == 1
