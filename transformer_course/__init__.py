@@ -1,7 +1,7 @@
 """A course that builds the Transformer, cell by cell, and names the mistake when one is made.
 
-It knows the model library, ``transformer_lab``, and nothing of that knows it. To be read in this order; each room may
-use those before it.
+It knows the model library, ``transformer_lab``, and nothing of that knows it. To be read in this order; each package
+may use those before it.
 
 1. ``running``: all that runs beside a learner's code. ``sandbox``: the sandbox around it. No answers in either.
 2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
@@ -34,11 +34,11 @@ __all__ = ["check", "compare", "hint", "parts", "solution", "tally"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks
 
-    shape_checks.install(*(f"{__name__}.{room}" for room in ("plots", "diagrams", "views")))
+    shape_checks.install(*(f"{__name__}.{package}" for package in ("plots", "diagrams", "views")))
 
 
 def __getattr__(name: str) -> Any:
-    """Import what a lesson uses when it is asked for: the rooms that run beside a learner's code need none of it."""
+    """Import what a lesson uses when it is asked for: the packages that run beside a learner's code need none of it."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from transformer_course.lesson import notebook

@@ -86,7 +86,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
 
     _MODEL = ("attention", "layers", "models", "fast", "generation", "pretrained", "text", "training")
-    shape_checks.install(*(f"{__name__}.{room}" for room in (*_MODEL, "data", "inspection")))
+    shape_checks.install(*(f"{__name__}.{package}" for package in (*_MODEL, "data", "inspection")))
 
 
 def __getattr__(name: str) -> Any:

@@ -93,8 +93,8 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
     texts["docs/instructors.md"] = teaching_plan.fill_in(texts["docs/instructors.md"], stored_lessons(root))
     texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"), stored_lessons(root), repository)
     library, course = root / reference.PACKAGE, root / reference.COURSE
-    rooms = [*reference.rooms(library), *reference.course_rooms(course)]
-    texts |= {f"reference/{room.name}.md": reference.page(room) for room in rooms}
+    packages = [*reference.packages(library), *reference.course_packages(course)]
+    texts |= {f"reference/{package.name}.md": reference.page(package) for package in packages}
     texts["inside.md"] = inside.page(inside.FILE.read_text(encoding="utf-8").strip())
     texts["slides/index.md"] = slides.index(stored_lessons(root))
     texts["reference/index.md"] = reference.contents(library, course)

@@ -1,4 +1,4 @@
-"""The reference: a page for each room of the library, in the order in which it is read as a book, then the course's.
+"""The reference: a page for each package of the library, in the order in which it is read as a book, then the course's.
 
 Of the course, only what lessons and instructors import has a page; ARCHITECTURE.md tells of the rest.
 """
@@ -13,7 +13,7 @@ PACKAGE = "transformer_lab"
 COURSE = "transformer_course"
 
 
-class Room(NamedTuple):
+class Package(NamedTuple):
     """A folder of a package, or modules that lie in no folder."""
 
     name: str
@@ -22,79 +22,79 @@ class Room(NamedTuple):
     """Full names, in reading order."""
 
 
-def rooms(package: Path) -> list[Room]:
-    """List the rooms of the library in reading order, as the docstrings of the packages tell it.
+def packages(parent: Path) -> list[Package]:
+    """List the packages of the library in reading order, as the docstrings of the packages tell it.
 
     What a docstring does not name comes last: nothing is left out.
     """
-    docstring = _docstring(package / "__init__.py")
-    folders = [path.name for path in package.iterdir() if (path / "__init__.py").exists()]
+    docstring = _docstring(parent / "__init__.py")
+    folders = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
     found = []
     for folder in _in_order(folders, docstring):
-        found.append(_room(package, folder))
-    alone = [path.stem for path in package.glob("*.py") if not path.stem.startswith("_")]
-    text = "Small modules that all rooms share\n\nArguments, devices, files and shapes."
-    return [*found, Room("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]
+        found.append(_package(parent, folder))
+    alone = [path.stem for path in parent.glob("*.py") if not path.stem.startswith("_")]
+    text = "Small modules that all packages share\n\nArguments, devices, files and shapes."
+    return [*found, Package("shared", text, [f"{PACKAGE}.{name}" for name in _in_order(alone, docstring)])]
 
 
-def course_rooms(course: Path) -> list[Room]:
+def course_packages(course: Path) -> list[Package]:
     """List what lessons and instructors import of the course."""
     names = "``from transformer_course import check, compare, hint, parts, solution``"
     lesson = f"What a lesson imports from the course\n\n{names}"
     exercise = "Exercises of your own\n\nThe guide to grading has an example."
     return [
-        Room("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
-        _room(course, "views"),
-        _room(course, "diagrams"),
-        _room(course, "stored_models"),
-        Room("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
+        Package("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
+        _package(course, "views"),
+        _package(course, "diagrams"),
+        _package(course, "stored_models"),
+        Package("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
     ]
 
 
-def _room(package: Path, folder: str) -> Room:
-    text = _docstring(package / folder / "__init__.py")
-    return Room(folder, text, list(_modules(package / folder, text, f"{package.name}.{folder}")))
+def _package(parent: Path, folder: str) -> Package:
+    text = _docstring(parent / folder / "__init__.py")
+    return Package(folder, text, list(_modules(parent / folder, text, f"{parent.name}.{folder}")))
 
 
-def contents(package: Path, course: Path) -> str:
-    """Return the page in front of the rooms: what the library says of itself, its names, and the course."""
-    title, _, rest = _docstring(package / "__init__.py").partition("\n")
-    names = [f"* :py:obj:`~{PACKAGE}.{place}.{name}`" for name, place in _public_names(package).items()]
+def contents(parent: Path, course: Path) -> str:
+    """Return the page in front of the packages: what the library says of itself, its names, and the course."""
+    title, _, rest = _docstring(parent / "__init__.py").partition("\n")
+    names = [f"* :py:obj:`~{PACKAGE}.{place}.{name}`" for name, place in _public_names(parent).items()]
     return "\n\n".join(
         [
             "# The library as a book",
             title,
             _restructured(rest.strip()),
-            "## Rooms, in reading order",
-            _toctree(room.name for room in rooms(package)),
+            "## Packages, in reading order",
+            _toctree(package.name for package in packages(parent)),
             "## Public names",
             "These can be imported from `transformer_lab` itself.",
             _restructured("\n".join(names)),
             "## What lessons and instructors use of the course",
-            _toctree(room.name for room in course_rooms(course)),
+            _toctree(package.name for package in course_packages(course)),
             "",
         ]
     )
 
 
-def page(room: Room) -> str:
-    """Return the page of a room: what its docstring says, then each module with all it defines."""
-    title, _, rest = room.docstring.partition("\n")
-    parts = [f"# `{room.name}`", f"**{title}**", _restructured(rest.strip())]
-    for module in room.modules:
-        name = module.partition(".")[2].removeprefix(f"{room.name}.")
+def page(package: Package) -> str:
+    """Return the page of a package: what its docstring says, then each module with all it defines."""
+    title, _, rest = package.docstring.partition("\n")
+    parts = [f"# `{package.name}`", f"**{title}**", _restructured(rest.strip())]
+    for module in package.modules:
+        name = module.partition(".")[2].removeprefix(f"{package.name}.")
         parts += [f"## `{name}`", _restructured(f".. automodule:: {module}\n   :members:")]
     return "\n\n".join([*parts, ""])
 
 
-def _modules(folder: Path, docstring: str, package: str) -> Iterator[str]:
-    """Yield the modules of a room; those of a folder in it follow its own docstring."""
+def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
+    """Yield the modules of a package; those of a folder in it follow its own docstring."""
     inside = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")]
     inside += [path.name for path in folder.iterdir() if (path / "__init__.py").exists()]
     for name in _in_order(inside, docstring):
-        yield f"{package}.{name}"
+        yield f"{parent}.{name}"
         if (folder / name / "__init__.py").exists():
-            yield from _modules(folder / name, _docstring(folder / name / "__init__.py"), f"{package}.{name}")
+            yield from _modules(folder / name, _docstring(folder / name / "__init__.py"), f"{parent}.{name}")
 
 
 def _in_order(names: list[str], docstring: str) -> list[str]:
@@ -103,12 +103,12 @@ def _in_order(names: list[str], docstring: str) -> list[str]:
     return sorted(names, key=lambda name: (told.index(name) if name in told else len(told), name))
 
 
-def _public_names(package: Path) -> dict[str, str]:
+def _public_names(parent: Path) -> dict[str, str]:
     """Read where each public name is defined."""
-    for node in ast.parse((package / "__init__.py").read_text(encoding="utf-8")).body:
+    for node in ast.parse((parent / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES":
             return dict(ast.literal_eval(node.value))
-    raise ValueError(f"{package / '__init__.py'} has no table _MODULES of its public names")
+    raise ValueError(f"{parent / '__init__.py'} has no table _MODULES of its public names")
 
 
 def _docstring(path: Path) -> str:

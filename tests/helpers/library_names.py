@@ -1,18 +1,20 @@
-"""What the rooms of the model library define, by name."""
+"""What the packages of the model library define, by name."""
 
 from importlib import import_module
 from inspect import isclass, isfunction
 from pkgutil import iter_modules
 from typing import Any
 
-ROOMS = ("attention", "layers", "models", "generation", "training")
+PACKAGES = ("attention", "layers", "models", "generation", "training")
 
 
 def library() -> dict[str, Any]:
-    """Map the name of each function and class of the model's rooms to it."""
-    rooms = [import_module(f"transformer_lab.{room}") for room in ROOMS]
+    """Map the name of each function and class of the model's packages to it."""
+    packages = [import_module(f"transformer_lab.{package}") for package in PACKAGES]
     modules = [
-        import_module(f"{room.__name__}.{found.name}") for room in rooms for found in iter_modules(room.__path__)
+        import_module(f"{package.__name__}.{found.name}")
+        for package in packages
+        for found in iter_modules(package.__path__)
     ]
     return {
         name: thing

@@ -1,4 +1,4 @@
-"""The layout: which room may import which, where tests are, and that every way to install gives the same."""
+"""The layout: which package may import which, where tests are, and that every way to install gives the same."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("transformer_lab", "transformer_course", "authoring")
 
 MAY_USE: dict[str, str] = {
-    # The model library, in reading order. Whatever a room may use, it may use what that room may use.
+    # The model library, in reading order. Whatever a package may use, it may use what that package may use.
     "transformer_lab.checks": "",
     "transformer_lab.shape_checks": "",
     "transformer_lab.device": "",
@@ -59,7 +59,7 @@ MAY_USE: dict[str, str] = {
     # For authors, who have a clone.
     "authoring": "home lesson stored_models training",
 }
-"""The rooms, each with the last names of those that it may import."""
+"""The packages, each with the last names of those that it may import."""
 
 ELSEWHERE = [  # a package index, and somebody's home
     re.compile(r"index[-_]url|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I),
@@ -73,7 +73,7 @@ def name_of(path: Path) -> str:
 
 
 MODULES = {name_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))}
-ROOMS = {room.rpartition(".")[2]: room for room in MAY_USE}
+PACKAGES = {package.rpartition(".")[2]: package for package in MAY_USE}
 
 
 @cache
@@ -115,36 +115,36 @@ def tracked():
     return [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
 
 
-def room_of(module: str) -> str | None:
-    """Find the room that a module is in; the two packages themselves are in none."""
-    return max((room for room in MAY_USE if f"{module}.".startswith(f"{room}.")), key=len, default=None)
+def package_of(module: str) -> str | None:
+    """Find the package that a module is in; the two packages themselves are in none."""
+    return max((package for package in MAY_USE if f"{module}.".startswith(f"{package}.")), key=len, default=None)
 
 
-def uses(room: str) -> set[str]:
-    """List the rooms that a room may use without asking another."""
-    return {ROOMS[name] for name in MAY_USE[room].split()}
+def uses(package: str) -> set[str]:
+    """List the packages that a package may use without asking another."""
+    return {PACKAGES[name] for name in MAY_USE[package].split()}
 
 
-def allowed(room: str) -> set[str]:
-    """List the rooms that a room may use, directly or through another."""
-    return uses(room).union(*(allowed(other) for other in uses(room)))
+def allowed(package: str) -> set[str]:
+    """List the packages that a package may use, directly or through another."""
+    return uses(package).union(*(allowed(other) for other in uses(package)))
 
 
-def test_every_module_is_in_a_room():
-    assert [m for m in MODULES if room_of(m) is None] == ["transformer_lab", "transformer_course"]
+def test_every_module_is_in_a_package():
+    assert [m for m in MODULES if package_of(m) is None] == ["transformer_lab", "transformer_course"]
 
 
-def test_the_rooms_can_be_read_in_an_order_in_which_none_needs_a_later_one():
-    order = list(TopologicalSorter({room: uses(room) for room in MAY_USE}).static_order())
+def test_the_packages_can_be_read_in_an_order_in_which_none_needs_a_later_one():
+    order = list(TopologicalSorter({package: uses(package) for package in MAY_USE}).static_order())
     assert set(order) == set(MAY_USE)
 
 
-def test_modules_import_only_from_rooms_that_their_own_may_use():
+def test_modules_import_only_from_packages_that_their_own_may_use():
     wrong = []
     for name in MODULES:
-        if own := room_of(name):
-            used = {room_of(module) for module in imports(name)} - {own, None}
-            wrong += [f"{name} imports {room}" for room in used - allowed(own)]
+        if own := package_of(name):
+            used = {package_of(module) for module in imports(name)} - {own, None}
+            wrong += [f"{name} imports {package}" for package in used - allowed(own)]
     assert not wrong, "\n".join(wrong)
 
 
@@ -153,23 +153,23 @@ def test_the_library_is_small():
     assert sum(lines) <= 10_400
 
 
-def test_the_docstring_of_a_room_says_what_it_holds_and_in_which_order_to_read_it():
+def test_the_docstring_of_a_package_says_what_it_holds_and_in_which_order_to_read_it():
     missing = []
-    for room in MAY_USE:
-        folder = ROOT / room.replace(".", "/")
+    for package in MAY_USE:
+        folder = ROOT / package.replace(".", "/")
         if folder.is_dir():
             text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
             inside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
             inside = {name for name in inside if not name.startswith(("__", "lesson_"))}
-            missing += [f"{room}: {name}" for name in inside - {*re.findall(r"``(\w+)``", text)}]
+            missing += [f"{package}: {name}" for name in inside - {*re.findall(r"``(\w+)``", text)}]
     assert not missing, "\n".join(missing)
 
 
 def test_what_the_sandbox_contains_knows_no_answers_however_it_is_reached():
     inside = {"transformer_course.running", "transformer_course.sandbox"}
-    for name in [m for m in MODULES if room_of(m) in inside]:
-        rooms = {room_of(module) for module in reached(name)}
-        assert not {r for r in rooms if r and not r.startswith("transformer_lab")} - inside, name
+    for name in [m for m in MODULES if package_of(m) in inside]:
+        packages = {package_of(module) for module in reached(name)}
+        assert not {r for r in packages if r and not r.startswith("transformer_lab")} - inside, name
 
 
 def test_the_library_knows_nothing_of_the_course():
@@ -194,7 +194,7 @@ def test_every_module_has_its_tests_where_one_looks_for_them():
         "transformer_course.exercises",
         "transformer_course.diagrams",
     }  # test_every_exercise.py, test_topics.py
-    paths = [MODULES[m].relative_to(ROOT) for m in named if room_of(m) not in elsewhere]
+    paths = [MODULES[m].relative_to(ROOT) for m in named if package_of(m) not in elsewhere]
     assert [path for path in paths if not (ROOT / "tests" / path.with_name(f"test_{path.name}")).exists()] == []
 
 

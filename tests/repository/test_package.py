@@ -116,5 +116,5 @@ def test_type_checkers_see_the_same_public_names():
 
 def test_the_course_offers_what_a_lesson_imports():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
-    # in a process of its own: one that has graded an answer may hold a stand-in for the room
+    # in a process of its own: one that has graded an answer may hold a stand-in for the package
     assert told()[-1] == str([True] * len(transformer_course.__all__))

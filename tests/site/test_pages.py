@@ -30,21 +30,23 @@ def test_every_text_is_in_the_navigation() -> None:
 
 
 def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> None:
-    rooms = reference.rooms(ROOT / reference.PACKAGE)
-    listed = [module for room in rooms for module in room.modules]
+    packages = reference.packages(ROOT / reference.PACKAGE)
+    listed = [module for package in packages for module in package.modules]
     assert len(listed) == len(set(listed))
     files = [path.relative_to(ROOT) for path in (ROOT / reference.PACKAGE).rglob("*.py")]
     expected = {".".join(path.with_suffix("").parts) for path in files if not path.stem.startswith("_")}
     expected |= {".".join(path.parent.parts) for path in files if path.stem == "__init__" and len(path.parts) > 3}
     assert set(listed) == expected
-    assert [room.name for room in rooms[:4]] == ["attention", "layers", "models", "generation"]
-    assert [name.rpartition(".")[2] for name in rooms[0].modules[:3]] == ["dot_product", "additive", "masks"]
+    assert [package.name for package in packages[:4]] == ["attention", "layers", "models", "generation"]
+    assert [name.rpartition(".")[2] for name in packages[0].modules[:3]] == ["dot_product", "additive", "masks"]
 
 
 def test_what_lessons_and_instructors_import_of_the_course_is_in_the_reference() -> None:
-    rooms = reference.course_rooms(ROOT / reference.COURSE)
-    listed = {module for room in rooms for module in room.modules}
-    assert not {room.name for room in rooms} & {room.name for room in reference.rooms(ROOT / reference.PACKAGE)}
+    packages = reference.course_packages(ROOT / reference.COURSE)
+    listed = {module for package in packages for module in package.modules}
+    assert not {package.name for package in packages} & {
+        package.name for package in reference.packages(ROOT / reference.PACKAGE)
+    }
     assert all(importlib.util.find_spec(module) for module in listed)
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "notebooks" / "source").glob("*.py")]
     texts.append((ROOT / "docs" / "grading.md").read_text(encoding="utf-8"))

@@ -148,9 +148,9 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     """
     if answer.error is not None:
         raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
-    room = lesson.__name__.rpartition(".")[0]
-    sys.modules[lesson.__name__] = lesson  # the sandbox has no room of that name
-    vars(sys.modules.setdefault(room, ModuleType(room)))["notebook"] = lesson
+    package = lesson.__name__.rpartition(".")[0]
+    sys.modules[lesson.__name__] = lesson  # the sandbox has no package of that name
+    vars(sys.modules.setdefault(package, ModuleType(package)))["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",
         **DEFAULT_NAMES,

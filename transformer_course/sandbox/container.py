@@ -21,7 +21,7 @@ PACKAGES = (
     "beartype", "huggingface-hub", "jaxtyping", "matplotlib", "numpy", "pandas", "pillow", "sacrebleu", "safetensors",
     "sentencepiece", "tokenizers", "torch", "tqdm",
 )  # fmt: skip
-"""What the sandboxed rooms and the library import."""
+"""What the sandboxed packages and the library import."""
 OWN_PROCESSES, OWN_MB = 64, 2048
 """What Python, torch, the fork server and a supervisor take, on top of what a job may."""
 

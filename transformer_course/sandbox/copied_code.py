@@ -8,18 +8,18 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
 SANDBOXED = ("running", "sandbox")
-"""Rooms of the course that the sandbox contains: no reference, mistake or judge. The model library comes too."""
+"""Packages of the course that the sandbox contains: no reference, mistake or judge. The model library comes too."""
 
 
 def copy_course(to: Path) -> None:
-    """Copy the Python files of the model library and of the ``SANDBOXED`` rooms, readable by every user.
+    """Copy the Python files of the model library and of the ``SANDBOXED`` packages, readable by every user.
 
     Args:
         to: Folder that will contain the packages; it has to go on the sandbox's ``sys.path``.
     """
     sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
-    for room in SANDBOXED:
-        sources += (ROOT / COURSE / room).rglob("*.py")
+    for package in SANDBOXED:
+        sources += (ROOT / COURSE / package).rglob("*.py")
     for source in sources:
         target = to / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)

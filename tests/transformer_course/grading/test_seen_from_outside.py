@@ -56,7 +56,7 @@ def modules() -> list[Any]:
 
 
 def functions() -> Iterator[tuple[str, list[tuple[Any, str]]]]:
-    """Yield the functions and methods of the room, each with all places that it is found by."""
+    """Yield the functions and methods of the package, each with all places that it is found by."""
     for module in modules():
         if module.__name__.rpartition(".")[2] in BOTH_SIDES:
             continue

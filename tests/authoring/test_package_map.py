@@ -1,25 +1,25 @@
-"""The map of the rooms has every room, and its arrows are those of the table that the layout test holds."""
+"""The map of the packages has every package, and its arrows are those of the table that the layout test holds."""
 
 import pytest
 
-from authoring.room_map import DRAWING, HEIGHT, LIBRARY, PLACES, SHARED, WIDTH, arrows, curve, drawing, read_table
+from authoring.package_map import DRAWING, HEIGHT, LIBRARY, PLACES, SHARED, WIDTH, arrows, curve, drawing, read_table
 from tests.repository.test_layout import MAY_USE, allowed
 
 
 def test_the_map_that_is_stored_is_that_of_the_table():
     assert read_table() == MAY_USE
-    assert DRAWING.read_text(encoding="utf-8") == drawing(MAY_USE), "run python -m authoring.room_map"
+    assert DRAWING.read_text(encoding="utf-8") == drawing(MAY_USE), "run python -m authoring.package_map"
 
 
-def test_whoever_follows_the_arrows_comes_to_all_rooms_of_a_package_that_may_be_used():
+def test_whoever_follows_the_arrows_comes_to_all_packages_of_a_package_that_may_be_used():
     direct = {name: {start for start, end in arrows(MAY_USE) if end == name} for name in PLACES}
-    rooms = {room.rpartition(".")[2]: room for room in MAY_USE}
+    packages = {package.rpartition(".")[2]: package for package in MAY_USE}
     for name in PLACES:
         found, coming = set(), {name}
         while coming:
             found |= coming
             coming = set().union(*(direct[one] for one in coming)) - found
-        permitted = {room.rpartition(".")[2] for room in allowed(rooms[name])} - {*SHARED}
+        permitted = {package.rpartition(".")[2] for package in allowed(packages[name])} - {*SHARED}
         same_side = {one for one in permitted if (PLACES[one].colour == LIBRARY) == (PLACES[name].colour == LIBRARY)}
         assert found - {name} == same_side, name
 
@@ -36,6 +36,6 @@ def test_an_arrow_crosses_no_box():
 
 
 @pytest.mark.parametrize("wrong", [{**MAY_USE, "transformer_lab.attic": ""}, {"transformer_lab.attention": ""}])
-def test_a_room_without_a_place_is_named(wrong):
+def test_a_package_without_a_place_is_named(wrong):
     with pytest.raises(ValueError, match=r"on their map: (attic|atomic_write, authoring)"):
         drawing(wrong)

@@ -1,6 +1,6 @@
-"""The map of the rooms, ``docs/architecture.svg``: its arrows are the table that the layout test holds.
+"""The map of the packages, ``docs/architecture.svg``: its arrows are the table that the layout test holds.
 
-``python -m authoring.room_map`` draws it anew. A new room needs a place here, and the arrows follow.
+``python -m authoring.package_map`` draws it anew. A new package needs a place here, and the arrows follow.
 """
 
 import ast
@@ -26,7 +26,7 @@ TOP, MIDDLE = 54, 432
 
 
 class Box(NamedTuple):
-    """Where a room is drawn, and what is said of it in two lines."""
+    """Where a package is drawn, and what is said of it in two lines."""
 
     column: float
     row: float
@@ -83,7 +83,7 @@ need the library alone."""
 
 
 def read_table() -> dict[str, str]:
-    """Read which room may use which from the test that holds it."""
+    """Read which package may use which from the test that holds it."""
     for node in ast.parse(LAYOUT.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "MAY_USE" and node.value is not None:
             return dict(ast.literal_eval(node.value))
@@ -91,20 +91,20 @@ def read_table() -> dict[str, str]:
 
 
 def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what is drawn: from a room to one that may use it, where no other room on the way says so already.
+    """List what is drawn: from a room to one that may use it, where no other package on the way says so already.
 
     That the course may use the library is said in words.
     """
-    direct = {room.rpartition(".")[2]: {*names.split()} for room, names in may_use.items()}
+    direct = {package.rpartition(".")[2]: {*names.split()} for package, names in may_use.items()}
     all_used: dict[str, set[str]] = {}
-    for room in TopologicalSorter(direct).static_order():
-        all_used[room] = direct[room].union(*(all_used[name] for name in direct[room]))
+    for package in TopologicalSorter(direct).static_order():
+        all_used[package] = direct[package].union(*(all_used[name] for name in direct[package]))
     return [
-        (name, room)
-        for room in PLACES
-        for name in sorted(direct[room] - set(SHARED))
-        if (PLACES[name].colour == LIBRARY) == (PLACES[room].colour == LIBRARY)
-        and not any(name in all_used[other] for other in direct[room])
+        (name, package)
+        for package in PLACES
+        for name in sorted(direct[package] - set(SHARED))
+        if (PLACES[name].colour == LIBRARY) == (PLACES[package].colour == LIBRARY)
+        and not any(name in all_used[other] for other in direct[package])
     ]
 
 
@@ -130,14 +130,14 @@ def drawing(may_use: Mapping[str, str]) -> str:
     """Return the map as SVG.
 
     Args:
-        may_use: For each room, the last names of those that it may use.
+        may_use: For each package, the last names of those that it may use.
 
     Raises:
-        ValueError: A room has no place on the map, or a place no room.
+        ValueError: A package has no place on the map, or a place no package.
     """
-    rooms = {room.rpartition(".")[2] for room in may_use}
-    if wrong := rooms ^ {*PLACES, *SHARED}:
-        raise ValueError(f"not both in the table of rooms and on their map: {', '.join(sorted(wrong))}")
+    packages = {package.rpartition(".")[2] for package in may_use}
+    if wrong := packages ^ {*PLACES, *SHARED}:
+        raise ValueError(f"not both in the table of packages and on their map: {', '.join(sorted(wrong))}")
     parts = [
         _panel(
             10, 10, 1100, 362, "#f4f8fc", "#0072B2", "transformer_lab: the library, which knows nothing of the course"
@@ -156,7 +156,7 @@ def drawing(may_use: Mapping[str, str]) -> str:
 
 _HEAD = f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1120 762" font-family="system-ui, -apple-system, \
 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif" role="img" aria-labelledby="title desc">
-<title id="title">The rooms of Transformer Course, and which may import which</title>
+<title id="title">The packages of Transformer Course, and which may import which</title>
 <desc id="desc">{DESCRIPTION}</desc>
 <defs><marker id="a" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" \
 orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" fill="#333333"/></marker></defs>
@@ -182,7 +182,7 @@ def _box(name: str) -> str:
         [
             f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{place.colour}" ',
             'stroke="#333333"/>',
-            _text(middle, y + 20, name, text_anchor="middle", font_size=15, font_weight=600),
+            _text(middle, y + 20, name, text_anchor="middle", font_size=15 if len(name) < 15 else 11, font_weight=600),
             _text(middle, y + 35, place.first, **small),
             _text(middle, y + 48, place.second, **small),
         ]
