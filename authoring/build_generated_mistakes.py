@@ -17,13 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.checking.expected_behaviour import Behaviour, Way, behaviour, in_isolation
+from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour, behaviour, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.generated_mistakes.answer_edits import Sources
 from transformer_course.generated_mistakes.catalogue import Catalogue, Outline, names_of, outline, path_of, read
-from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line, variant
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line, variant_of
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import copy_inputs, load_module
@@ -73,13 +73,13 @@ def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
     return list(found.values())
 
 
-def shown(observed: Iterable[Observation]) -> Shown:
+def displayed(observed: Iterable[Observation]) -> Shown:
     """Return what is the same for all that behave alike, nearly always: it is rounded. Of an error it is the words."""
     return tuple(
-        (seen["error"]["type"], *sorted(seen["error"]["message"].split()))
-        if "error" in seen
-        else rounded(outline(seen))
-        for seen in observed
+        (observation["error"]["type"], *sorted(observation["error"]["message"].split()))
+        if "error" in observation
+        else rounded(outline(observation))
+        for observation in observed
     )
 
 
@@ -105,19 +105,19 @@ def tried(known: Behaviour) -> list[tuple[AnswerEdit, Shown]]:
     ]
     # of generated mistakes that behave the same, the first is kept: one that is meant by its very code, or else the
     # likeliest
-    edits.sort(key=lambda edit: edit.keys[0] not in known.exercise.told)
+    edits.sort(key=lambda edit: edit.keys[0] not in known.exercise.messages)
     for edit in edits:
-        seen = _shown(known, edit)
-        if seen is not None and any(
+        observation = _shown(known, edit)
+        if observation is not None and any(
             observation_distance(one, wanted, numbers_only=True) > NEARLY
-            for one, wanted in zip(seen, right, strict=True)
+            for one, wanted in zip(observation, right, strict=True)
         ):
-            found.append((replace(edit, shows=[outline(one) for one in seen]), shown(seen)))
+            found.append((replace(edit, shows=[outline(one) for one in observation]), displayed(observation)))
     return found
 
 
 def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
-    return any(key in exercise.told for key in edit.keys)
+    return any(key in exercise.messages for key in edit.keys)
 
 
 def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalogue:
@@ -132,19 +132,19 @@ def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases:
     n_cases, steps = len(known.cases), known.exercise.steps
     assert steps is not None
     taken: dict[Shown, AnswerEdit | None] = {}
-    written: list[tuple[Way, Sequence[Outline], Shown]] = []
+    written: list[tuple[AnyVariant, Sequence[Outline], Shown]] = []
     for mistake in known.exercise.mistakes:
-        for way in mistake.ways:
-            seen = [known.output(way, index) for index in range(n_cases)]
-            written.append((way, [outline(one) for one in seen], shown(seen)))
+        for variant in mistake.variants:
+            observation = [known.output(variant, index) for index in range(n_cases)]
+            written.append((variant, [outline(one) for one in observation], displayed(observation)))
     found: list[AnswerEdit] = []
     readings: dict[AnswerEdit, list[AnswerEdit]] = {}
     for edit, behaviour_of_it in edits:
         is_written = taken.get(behaviour_of_it, edit) is None  # what a mistake equals was found before
         if not is_written and any(
             _may_show(edit.shows, behaviour_of_it, outlines, shown_by_way)
-            and _are_one(known, way, variant(steps, edit.code))
-            for way, outlines, shown_by_way in written
+            and _are_one(known, variant, variant_of(steps, edit.code))
+            for variant, outlines, shown_by_way in written
         ):
             taken[behaviour_of_it] = None
         first = taken.setdefault(behaviour_of_it, edit)
@@ -170,9 +170,9 @@ def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outli
     )
 
 
-def _are_one(known: Behaviour, way: Way, other: Way) -> bool:
+def _are_one(known: Behaviour, variant: AnyVariant, other: AnyVariant) -> bool:
     """Return whether two that show the same when first called do so in training, too, and when called again."""
-    return agree(known.run(way), known.run(other), NEARLY, numbers_only=True)
+    return agree(known.run(variant), known.run(other), NEARLY, numbers_only=True)
 
 
 def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
@@ -180,11 +180,13 @@ def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
     steps = known.exercise.steps
     assert steps is not None
     try:
-        way = variant(steps, edit.code)
+        variant = variant_of(steps, edit.code)
         with time_limit(SECONDS, clock=60 * SECONDS):  # of computing: a busy machine makes the same catalogue
-            shown = [known.output(way, index) for index in range(len(known.cases))]
-        ran_away = any(seen["error"].get("type") == RanAway.__name__ for seen in shown if "error" in seen)
-        return None if ran_away else shown
+            displayed = [known.output(variant, index) for index in range(len(known.cases))]
+        ran_away = any(
+            observation["error"].get("type") == RanAway.__name__ for observation in displayed if "error" in observation
+        )
+        return None if ran_away else displayed
     except (SyntaxError, ValueError, TookTooLong, RecursionError):
         return None
 
@@ -256,7 +258,7 @@ def _is_double(known: Behaviour, edit: AnswerEdit, others: Iterable[AnswerEdit])
     steps = known.exercise.steps
     assert steps is not None
     near = [one for one in others if all(map(Outline.may_be, edit.shows, one.shows))]
-    return any(_are_one(known, variant(steps, one.code), variant(steps, edit.code)) for one in near)
+    return any(_are_one(known, variant_of(steps, one.code), variant_of(steps, edit.code)) for one in near)
 
 
 def update(exercise: Exercise, *, is_check: bool) -> list[str]:
@@ -289,8 +291,8 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
 
 def check_told(exercise: Exercise, catalogue: Catalogue) -> None:
     """Raise ``ValueError`` if an exercise has words for a generated mistake that is not in its catalogue."""
-    used = {next((key for key in edit.keys if key in exercise.told), None) for edit in catalogue.edits}
-    if unused := [key for key in exercise.told if key not in used]:
+    used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalogue.edits}
+    if unused := [key for key in exercise.messages if key not in used]:
         raise ValueError(
             f"{exercise.name} has words for what is not among its {len(catalogue.edits)} generated mistakes: "
             f"{', '.join(unused)}. "

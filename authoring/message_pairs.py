@@ -78,12 +78,12 @@ def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]],
     """
     in_order = sorted(pairs.items(), key=lambda pair: (_hash(pair[0]), pair))
     candidates = {source: target for source, target in in_order if _may_be_held_out(source, one_in)}
-    seen = {near for source in pairs.keys() - candidates.keys() for near in _near(source)}
+    observed = {near for source in pairs.keys() - candidates.keys() for near in _near(source)}
     held_out = []
     for source, target in candidates.items():
-        if seen.isdisjoint(_near(source)):
+        if observed.isdisjoint(_near(source)):
             held_out.append((source, target))
-        seen |= _near(source)
+        observed |= _near(source)
     return [pair for pair in in_order if pair[0] not in candidates], held_out
 
 

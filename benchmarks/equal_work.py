@@ -46,12 +46,12 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
             raise ValueError(f"{contestant.name} has {n:,} parameters, ours {n_ours:,}")
         check_tied(contestant, work)
         check_result(contestant, work, batch)
-        told = [f"{n - n_ours:+,} parameters"] if n != n_ours else []
+        message = [f"{n - n_ours:+,} parameters"] if n != n_ours else []
         if work.dropout and work.task.startswith("train"):
             drawn = n_dropped(contestant, batch) / n_dropped(ours, batch)
-            told += [f"dropout on {drawn:.2f} times as many numbers"] if drawn != 1 else []
-        told += [contestant.differs] if contestant.differs else []
-        lines += [f"{contestant.name}: {'; '.join(told)}"] if told else []
+            message += [f"dropout on {drawn:.2f} times as many numbers"] if drawn != 1 else []
+        message += [contestant.differs] if contestant.differs else []
+        lines += [f"{contestant.name}: {'; '.join(message)}"] if message else []
     return lines
 
 

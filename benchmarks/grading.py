@@ -98,9 +98,9 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
             LESSON,
         ]
         took, computed = timed([*command, "--seed", "7", "--seconds", str(seconds), "--jobs", str(jobs)], folder)
-        told = json.loads((folder / "out" / "results.json").read_text("utf-8"))
-        points = [student["points"] for student in told["students"].values()]
-    all_points = sum(own == told["of"] for own in points)
+        message = json.loads((folder / "out" / "results.json").read_text("utf-8"))
+        points = [student["points"] for student in message["students"].values()]
+    all_points = sum(own == message["of"] for own in points)
     return measured("this", n, jobs, round(n * hostile_fraction), all_points, took, computed)
 
 
@@ -182,8 +182,10 @@ def main() -> None:
     for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
         if index == 0:
             print("  ".join(f"{name:>{WIDTH}}" for name in one))
-        told = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
-        print("  ".join(f"{value:>{max(WIDTH, len(name))}}" for name, value in zip(one, told, strict=True)), flush=True)
+        message = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
+        print(
+            "  ".join(f"{value:>{max(WIDTH, len(name))}}" for name, value in zip(one, message, strict=True)), flush=True
+        )
 
 
 if __name__ == "__main__":

@@ -209,8 +209,8 @@ def text_of(output: Mapping[str, Any]) -> list[str]:
         return [f"{output['name']}: {line}" for line in output["text"].splitlines()]
     if output["output_type"] == "error":
         return [f"error: {output['ename']}: {output['evalue']}"]
-    shown = {kind: data for kind, data in output["data"].items() if not kind.startswith("image/")}
-    return [f"{kind}: {line}" for kind in sorted(shown) for line in str(shown[kind]).splitlines()]
+    displayed = {kind: data for kind, data in output["data"].items() if not kind.startswith("image/")}
+    return [f"{kind}: {line}" for kind in sorted(displayed) for line in str(displayed[kind]).splitlines()]
 
 
 def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:

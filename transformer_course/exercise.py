@@ -21,15 +21,15 @@ class Mistake:
 
     Args:
         name: Its name, in snake case.
-        ways: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
+        variants: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
             answers as a learner would write them. An attempt that behaves as one of them on every case made this
             mistake.
-        says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
-            stands for the clause of ``does``.
+        message: What it does and where to look, told where it is the only mistake; never the answer. ``{summary}`` in
+            it stands for the clause of ``summary``.
         hints: Hints, each telling a little more. Of a mistake that has a variant, what is missing to three comes from
             the step that its first variant does otherwise: what to look at, what should come of it, its code.
-        does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
-            told where there are two mistakes. Every mistake that has a variant needs one.
+        summary: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is
+            wrong: told where there are two mistakes. Every mistake that has a variant needs one.
 
     Raises:
         TypeError: A way is no answer, but a list of them, say.
@@ -37,36 +37,43 @@ class Mistake:
     """
 
     def __init__(
-        self, name: str, *ways: Variant | Callable[..., Any], says: str = "", hints: Sequence[str] = (), does: str = ""
+        self,
+        name: str,
+        *variants: Variant | Callable[..., Any],
+        message: str = "",
+        hints: Sequence[str] = (),
+        summary: str = "",
     ) -> None:
-        if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
+        if strange := [variant for variant in variants if not isinstance(variant, Variant) and not callable(variant)]:
             raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
-        self.name, self.ways, self.does = name, ways, does
-        self.says = _sentence(says, does)
-        if not does and self.variants:
-            raise ValueError(f"{name} can meet another mistake, so it needs `does`")
-        if not does and "{does}" in says:
-            raise ValueError(f"{name} says what it does, so it needs `does`")
+        self.name, self.variants, self.summary = name, variants, summary
+        self.message = _sentence(message, summary)
+        if not summary and self.step_variants:
+            raise ValueError(f"{name} can meet another mistake, so it needs `summary`")
+        if not summary and "{summary}" in message:
+            raise ValueError(f"{name} says what it does, so it needs `summary`")
         self._hints = tuple(hints)
 
     @cached_property
     def hints(self) -> Sequence[str]:
         """Hints, each telling a little more."""
-        return (*self._hints, *_composed(self.variants[0])[len(self._hints) :]) if self.variants else self._hints
+        return (
+            (*self._hints, *_composed(self.step_variants[0])[len(self._hints) :]) if self.step_variants else self._hints
+        )
 
-    def with_ways(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
+    def with_variants(self, *variants: Variant | Callable[..., Any]) -> "Mistake":
         """Return the same mistake, made in these ways."""
-        return Mistake(self.name, *ways, says=self.says, hints=self._hints, does=self.does)
+        return Mistake(self.name, *variants, message=self.message, hints=self._hints, summary=self.summary)
 
     @property
-    def variants(self) -> Sequence[Variant]:
+    def step_variants(self) -> Sequence[Variant]:
         """The ways that are told in steps, and so can meet another mistake."""
-        return [way for way in self.ways if isinstance(way, Variant)]
+        return [variant for variant in self.variants if isinstance(variant, Variant)]
 
     @property
     def attempts(self) -> Sequence[Callable[..., Any]]:
         """All ways as functions or classes that can be checked."""
-        return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
+        return [variant.attempt if isinstance(variant, Variant) else variant for variant in self.variants]
 
 
 @dataclass(frozen=True)
@@ -97,13 +104,15 @@ class Wording:
     @property
     def sentence(self) -> str:
         """The message with the summary filled in."""
-        return _sentence(self.message.replace("{summary}", "{does}"), self.summary)
+        return _sentence(self.message.strip(), self.summary)
 
 
 def _sentence(message: str, summary: str) -> str:
-    """Return a message with ``{does}`` replaced by the summary; the summary as a sentence if the message is empty."""
-    text = (message or f"{summary}.").replace("{does}", summary)
-    return capitalised(text) if not message or message.startswith("{does}") else text
+    """Return a message with ``{summary}`` replaced by the summary; the summary as a sentence if the
+    message is empty.
+    """
+    text = (message or f"{summary}.").replace("{summary}", summary)
+    return capitalised(text) if not message or message.startswith("{summary}") else text
 
 
 def capitalised(clause: str) -> str:
@@ -112,10 +121,10 @@ def capitalised(clause: str) -> str:
     return clause[:1].upper() + clause[1:] if first and (len(first[0]) > 1 or first[0] == "a") else clause
 
 
-def _composed(way: Variant) -> tuple[str, ...]:
+def _composed(variant: Variant) -> tuple[str, ...]:
     """Return three hints on the first step or argument that a way does otherwise."""
-    steps = way.of
-    name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in way.changes), steps.last)
+    steps = variant.of
+    name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in variant.changes), steps.last)
     first = f"Look at {steps.noun(name)}. What goes into it, and what comes out?"
     return (first, *steps.ladder(name))
 
@@ -133,7 +142,7 @@ class Exercise:
         points: Number of points when graded.
         verified: What a pass has shown. What comes next stands in the lesson.
         steps: The answer in steps; None where it cannot be told so.
-        told: A teacher's own words for a generated mistake, a message or a ``Wording``, by its name, such as
+        messages: A teacher's own words for a generated mistake, a message or a ``Wording``, by its name, such as
             ``keepdim_total``, or by name and code where not all generated mistakes of a name are meant; all others are
             reported in the words of the steps.
         stretch: Whether it goes beyond the core of its lesson.
@@ -154,7 +163,7 @@ class Exercise:
     points: int
     verified: str
     steps: InSteps | None = None
-    told: Mapping[str, str | Wording] = field(default_factory=dict)
+    messages: Mapping[str, str | Wording] = field(default_factory=dict)
     stretch: bool = False
     distributions: Sequence[str] = ()
     may_cut_gradients: bool = False

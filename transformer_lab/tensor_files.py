@@ -107,8 +107,8 @@ def described_by(where: str) -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
-        [told, *_] = str(error).splitlines() or [type(error).__name__]  # torch adds where in its code it was raised
-        raise ValueError(told if where in told else f"{where}: {told}") from error
+        [message, *_] = str(error).splitlines() or [type(error).__name__]  # torch adds where in its code it was raised
+        raise ValueError(message if where in message else f"{where}: {message}") from error
 
 
 def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
@@ -131,8 +131,8 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         if tensors[name].shape != own[name].shape
     ]
     if problems:
-        told = " ".join("; ".join(sorted(problems)).split())  # names may have line ends
-        raise ValueError(f"{path} does not fit the model: {told}")
+        message = " ".join("; ".join(sorted(problems)).split())  # names may have line ends
+        raise ValueError(f"{path} does not fit the model: {message}")
     if any(tensor.is_meta for tensor in own.values()):
         model.to_empty(device="cpu")
     model.load_state_dict(dict(tensors))

@@ -127,7 +127,7 @@ def block_of_today() -> Diagram:
         "softmax(q kᵀ/√d_k) v": "causal, sliding window;\nKV cache when generating",
         "w_gate, w_up": "SwiGLU, not ReLU;\nor experts and a router",
     }
-    told: set[str] = set()
+    message: set[str] = set()
     below = Spot(x, -0.3)
     for names, colour in ((attention, BLUE), (network, GREEN)):
         boxes: list[Box] = []
@@ -136,9 +136,9 @@ def block_of_today() -> Diagram:
             box = _box(d, name, (left, y + 0.08), colours.get(name, colour))
             if boxes:
                 d.arrow(boxes[-1], box)
-            if name in remarks and name not in told:
+            if name in remarks and name not in message:
                 d.text(remarks[name], (x + 0.14, box.y), size=SHAPES, align="left")
-                told.add(name)
+                message.add(name)
             boxes.append(box)
             y += 0.295
         plus = _plus(d, (x, y))

@@ -32,7 +32,7 @@ def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Rep
     hours = round(sum(promised_minutes(book, EVERYTHING) or 0 for book in lessons.values()) / 60)
     mask = torch.ones(len(WORDS), len(WORDS), dtype=torch.bool).tril()
     mask[1, 2] = True
-    painter = live_views.shown(MaskPainter(WORDS, mask, source=2))
+    painter = live_views.displayed(MaskPainter(WORDS, mask, source=2))
     return f"""---
 html_theme.sidebar_secondary.remove: true
 ---

@@ -32,7 +32,7 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
     for cell in book.cells:
         cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _says_nothing(output)]
         _describe_pictures(cell)
-        cell.outputs = [shown for output in cell.outputs for shown in (output, *_live_view(output))]
+        cell.outputs = [displayed for output in cell.outputs for displayed in (output, *_live_view(output))]
     book.cells.insert(1, nbformat.v4.new_markdown_cell(how_to_run(name, repository), id="run-this-lesson"))
     return book
 

@@ -19,7 +19,7 @@ def placed(stored: str) -> str:
     return f'<script type="application/json" class="live-view">{state}</script>'
 
 
-def shown(view: View) -> str:
+def displayed(view: View) -> str:
     """Return the HTML of a view: a picture with its words, for where no script runs, and its state."""
     picture = BytesIO()
     view.still().savefig(picture, format="png", dpi=100)

@@ -55,8 +55,8 @@ def deck(name: str, book: NotebookNode) -> str:
             if title and not title.startswith(LEFT_OUT):
                 slides += [f"## {title}\n\n{slide}" for slide in _of_text(cell.source, book.cells[i + 1 :])]
         elif cell.source.startswith("diagrams.") and not heading.startswith(LEFT_OUT):
-            shown = [_picture(f"{name}-{number + n}.png", output) for n, output in enumerate(_drawn(cell))]
-            slides += [f"## {heading}\n\n{picture}" for picture in shown] if heading else []
+            displayed = [_picture(f"{name}-{number + n}.png", output) for n, output in enumerate(_drawn(cell))]
+            slides += [f"## {heading}\n\n{picture}" for picture in displayed] if heading else []
         number += len(list(_drawn(cell)))
     summary, *_ = section(book, "In short").strip().split("\n\n")
     slides.append(f"## In short\n\n{summary}")
@@ -85,8 +85,8 @@ def _measured(following: list[NotebookNode]) -> str:
     for cell in following:
         if cell.cell_type == "code" and "compare(" in cell.source:
             lines = "".join(output.text for output in cell.outputs if output.output_type == "stream").splitlines()
-            told = [line.removeprefix("you made no prediction, ") for line in lines if line.strip()]
-            return "\n".join(f"<p>{html.escape(line)}</p>" for line in told)
+            message = [line.removeprefix("you made no prediction, ") for line in lines if line.strip()]
+            return "\n".join(f"<p>{html.escape(line)}</p>" for line in message)
     return ""
 
 
@@ -106,10 +106,10 @@ def _without_links(question: str) -> str:
 
 def _numbered(slides: list[str]) -> list[str]:
     """Give the slides of one heading different headings, as the sections of a page need them."""
-    seen: dict[str, int] = {}
+    observed: dict[str, int] = {}
     numbered = []
     for slide in slides:
         heading, rest = slide.split("\n", 1)
-        seen[heading] = seen.get(heading, 0) + 1
-        numbered.append(f"{heading}{f' ({seen[heading]})' if seen[heading] > 1 else ''}\n{rest}")
+        observed[heading] = observed.get(heading, 0) + 1
+        numbered.append(f"{heading}{f' ({observed[heading]})' if observed[heading] > 1 else ''}\n{rest}")
     return numbered

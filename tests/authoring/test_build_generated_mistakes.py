@@ -15,10 +15,10 @@ from authoring.build_generated_mistakes import (
     NEARLY,
     SEED,
     check_told,
+    displayed,
     distinct,
     out_of_date,
     selected,
-    shown,
     tried,
     update,
 )
@@ -140,29 +140,29 @@ def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_
     known = behaviour(exercise, SEED)
     with in_isolation():
         for mistake in list(known.generated.values())[::25]:
-            shown = [known.output(mistake.ways[0], index) for index in range(len(known.cases))]
-            assert not agree(shown, known.expected, NEARLY, numbers_only=True), mistake.name
-            assert mistake in known.generated_like(shown), mistake.name
+            displayed = [known.output(mistake.variants[0], index) for index in range(len(known.cases))]
+            assert not agree(displayed, known.expected, NEARLY, numbers_only=True), mistake.name
+            assert mistake in known.generated_like(displayed), mistake.name
 
 
 @pytest.mark.parametrize(
-    ("told", "unused"),
+    ("message", "unused"),
     [
         ({"shifted_pasts": "x"}, "shifted_pasts"),
         ({"shifted_past: § - 9": "x"}, "shifted_past: § - 9"),
         ({"shifted_past": "x", "ignored_all": "y"}, "ignored_all"),
     ],
 )
-def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, told, unused):
+def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, message, unused):
     known, stored = built
     with pytest.raises(ValueError, match=rf"causal_mask has words .* generated mistakes: {unused}\. "):
-        check_told(replace(known.exercise, told=told), stored)
-    check_told(replace(known.exercise, told={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
+        check_told(replace(known.exercise, message=message), stored)
+    check_told(replace(known.exercise, message={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
 def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalogue_is_built(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
-        update(replace(masks, told={"shifted_pasts": "x"}), is_check=False)
+        update(replace(masks, message={"shifted_pasts": "x"}), is_check=False)
 
 
 def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
@@ -171,7 +171,7 @@ def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
     assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
     assert not any(key in edit.keys for edit in stored.edits)
     with in_isolation():
-        edits = [edit for edit, _ in tried(behaviour(replace(masks, told={key: "x"}), SEED))]
+        edits = [edit for edit, _ in tried(behaviour(replace(masks, message={key: "x"}), SEED))]
     assert key in edits[0].keys
     assert edits[0].weight > MAX_WEIGHT
 
@@ -187,14 +187,14 @@ def test_of_generated_mistakes_with_the_same_code_the_likeliest_is_kept():
 def test_a_generated_mistake_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
     exercise = every_exercise()["GroupedQueryAttention"]
     in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
-    known = behaviour(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, does="x")]), 0)
+    known = behaviour(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, summary="x")]), 0)
     [ignored] = [one.edit for one in known.generated.values() if one.name == "ignored_mask"]
     as_always = exercise.steps.but(mask=lambda: None)
     with in_isolation():
-        seen = [
-            shown(known.output(way, index) for index in range(len(known.cases)))
-            for way in (as_always, in_training_only)
+        found = [
+            displayed(known.output(variant, index) for index in range(len(known.cases)))
+            for variant in (as_always, in_training_only)
         ]
-        assert seen[0] == seen[1]
+        assert found[0] == found[1]
         outlines = [outline(known.output(as_always, index)) for index in range(len(known.cases))]
-        assert len(selected(known, [(replace(ignored, shows=outlines), seen[0])]).edits) == 1
+        assert len(selected(known, [(replace(ignored, shows=outlines), found[0])]).edits) == 1

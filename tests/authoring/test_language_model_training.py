@@ -95,8 +95,8 @@ def test_the_mean_loss_is_that_of_a_plain_loop():
 def test_a_card_has_the_run_and_the_held_out_loss():
     run, tokenizer = new_training(), bpe_tokenizer([], 260)
     run.losses, run.seconds = [float(i) for i in range(250)], 90.0
-    told = card(run, ["é"], ["a rose is a rose is"], tokenizer, data="a small one")
-    assert told["mean_losses"] == {"100": 49.5, "200": 149.5, "250": 224.5}
-    assert told["first_losses"] == [0, 1, 2, 3, 4, 5, 6, 7]
-    assert (told["data"], told["training_bytes"], told["cpu_minutes"]) == ("a small one", 2, 1.5)
-    assert (told["steps"], told["tokens_per_step"]) == (250, 30)
+    message = card(run, ["é"], ["a rose is a rose is"], tokenizer, data="a small one")
+    assert message["mean_losses"] == {"100": 49.5, "200": 149.5, "250": 224.5}
+    assert message["first_losses"] == [0, 1, 2, 3, 4, 5, 6, 7]
+    assert (message["data"], message["training_bytes"], message["cpu_minutes"]) == ("a small one", 2, 1.5)
+    assert (message["steps"], message["tokens_per_step"]) == (250, 30)

@@ -11,9 +11,9 @@ from authoring.model_card import run_as_told
     [(250, {"100": 49.5, "200": 149.5, "250": 224.5}), (200, {"100": 49.5, "200": 149.5}), (3, {"3": 1.0})],
 )
 def test_means_are_of_a_hundred_losses_each_and_of_what_is_left(n, means):
-    told = run_as_told([float(i) for i in range(n)], 90.0, n_first=2)
-    assert told["mean_losses"] == means
-    assert (told["steps"], told["first_losses"], told["cpu_minutes"]) == (n, [0.0, 1.0], 1.5)
+    message = run_as_told([float(i) for i in range(n)], 90.0, n_first=2)
+    assert message["mean_losses"] == means
+    assert (message["steps"], message["first_losses"], message["cpu_minutes"]) == (n, [0.0, 1.0], 1.5)
 
 
 def test_the_machine_is_that_of_the_run(monkeypatch):

@@ -58,8 +58,8 @@ def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -
         dial.root.get_by_role("slider", name="width d_k").focus()
         dial.press("End")
         dial.holds("(view.d_k, view.divisor)", (1024, "√d_k"))
-        shown = dial.root.locator("tbody tr").first.locator("td").nth(2)
-        expect(shown).to_have_text("0.59")  # the scores are 3, 1.5 and 1.5 times √(1/2), at every width
+        displayed = dial.root.locator("tbody tr").first.locator("td").nth(2)
+        expect(displayed).to_have_text("0.59")  # the scores are 3, 1.5 and 1.5 times √(1/2), at every width
         dial.root.get_by_label("divide scores by").select_option("1")
-        expect(shown).to_have_text("1.00")
+        expect(displayed).to_have_text("1.00")
         dial.holds("weights()", [1.0, 0.0, 0.0])

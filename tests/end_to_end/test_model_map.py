@@ -20,25 +20,25 @@ CELLS = (
 @pytest.mark.slow
 @pytest.mark.thorough
 def test_a_typed_text_is_run_a_block_opened_and_the_tokens_gone_through(lab: Lab) -> None:
-    with open_view(lab, *CELLS) as shown:
-        shown.shows("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
-        field = shown.root.get_by_role("textbox", name="text")
+    with open_view(lab, *CELLS) as displayed:
+        displayed.shows("blocks.1.self_attention, GroupedQueryAttention: 3 tokens × 16")
+        field = displayed.root.get_by_role("textbox", name="text")
         field.fill("horse")
         field.press("Enter")
-        shown.shows("5 tokens × 16")
-        shown.holds("view.text", "horse")
+        displayed.shows("5 tokens × 16")
+        displayed.holds("view.text", "horse")
 
-        shown.root.get_by_role("button", name="feed_forward").first.click()
-        shown.shows("blocks.0.feed_forward")
-        expect(shown.root.locator(".mm-bar")).to_have_count(5)
-        shown.press("ArrowDown")
-        shown.shows("blocks.0, Block")
+        displayed.root.get_by_role("button", name="feed_forward").first.click()
+        displayed.shows("blocks.0.feed_forward")
+        expect(displayed.root.locator(".mm-bar")).to_have_count(5)
+        displayed.press("ArrowDown")
+        displayed.shows("blocks.0, Block")
 
-        shown.root.get_by_role("slider", name="token").focus()
-        shown.press("End")
-        shown.shows("After e₄, the model says")
-        shown.holds("view.step", 4)
-        shown.change_theme("JupyterLab Dark")
-        assert shown.contrast(shown.root.locator("h5").first) > 7
-        shown.runs("view.text = 'cat'")
-        shown.shows("3 tokens × 16")
+        displayed.root.get_by_role("slider", name="token").focus()
+        displayed.press("End")
+        displayed.shows("After e₄, the model says")
+        displayed.holds("view.step", 4)
+        displayed.change_theme("JupyterLab Dark")
+        assert displayed.contrast(displayed.root.locator("h5").first) > 7
+        displayed.runs("view.text = 'cat'")
+        displayed.shows("3 tokens × 16")

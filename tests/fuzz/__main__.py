@@ -25,7 +25,7 @@ def main() -> None:
         if not args.readers or any(part in name for part in args.readers):
             outcomes = list(campaign(reader, name, args.inputs, args.seed))
             counts = Counter(outcome.what for outcome in outcomes)
-            bad = sorted({f"{what}: {told}" for what, told in outcomes if what not in GOOD})
+            bad = sorted({f"{what}: {message}" for what, message in outcomes if what not in GOOD})
             if args.json:
                 print(json.dumps({"reader": name, "counts": counts, "bad": bad}), flush=True)
             else:

@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
     """What one attempt ended in: one of ``GOOD``, or what went wrong; and the message."""
 
     what: str
-    told: str
+    messages: str
 
 
 def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Outcome]:
@@ -87,7 +87,7 @@ def _live(reader: Reader, good: Path, seed: str, numbers: range, say: int) -> No
         size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
         for number in numbers:
-            outcome = _read(reader, good, damaged(reader, content, f"{seed} {number}"), expected.told)
+            outcome = _read(reader, good, damaged(reader, content, f"{seed} {number}"), expected.messages)
             os.write(say, json.dumps(outcome).encode() + b"\n")
 
 
@@ -100,11 +100,11 @@ def _read(reader: Reader, good: Path, content: bytes, expected: str | None) -> O
         found = repr(reader.read(folder))
         return Outcome(EQUAL if found == expected else VALID, "" if expected else found)
     except (ValueError, OSError) as error:
-        told = str(error)
-        names = Path(reader.file).name in told or folder.name in told
-        clear = names and "\n" not in told.strip() and len(told) < 20_000
+        messages = str(error)
+        names = Path(reader.file).name in messages or folder.name in messages
+        clear = names and "\n" not in messages.strip() and len(messages) < 20_000
         where = "" if clear else f" {_where(error)}"
-        return Outcome(REFUSED if clear else "unclear error", f"{type(error).__name__}: {told[:300]}{where}")
+        return Outcome(REFUSED if clear else "unclear error", f"{type(error).__name__}: {messages[:300]}{where}")
     except BaseException as error:
         return Outcome("traceback", f"{type(error).__name__}: {str(error)[:300]} {_where(error)}")
     finally:

@@ -31,16 +31,16 @@ def outcomes(thoroughness):
 
 
 def test_no_damaged_file_ends_in_anything_but_a_result_or_a_clear_error(outcomes):
-    told, inputs = outcomes
-    assert {one["reader"]: one["bad"] for one in told if one["bad"]} == {}
-    assert all(sum(one["counts"].values()) == inputs for one in told)
+    message, inputs = outcomes
+    assert {one["reader"]: one["bad"] for one in message if one["bad"]} == {}
+    assert all(sum(one["counts"].values()) == inputs for one in message)
 
 
 def test_much_of_the_damage_is_noticed_and_some_is_none(outcomes):
-    told, _ = outcomes
-    assert len(told) > 30
-    ends = {what: sum(one["counts"].get(what, 0) for one in told) for what in ("clear error", "equal result")}
-    assert ends["clear error"] > 4 * len(told) and ends["equal result"] > len(told) / 3
+    message, _ = outcomes
+    assert len(message) > 30
+    ends = {what: sum(one["counts"].get(what, 0) for one in message) for what in ("clear error", "equal result")}
+    assert ends["clear error"] > 4 * len(message) and ends["equal result"] > len(message) / 3
 
 
 def test_what_numbers_and_values_are_replaced_by_is_of_every_kind():

@@ -19,7 +19,7 @@ def outcomes():
     command = [sys.executable, "-m", "tests.fuzz.faults"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
-    return {told["writer"]: told["counts"] for told in map(json.loads, done.stdout.splitlines())}
+    return {message["writer"]: message["counts"] for message in map(json.loads, done.stdout.splitlines())}
 
 
 @pytest.mark.thorough

@@ -43,7 +43,7 @@ EXERCISES = [
         reference=centred,
         cases=lambda seed: [Case({"x": x}, f"rows of {x.shape[-1]}") for x in draw(seed, (2, 3), (5, 4), (64, 33))],
         mistakes=[
-            Mistake("one_mean", not_kept, says="One mean is taken of all.", hints=["One.", "Two.", "Three."]),
+            Mistake("one_mean", not_kept, message="One mean is taken of all.", hints=["One.", "Two.", "Three."]),
         ],
         hints=["One.", "Two.", "Three."],
         points=3,

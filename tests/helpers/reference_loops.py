@@ -23,9 +23,9 @@ def by_loops(
     output = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=torch.float64)
     for *batch, i in np.ndindex(q.shape[:-1]):
         at = tuple(batch)
-        seen = [j for j in range(k.shape[-2]) if mask is None or mask[(*at, i, j)]]
-        loudness = [math.exp(score(q[(*at, i)], k[(*at, j)])) for j in seen]
-        for j, loud in zip(seen, loudness, strict=True):
+        observed = [j for j in range(k.shape[-2]) if mask is None or mask[(*at, i, j)]]
+        loudness = [math.exp(score(q[(*at, i)], k[(*at, j)])) for j in observed]
+        for j, loud in zip(observed, loudness, strict=True):
             output[(*at, i)] += loud / sum(loudness) * v[(*at, j)]
     return output
 

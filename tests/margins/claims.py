@@ -34,14 +34,14 @@ class Claim:
         cell: The code cell after which the number is known.
         value: The number, as an expression of the names of the lesson, ``torch``, ``pd`` and ``math``. What was only
             printed, or compared, is ``seen["its code"][0]``.
-        says: The sentence, or the part of it that the number supports, as it stands in the lesson.
+        sentence: The sentence, or the part of it that the number supports, as it stands in the lesson.
         above: The number is larger than this; None is no line.
         below: The number is smaller than this.
     """
 
     cell: str
     value: str
-    says: str
+    sentence: str
     above: float | None = None
     below: float | None = None
 
@@ -110,10 +110,10 @@ def hang_on_training(lesson: NotebookNode, results: Results) -> set[str]:
         return set()
     hanging, made = set[str](), set[str]()  # made: the names of what hangs on training
     for cell in code_cells(lesson):
-        seen = one[cell.id]
-        differs = any(seen[what] != other[cell.id][what] for what in ("text", "seen", "digests"))
+        observed = one[cell.id]
+        differs = any(observed[what] != other[cell.id][what] for what in ("text", "seen", "digests"))
         binds = names(ast.parse(cell.source), ast.Store)
-        if differs or seen.get("trains") or made & (seen["digests"].keys() - binds):
+        if differs or observed.get("trains") or made & (observed["digests"].keys() - binds):
             hanging.add(cell.id)
             made |= {n for n in binds if len({run[cell.id]["digests"].get(n) for run in results.values()}) > 1}
         else:
@@ -175,7 +175,7 @@ def said_margin(claim: Claim, results: Results) -> Margin:
         try:
             values.append(float(eval(claim.value, space)))  # written in this repository, as the lesson is
         except Exception as error:
-            raise ValueError(f"{claim.says!r}: there is no {claim.value} after {claim.cell}: {error}") from error
+            raise ValueError(f"{claim.sentence!r}: there is no {claim.value} after {claim.cell}: {error}") from error
     return Margin.of_values(claim.cell, claim.value, values, claim.above, claim.below)
 
 

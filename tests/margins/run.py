@@ -83,10 +83,10 @@ def watched(cell: NotebookNode, shell: InteractiveShell, watch: Watch) -> dict[s
         success = shell.run_cell(cell.source).success
     if not success:
         raise RuntimeError(f"{cell.id}: {captured.stdout}")
-    shown = [output.data.get("text/plain", "") for output in captured.outputs]
+    displayed = [output.data.get("text/plain", "") for output in captured.outputs]
     seconds, used = time.process_time() - started, names_used(cell.source, shell.user_ns)
     return {
-        "text": captured.stdout + "\n".join(str(text) for text in shown),
+        "text": captured.stdout + "\n".join(str(text) for text in displayed),
         "seen": watch.take(),
         "digests": {name: digest(shell.user_ns[name]) for name in used},
         "data": {name: value for name in used if (value := plain(shell.user_ns[name])) is not None},

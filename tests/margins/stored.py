@@ -45,7 +45,7 @@ def complaints(
     yield from (f"{complaint}: {again}" for complaint in _out_of_date(source, claims, measured))
     said = {(claim.cell, claim.value) for claim in claims}
     prose = _words("\n".join(cell.source for cell in source.cells))
-    yield from (f"{c.cell}: the lesson does not say “{c.says}”" for c in claims if _words(c.says) not in prose)
+    yield from (f"{c.cell}: the lesson does not say “{c.sentence}”" for c in claims if _words(c.sentence) not in prose)
     compared = {cell.id for cell in source.cells if is_compared(cell)}
     for margin in (Margin(**margin) for margin in measured["margins"]):
         if margin.cell in compared or (margin.cell, margin.what) in said:  # else it is no claim, or not any more

@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from notebooks.build import lessons
 from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
-from tests.margins.code import book, fingerprints, told
+from tests.margins.code import book, fingerprints, message
 from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
 from tests.margins.stored import complaints, read
 from tests.margins.watch import Watch
@@ -32,10 +32,10 @@ def test_what_a_lesson_says_of_training_holds_on_any_machine(lesson: str) -> Non
 
 
 def a_lesson(
-    shown: str = 'print("above 0.9:", right > 0.9)', tag: str = "", text: str = "It is *nearly always* right."
+    displayed: str = 'print("above 0.9:", right > 0.9)', tag: str = "", text: str = "It is *nearly always* right."
 ) -> NotebookNode:
     train = nbformat.v4.new_code_cell("right = train(steps=100)", id="train")
-    show = nbformat.v4.new_code_cell(shown, id="show", metadata={"tags": [tag] if tag else []})
+    show = nbformat.v4.new_code_cell(displayed, id="show", metadata={"tags": [tag] if tag else []})
     return nbformat.v4.new_notebook(cells=[train, show, nbformat.v4.new_markdown_cell(text, id="text")])
 
 
@@ -92,8 +92,8 @@ def test_what_is_not_compared_is_refused_only_as_a_sentence() -> None:
 
 
 def test_words_and_comments_are_no_code_but_numbers_and_what_is_read_are() -> None:
-    def of_show(shown: str, train: str = "right = train(steps=100)") -> str:
-        lesson = a_lesson(shown)
+    def of_show(displayed: str, train: str = "right = train(steps=100)") -> str:
+        lesson = a_lesson(displayed)
         lesson.cells[0].source = train
         return fingerprints(lesson)["show"]
 
@@ -139,21 +139,21 @@ def test_code_that_tells_does_the_same() -> None:
     plain: dict[str, Any] = {"torch": torch, "pd": pd}
     telling = {**plain, "__watch__": (watch := Watch())}
     exec(CODE, plain)
-    exec(compile(told(ast.parse(CODE)), "cell", "exec"), telling)
+    exec(compile(message(ast.parse(CODE)), "cell", "exec"), telling)
     assert telling["results"] == plain["results"] == [True, True, True, True, False, "0.3 and 95%", 1.0, "b", 3.6]
-    seen = {text: values for text, [values] in watch.take().items()}
-    assert seen.keys() == SEEN.keys()
+    observed = {text: values for text, [values] in watch.take().items()}
+    assert observed.keys() == SEEN.keys()
     for text, values in SEEN.items():
-        assert [v if v is None else round(v, 6) for v in seen[text]] == list(values)
+        assert [v if v is None else round(v, 6) for v in observed[text]] == list(values)
 
 
 def a_run(accuracy: float) -> dict[str, Any]:
     """What a run leaves behind: a number that nothing changes, an accuracy, and a cell that compares it with 0.9."""
     left = {"digests": {"right": str(accuracy)}, "data": {"right": torch.tensor([accuracy])}}
-    seen = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
+    observed = {"right > 0.9": [(accuracy - 0.9, *((0.0, None) if accuracy > 0.9 else (None, 0.0)))]}
     fixed = {"text": "6", "seen": {}, "digests": {"n": "6"}, "data": {"n": 6}}
-    shown = {"text": str(accuracy > 0.9), "seen": seen, **left}
-    return {"fixed": fixed, "train": {"text": "", "seen": {}, **left}, "show": shown}
+    displayed = {"text": str(accuracy > 0.9), "seen": observed, **left}
+    return {"fixed": fixed, "train": {"text": "", "seen": {}, **left}, "show": displayed}
 
 
 def three_cells(first: str = "n = 6") -> NotebookNode:
@@ -216,7 +216,7 @@ optimizer = torch.optim.SGD([weight], lr=0.1)
 (weight * drawn).sum().backward()
 optimizer.step()
 """
-SHOWN = 'print(f"{weight.sum():.1f}", drawn.numel())'
+DISPLAYED = 'print(f"{weight.sum():.1f}", drawn.numel())'
 RUNS = """
 import json, sys
 import nbformat
@@ -237,23 +237,23 @@ print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.value
 @pytest.fixture(scope="module")
 def runs() -> Any:
     """What the cells of a lesson showed, saw and left behind, in runs in another process."""
-    arguments = json.dumps([TRAINED, SHOWN, SHOWN.replace(".1f", ".2f")])
+    arguments = json.dumps([TRAINED, DISPLAYED, DISPLAYED.replace(".1f", ".2f")])
     command, environment = [sys.executable, "-c", RUNS, arguments], {**os.environ, "PYTHONPATH": str(ROOT)}
     return json.loads(subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout)
 
 
 def test_a_run_tells_what_its_cells_show_and_on_which_numbers_that_hangs(runs: Any) -> None:
-    _, (text, seen, _) = runs["published"]
+    _, (text, observed, _) = runs["published"]
     assert text.split() == ["2.9", "3"]
-    [(total, above, below)] = seen["weight.sum()"]
+    [(total, above, below)] = observed["weight.sum()"]
     assert (above, below) == pytest.approx((2.85, 2.95)) and above < total < below
 
 
 def test_noise_changes_what_is_trained_and_a_seed_what_is_drawn(runs: Any) -> None:
-    (_, _, published), (_, seen, _) = runs["published"]
+    (_, _, published), (_, observed, _) = runs["published"]
     (_, _, noisy), (_, seen_with_noise, _) = runs["noisy"]
     assert noisy["drawn"] == published["drawn"] and noisy["weight"] != published["weight"]
-    assert seen["weight.sum()"][0][0] == pytest.approx(seen_with_noise["weight.sum()"][0][0], abs=1e-5)
+    assert observed["weight.sum()"][0][0] == pytest.approx(seen_with_noise["weight.sum()"][0][0], abs=1e-5)
     assert runs["another seed"][0][2]["drawn"] != published["drawn"]
 
 

@@ -21,12 +21,12 @@ class Watch:
     """Writes down the numbers on which the text of a cell hangs, each with the lines that it must not cross."""
 
     def __init__(self) -> None:
-        self.seen = defaultdict[str, list[Seen]](list)
+        self.observed = defaultdict[str, list[Seen]](list)
 
     def take(self) -> dict[str, list[Seen]]:
         """Return what was seen since the last time."""
-        taken = {text: seen for text, seen in self.seen.items() if len(seen) <= MOST}
-        self.seen.clear()
+        taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MOST}
+        self.observed.clear()
         return taken
 
     def compare(self, text: str, operators: str, values: tuple[Any, ...]) -> Any:
@@ -54,11 +54,11 @@ class Watch:
         return all(outcomes) if how == "all" else any(outcomes)
 
     def formatted(self, text: str, value: Any, spec: str) -> str:
-        shown = format(value, spec)
+        displayed = format(value, spec)
         number = _number(value)
         if number is not None and not isinstance(value, int):
-            self._rounded(text, number, shown)
-        return shown
+            self._rounded(text, number, displayed)
+        return displayed
 
     def round(self, text: str, value: Any, digits: int | None = None) -> Any:
         result = round(value) if digits is None else round(value, digits)
@@ -92,17 +92,17 @@ class Watch:
         return value
 
     def _margin(self, text: str, value: float) -> None:
-        self.seen[text].append((value, *((0.0, None) if value > 0 else (None, 0.0))))
+        self.observed[text].append((value, *((0.0, None) if value > 0 else (None, 0.0))))
 
-    def _rounded(self, text: str, value: float, shown: str, unit: float | None = None) -> None:
+    def _rounded(self, text: str, value: float, displayed: str, unit: float | None = None) -> None:
         try:
-            percent = 100 if shown.strip().endswith("%") else 1
-            number = Decimal(shown.strip().rstrip("%").replace(",", ""))
+            percent = 100 if displayed.strip().endswith("%") else 1
+            number = Decimal(displayed.strip().rstrip("%").replace(",", ""))
             half = (unit or 10.0 ** int(number.as_tuple().exponent) / percent) / 2
         except (InvalidOperation, TypeError, ValueError):
             return
         middle = float(number) / percent if unit is None else round(value / unit) * unit
-        self.seen[text].append((value, middle - half, middle + half))
+        self.observed[text].append((value, middle - half, middle + half))
 
 
 def _pairs(operators: str, values: tuple[Any, ...]) -> list[tuple[str, Any, Any]]:

@@ -27,9 +27,9 @@ get_ipython().reset(new_session=False)"""
 
 def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
     """Write one of the ways of making a mistake as a learner would hand it in."""
-    way = mistake.ways[number]
-    if not isinstance(way, Variant) and _is_written_out(way):
-        return as_attempt(way, exercise.name)
+    variant = mistake.variants[number]
+    if not isinstance(variant, Variant) and _is_written_out(variant):
+        return as_attempt(variant, exercise.name)
     return (
         "from transformer_course.exercises import every_exercise\n\n"
         f'ways = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
@@ -37,10 +37,10 @@ def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
     )
 
 
-def _is_written_out(way: Callable[..., Any]) -> bool:
+def _is_written_out(variant: Callable[..., Any]) -> bool:
     """Return whether a function or class stands in a module of its exercise, and was not made by another function."""
-    name = getattr(way, "__qualname__", "<none>")
-    return "<" not in name and vars(inspect.getmodule(way)).get(name) is way
+    name = getattr(variant, "__qualname__", "<none>")
+    return "<" not in name and vars(inspect.getmodule(variant)).get(name) is variant
 
 
 def as_attempt(function: Callable[..., Any], name: str) -> str:
@@ -104,10 +104,11 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
     expected = {}
     for name, exercise in lesson.exercises.items():
         tries = [
-            (source_of(exercise, mistake, number), f"{name}: a known mistake\n{mistake.says}")
+            (source_of(exercise, mistake, number), f"{name}: a known mistake\n{mistake.message}")
             for place, mistake in enumerate(exercise.mistakes)
-            for number, way in enumerate(mistake.ways)
-            if _is_written_out(way) or place == number == 0  # the others are made here, and named in all of the lint
+            for number, variant in enumerate(mistake.variants)
+            if _is_written_out(variant)
+            or place == number == 0  # the others are made here, and named in all of the lint
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict

@@ -88,7 +88,7 @@ def calls(cell: NotebookNode, name: str) -> Iterator[ast.Call]:
             yield node
 
 
-def shown(cell: NotebookNode, kind: str = "text/plain") -> str:
+def displayed(cell: NotebookNode, kind: str = "text/plain") -> str:
     """Join what a cell printed and showed, as text."""
     lines = (line.split(": ", 1) for output in cell.get("outputs", []) for line in text_of(output))
     return "\n".join(rest[0] if rest else "" for of, *rest in lines if of in (kind, "stdout"))

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from notebooks.build import execute, lessons
 from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved_answers, solutions, with_attempts
-from tests.notebooks.lesson import Lesson, shown
+from tests.notebooks.lesson import Lesson, displayed
 from tests.notebooks.rules.execution import nothing_went_wrong
 from transformer_course.exercises import UNGRADED
 
@@ -57,7 +57,7 @@ def earlier(lesson: Lesson) -> list[Lesson]:
 
 
 def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(solved: Solved) -> None:
-    verdicts = {cell.id: shown(cell) for cell in solved.lesson.code if cell.id.startswith("check-")}
+    verdicts = {cell.id: displayed(cell) for cell in solved.lesson.code if cell.id.startswith("check-")}
     assert verdicts.keys() == {f"check-{cell}" for cell in solutions(Lesson.stored(solved.lesson.name))}
     assert [check for check, verdict in verdicts.items() if ": passed" not in verdict.splitlines()[0]] == []
     assert list(nothing_went_wrong(solved.lesson)) == []
@@ -65,12 +65,12 @@ def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(solved: Solved) 
 
 def test_a_solved_lesson_has_all_parts_of_its_own_and_keeps_them_for_later_ones(solved: Solved) -> None:
     own = [part for lesson in [*earlier(solved.lesson), solved.lesson] for part in lesson.exercises]
-    assert shown(solved.parts).startswith(f"Parts of your own: {', '.join(own)}.")
-    assert shown(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
+    assert displayed(solved.parts).startswith(f"Parts of your own: {', '.join(own)}.")
+    assert displayed(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
 
 
 def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_import_cell(solved: Solved) -> None:
-    verdicts = {cell.id: shown(cell) for cell in solved.attempts}
+    verdicts = {cell.id: displayed(cell) for cell in solved.attempts}
     _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
         f"{check}: {verdicts[check]}" for check in expected if not verdicts[check].startswith(expected[check])
@@ -84,7 +84,7 @@ def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_imp
 def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     lesson = Lesson.stored(name)
     wrong = Lesson(name, execute(with_attempts(lesson, first_mistakes(lesson))))
-    verdicts = {cell.id: shown(cell) for cell in wrong.code}
+    verdicts = {cell.id: displayed(cell) for cell in wrong.code}
     for exercise in lesson.exercises.values():
-        assert verdicts[f"check-{exercise.name}"].endswith(exercise.mistakes[0].says)
+        assert verdicts[f"check-{exercise.name}"].endswith(exercise.mistakes[0].message)
     assert list(nothing_went_wrong(wrong)) == []

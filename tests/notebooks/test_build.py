@@ -23,7 +23,7 @@ from notebooks.build import (
     main,
     read_source,
 )
-from tests.notebooks.lesson import shown
+from tests.notebooks.lesson import displayed
 
 SOURCE = """# %% [markdown] id="title"
 # # 01 · A lesson
@@ -129,7 +129,7 @@ def test_a_built_lesson_holds_what_was_written_and_what_it_gave_and_nothing_else
     nbformat.validate(book)
     assert [cell.get("execution_count") for cell in book.cells] == [None, None, 1, 2, 3]
     assert [cell.metadata for cell in book.cells] == [{}, {}, {"tags": ["prediction"]}, {}, {"tags": ["exercise"]}]
-    assert shown(book.cells[3]).splitlines()[-1] == "six times seven: 42"
+    assert displayed(book.cells[3]).splitlines()[-1] == "six times seven: 42"
     assert book.metadata.language_info == {"name": "python"}
 
 
@@ -162,9 +162,9 @@ def test_a_picture_gets_its_alternative_text_where_it_had_none() -> None:
 def test_what_follows_changed_code_shows_what_came_of_it() -> None:
     def book(steps: int, loss: str) -> NotebookNode:
         train = nbformat.v4.new_code_cell(f"train({steps})", id="train", execution_count=1)
-        shown = nbformat.v4.new_output("stream", text=loss)
+        displayed = nbformat.v4.new_output("stream", text=loss)
         tags = {"tags": ["nbval-ignore-output"]}
-        score = nbformat.v4.new_code_cell("score()", id="score", outputs=[shown], metadata=tags, execution_count=2)
+        score = nbformat.v4.new_code_cell("score()", id="score", outputs=[displayed], metadata=tags, execution_count=2)
         return nbformat.v4.new_notebook(cells=[train, score])
 
     stored = book(300, "loss 0.12")
@@ -181,11 +181,11 @@ def test_check_lists_all_that_differs_and_changes_nothing(folder: Path, capsys: 
     edit(folder, '["prediction"]', '["forecast"]')
     edit(folder, "6 * 7", "6 * 8")
     assert main(["01_word", "--check"], folder) == 1
-    told = capsys.readouterr().out
-    assert "source of title: + # 01 · A new lesson" in told
-    assert "cells: + soft" in told
-    assert "tags of why-d-k-2: + forecast" in told
-    assert "output of why-d-k-3: + stdout: six times seven: 48" in told
+    message = capsys.readouterr().out
+    assert "source of title: + # 01 · A new lesson" in message
+    assert "cells: + soft" in message
+    assert "tags of why-d-k-2: + forecast" in message
+    assert "output of why-d-k-3: + stdout: six times seven: 48" in message
     assert (folder / "01_word.ipynb").read_bytes() == bytes_before
 
 
@@ -194,10 +194,10 @@ def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
 ) -> None:
     edit(folder, "6 * 7", "6 / 0")
     assert main([], folder) == 1
-    told = capsys.readouterr().err
-    assert "01_word: not built." in told
-    assert 'print("six times seven:", 6 / 0)' in told
-    assert "ZeroDivisionError" in told
+    message = capsys.readouterr().err
+    assert "01_word: not built." in message
+    assert 'print("six times seven:", 6 / 0)' in message
+    assert "ZeroDivisionError" in message
     assert not (folder / "01_word.ipynb").exists()
 
 
@@ -247,7 +247,7 @@ def test_lessons_run_in_this_python_whatever_kernels_are_installed(
     )
     book = execute(nbformat.v4.new_notebook(cells=[cell]), tmp_path, {"MORE": "or less"})
     inline = "module://matplotlib_inline.backend_inline"
-    assert shown(book.cells[0]).splitlines() == [sys.executable, "0", "1", inline, "or less"]
+    assert displayed(book.cells[0]).splitlines() == [sys.executable, "0", "1", inline, "or less"]
 
 
 @pytest.mark.slow

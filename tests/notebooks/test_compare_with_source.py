@@ -26,4 +26,4 @@ def test_a_notebook_out_of_step_is_found_out(doctor: Doctor, complaint: str) -> 
     lesson = Lesson.stored(NAME)
     doctor(lesson)
     source = FOLDER / "source" / f"{NAME}.py"
-    assert any(told.startswith(complaint) for told in out_of_step(source, lesson))
+    assert any(message.startswith(complaint) for message in out_of_step(source, lesson))

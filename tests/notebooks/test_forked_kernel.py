@@ -41,12 +41,12 @@ def running(folder: Path) -> Iterator[tuple[KernelManager, BlockingKernelClient]
         kernel.shutdown_kernel(now=True)
 
 
-def told_by(client: BlockingKernelClient, code: str) -> str:
-    told: list[str] = []
+def reported_by(client: BlockingKernelClient, code: str) -> str:
+    text: list[str] = []
     client.execute_interactive(
-        code, timeout=60, output_hook=lambda message: told.append(message["content"].get("text", ""))
+        code, timeout=60, output_hook=lambda message: text.append(message["content"].get("text", ""))
     )
-    return "".join(told)
+    return "".join(text)
 
 
 def ends(process: Path) -> bool:
@@ -57,23 +57,23 @@ def ends(process: Path) -> bool:
 
 
 def test_a_lesson_finds_the_same_in_a_kernel_that_is_forked(tmp_path: Path):
-    kinds, seen = KernelProvisionerFactory.instance(), {}
+    kinds, observed = KernelProvisionerFactory.instance(), {}
     assert kinds.default_provisioner_name == "forked"
     try:
         for kind in ("local-provisioner", "forked"):
             kinds.default_provisioner_name = kind
             with running(tmp_path) as (_, client):
-                seen[kind] = told_by(client, SHOW)
-                is_loaded = told_by(client, f"print({set(PRELOADED)} <= sys.modules.keys())")
+                observed[kind] = reported_by(client, SHOW)
+                is_loaded = reported_by(client, f"print({set(PRELOADED)} <= sys.modules.keys())")
     finally:
         kinds.default_provisioner_name = "forked"
     assert is_loaded == "True\n"
-    assert seen["forked"] == seen["local-provisioner"] and str(tmp_path) in seen["forked"]
+    assert observed["forked"] == observed["local-provisioner"] and str(tmp_path) in observed["forked"]
 
 
 def test_it_can_be_interrupted_and_killed(tmp_path: Path):
     with running(tmp_path) as (kernel, client):
-        process = Path("/proc") / told_by(client, "import os; print(os.getpid())").strip()
+        process = Path("/proc") / reported_by(client, "import os; print(os.getpid())").strip()
         asked = client.execute("import time; print('begun', flush=True); time.sleep(1000)")
         while client.get_iopub_msg(timeout=60)["content"].get("text") != "begun\n":
             pass

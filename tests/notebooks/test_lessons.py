@@ -54,7 +54,7 @@ def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
 def test_the_sample_on_the_first_page_was_written_by_the_lesson(name: str) -> None:
     lesson = stored(name)
     lines = [line for cell in lesson.code for output in cell.outputs for line in text_of(output)]
-    shown = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output
+    displayed = "\n".join(line.partition(": ")[2] for line in lines)  # after the kind of the output
     sample = re.search(r"```\n(.+?)\n```", lesson.cells[0].source, re.DOTALL)
     assert sample, "the first cell shows no sample"
-    assert sample[1] in shown
+    assert sample[1] in displayed

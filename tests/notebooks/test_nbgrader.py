@@ -23,11 +23,11 @@ PYTHON = "TRANSFORMER_LAB_NBGRADER"
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_every_exercise_of_a_lesson_is_one_test_with_its_points(lesson: str):
     for book in (read_source(FOLDER / "source" / f"{lesson}.py"), nbformat.read(FOLDER / f"{lesson}.ipynb", 4)):
-        told = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
-        assert told == {cell.id: for_nbgrader(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
-        points = {name: one["points"] for name, one in told.items() if one}
+        message = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
+        assert message == {cell.id: for_nbgrader(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
+        points = {name: one["points"] for name, one in message.items() if one}
         assert points == {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)}
-        assert all(one["grade_id"] == name and one["locked"] for name, one in told.items() if one)
+        assert all(one["grade_id"] == name and one["locked"] for name, one in message.items() if one)
 
 
 def test_what_has_no_exercises_has_no_points():

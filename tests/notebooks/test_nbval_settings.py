@@ -64,8 +64,8 @@ def test_what_the_build_does_not_run_is_not_run_by_nbval_either() -> None:
     lesson = "notebooks/01_lookup.ipynb"
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-p", "no:cacheprovider", lesson]
     plain = {**os.environ, "PYTEST_ADDOPTS": ""}  # with -v it lists what it collects in another form
-    told = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
-    collected = {int(number) for number in re.findall(r"::Cell (\d+)$", told, re.MULTILINE)}
+    message = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
+    collected = {int(number) for number in re.findall(r"::Cell (\d+)$", message, re.MULTILINE)}
     code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]
     left_out = {number for number, cell in enumerate(code) if NOT_RUN in cell.metadata.get("tags", [])}
-    assert collected == set(range(len(code))) - left_out and len(left_out) >= 1, told
+    assert collected == set(range(len(code))) - left_out and len(left_out) >= 1, message

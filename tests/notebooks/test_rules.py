@@ -181,8 +181,8 @@ def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: s
     lesson = Lesson.stored(NAME)
     before = list(rule(lesson))
     doctor(lesson)
-    new = [told for told in rule(lesson) if told not in before]
-    assert any(complaint in told for told in new), new
+    new = [message for message in rule(lesson) if message not in before]
+    assert any(complaint in message for message in new), new
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: s
 def test_a_doctored_primer_is_found_out(old: str, new: str, complaint: str) -> None:
     lesson = Lesson.stored("primer")
     text(old, new)(lesson)
-    assert any(complaint in told for rule in contents.RULES for told in rule(lesson))
+    assert any(complaint in message for rule in contents.RULES for message in rule(lesson))
 
 
 def test_no_rule_is_left_untried() -> None:
@@ -211,7 +211,7 @@ def test_one_prediction_after_another_without_an_answer_is_found_out() -> None:
     place = lesson.cells.index(asked)
     lesson.book.cells[place:place] = copy.deepcopy(lesson.cells[place - 1 : place + 1])
     assert any(
-        "was not compared before" in told for told in contents.every_prediction_is_asked_for_and_answered(lesson)
+        "was not compared before" in message for message in contents.every_prediction_is_asked_for_and_answered(lesson)
     )
 
 
@@ -256,4 +256,4 @@ def test_the_stub_of_a_module_is_compared_method_by_method(old: str, new: str, c
     vars(lesson)["exercises"] = {"Scale": exercise}
     cell(lesson, "softmax").update(id="Scale", source=STUB_OF_A_MODULE.replace(old, new))
     complaints = list(exercises.stubs_look_like_the_answers(lesson))
-    assert complaints == [] if complaint is None else any(complaint in told for told in complaints)
+    assert complaints == [] if complaint is None else any(complaint in message for message in complaints)

@@ -41,16 +41,16 @@ print(*model(torch.tensor([[3, 4, 5]]), torch.tensor([[3, 4]])).shape)
 
 def brought_by(*names: str) -> set[str]:
     """Collect the packages that come along when these are installed."""
-    seen, left = set(), [*map(Requirement, names)]
+    observed, left = set(), [*map(Requirement, names)]
     while left:
         requirement = left.pop()
         for extra in {"", *requirement.extras}:
             asked = (canonicalize_name(requirement.name), extra)
-            if asked not in seen:
-                seen.add(asked)
+            if asked not in observed:
+                observed.add(asked)
                 listed = map(Requirement, metadata.requires(requirement.name) or [])
                 left += [each for each in listed if each.marker is None or each.marker.evaluate({"extra": extra})]
-    return {name for name, _ in seen}
+    return {name for name, _ in observed}
 
 
 def run_with_only(code: str, *packages: str) -> subprocess.CompletedProcess[str]:

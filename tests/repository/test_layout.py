@@ -95,11 +95,11 @@ def imports(name: str, inside_functions: bool = True) -> set[str]:
 
 def reached(name: str) -> set[str]:
     """List all that comes along when a module is imported."""
-    seen, coming = set(), {name}
+    observed, coming = set(), {name}
     while coming:
-        seen |= coming
-        coming = set().union(*(imports(module) for module in coming)) - seen
-    return seen - {name}
+        observed |= coming
+        coming = set().union(*(imports(module) for module in coming)) - observed
+    return observed - {name}
 
 
 def within(modules: set[str], *packages: str) -> list[str]:

@@ -59,14 +59,14 @@ def python(code: str, *, check_shapes: str | None) -> subprocess.CompletedProces
     return subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True)
 
 
-def told() -> list[str]:
+def message() -> list[str]:
     done = python(ALL_IN_TURN, check_shapes=None)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def test_shapes_are_not_checked_unless_asked_for():
-    assert "beartype" not in told()[0].split()
+    assert "beartype" not in message()[0].split()
 
 
 @pytest.mark.thorough
@@ -83,13 +83,13 @@ def test_shapes_are_checked_when_asked_for():
 
 
 def test_the_library_brings_neither_the_course_nor_plots_along():
-    loaded = told()[0].split()
+    loaded = message()[0].split()
     assert "transformer_lab.attention.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_course", "matplotlib", "pandas"))]
 
 
 def test_nothing_slow_is_loaded_before_it_is_needed():
-    assert told()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
+    assert message()[1:-1] == [str([*unwanted]) for unwanted in UNWANTED.values()]
 
 
 def test_the_package_alone_loads_no_torch():
@@ -110,11 +110,11 @@ def test_type_checkers_see_the_same_public_names():
     for package in (transformer_lab, transformer_course):
         tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
         [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
-        seen = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        assert seen == {*package.__all__}
+        observed = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert observed == {*package.__all__}
 
 
 def test_the_course_offers_what_a_lesson_imports():
     assert sorted(transformer_course.__all__) == ["check", "compare", "hint", "parts", "solution", "tally"]
     # in a process of its own: one that has graded an answer may hold a stand-in for the package
-    assert told()[-1] == str([True] * len(transformer_course.__all__))
+    assert message()[-1] == str([True] * len(transformer_course.__all__))

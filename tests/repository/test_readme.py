@@ -83,7 +83,7 @@ def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
 
 def test_the_figures_that_can_be_counted_are_right():
     exercises = every_exercise().values()
-    named = sum(len(exercise.mistakes) + len(exercise.told) for exercise in exercises)
+    named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     assert f"The {len(exercises)} exercises know {named:,} mistakes in a teacher's words" in README
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
     minutes = sum(promised_minutes(book, EVERYTHING) or 0 for book in books)

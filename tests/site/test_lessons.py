@@ -19,12 +19,12 @@ def code(source: str, *tags: str, outputs: tuple[NotebookNode, ...] = ()) -> Not
 
 
 def live(view: View) -> NotebookNode:
-    drawn = shown(png="AA==", text=view.words())
+    drawn = displayed(png="AA==", text=view.words())
     drawn.metadata = nbformat.from_dict({STATE: view.stored()})
     return drawn
 
 
-def shown(**data: str) -> NotebookNode:
+def displayed(**data: str) -> NotebookNode:
     kinds = {"text": "text/plain", "png": "image/png", "widget": "application/vnd.jupyter.widget-view+json"}
     return nbformat.v4.new_output("display_data", {kinds[kind]: value for kind, value in data.items()})
 
@@ -49,9 +49,9 @@ def test_what_comes_between_a_prediction_and_its_answer_is_folded_and_nothing_el
 
 
 def test_a_picture_is_said_by_its_own_words_or_by_those_beside_it() -> None:
-    drawn = shown(png="AA==", text="<Figure size 600x320>")
+    drawn = displayed(png="AA==", text="<Figure size 600x320>")
     drawn.metadata = nbformat.from_dict({"image/png": {"alt": "Plot: loss by step.", "width": 40}})
-    view = shown(png="AA==", text="Coin: heads with\nprobability 0.50.", widget="{}")
+    view = displayed(png="AA==", text="Coin: heads with\nprobability 0.50.", widget="{}")
     book = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_markdown_cell("# 01"), code("draw()", outputs=(drawn,)), code("coin", outputs=(view,))]
     )

@@ -86,8 +86,8 @@ def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, wit
 def test_the_end_of_a_lesson_leads_to_the_page_of_the_next(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
     for name, following in pairwise(name for name in sorted(books, key=place) if place(name)[0]):
         pages._write_notebook(tmp_path, name, deepcopy(books[name]), None, ROOT)
-        [shown] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
-        assert f', <a href="{following}.html"><code>{following}.ipynb</code></a>.' in shown.data["text/html"]
+        [displayed] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
+        assert f', <a href="{following}.html"><code>{following}.ipynb</code></a>.' in displayed.data["text/html"]
 
 
 def test_documents_and_pictures_are_handed_out(tmp_path: Path) -> None:

@@ -5,5 +5,5 @@ from transformer_course.exercise import Mistake
 LADDER = ["Look at the shapes.", "Look at the order of the steps.", "Compare it with the formula."]
 
 
-def mistake(attempt, says, also=()):
-    return Mistake(attempt.__name__, attempt, *also, says=says, hints=LADDER)
+def mistake(attempt, message, also=()):
+    return Mistake(attempt.__name__, attempt, *also, message=message, hints=LADDER)

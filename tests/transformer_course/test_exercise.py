@@ -21,13 +21,13 @@ def test_an_exercise_is_named_as_its_reference():
 def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
     softmax = every_exercise()["softmax"]
     no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
-    mistake = Mistake("no_division", min, no_division, says="", hints=LADDER, does="the division is missing")
+    mistake = Mistake("no_division", min, no_division, message="", hints=LADDER, summary="the division is missing")
     whole, run = mistake.attempts
     assert whole is min
     assert run(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
-    assert mistake.variants == [no_division]
-    assert mistake.with_ways(min).attempts == [min]
-    assert mistake.with_ways(min).says == mistake.says
+    assert mistake.step_variants == [no_division]
+    assert mistake.with_variants(min).attempts == [min]
+    assert mistake.with_variants(min).message == mistake.message
 
 
 def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
@@ -39,25 +39,25 @@ def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
 
 
 def test_what_is_said_takes_the_clause_from_what_the_mistake_does():
-    first = Mistake("first", min, does="the sum is missing", says="{does}. Look at `sum`.", hints=LADDER)
-    later = Mistake("later", min, does="the sum is missing", says="Rows differ: {does}.", hints=LADDER)
-    other = Mistake("other", min, does="the sum is missing", says="torch's `sum` is not called.", hints=LADDER)
-    assert first.says == "The sum is missing. Look at `sum`."
-    assert later.says == "Rows differ: the sum is missing."
-    assert other.says == "torch's `sum` is not called."
-    with pytest.raises(ValueError, match="unsaid says what it does, so it needs `does`"):
-        Mistake("unsaid", min, says="{does}.", hints=LADDER)
+    first = Mistake("first", min, summary="the sum is missing", message="{summary}. Look at `sum`.", hints=LADDER)
+    later = Mistake("later", min, summary="the sum is missing", message="Rows differ: {summary}.", hints=LADDER)
+    other = Mistake("other", min, summary="the sum is missing", message="torch's `sum` is not called.", hints=LADDER)
+    assert first.message == "The sum is missing. Look at `sum`."
+    assert later.message == "Rows differ: the sum is missing."
+    assert other.message == "torch's `sum` is not called."
+    with pytest.raises(ValueError, match="unsaid says what it does, so it needs `summary`"):
+        Mistake("unsaid", min, message="{summary}.", hints=LADDER)
 
 
 def test_ways_in_a_list_are_no_way():
     with pytest.raises(TypeError, match="each way of least is an argument of its own"):
-        Mistake("least", [min], says="", hints=LADDER)
+        Mistake("least", [min], message="", hints=LADDER)
 
 
 def test_a_mistake_that_can_meet_another_must_say_what_it_does():
     softmax = every_exercise()["softmax"]
-    with pytest.raises(ValueError, match="no_division can meet another mistake, so it needs `does`"):
-        Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), says="", hints=LADDER)
+    with pytest.raises(ValueError, match="no_division can meet another mistake, so it needs `summary`"):
+        Mistake("no_division", softmax.steps.but(weights=lambda exponentials: exponentials), message="", hints=LADDER)
 
 
 def test_the_solution_is_the_source_of_the_reference():

@@ -166,10 +166,12 @@ def hostile_home_page(text: str) -> str:
     first = LessonState(outlines[0], ("one",), ("one",), frozenset({"a"}), begun, True, tuple(predictions), text)
     lessons = [first, LessonState(outlines[1], has_copy=False), LessonState(outlines[2], ("five",))]
     folder = Path("/", text.replace("/", ""))
-    shown = [Home(lessons, [text], folder, parts, predictions) for parts in (folder / "parts", folder.parent / text)]
+    displayed = [
+        Home(lessons, [text], folder, parts, predictions) for parts in (folder / "parts", folder.parent / text)
+    ]
     at_end = [replace(first, passed=("one", text, "three"))]
-    shown += [Home(at_end, [], folder, folder), Home([LessonState(one) for one in outlines], [], folder, folder)]
-    return "".join(home_page.home_page(home, f"/{text}/", f"/{text}/") for home in shown)
+    displayed += [Home(at_end, [], folder, folder), Home([LessonState(one) for one in outlines], [], folder, folder)]
+    return "".join(home_page.home_page(home, f"/{text}/", f"/{text}/") for home in displayed)
 
 
 PAGES: dict[str, Callable[[str], str]] = {
@@ -216,9 +218,9 @@ def test_a_page_in_a_notebook_for_canvas_is_whole():
     content, n = canvas_feedback(hostile_class(text).students)
     [name, *_] = zipfile.ZipFile(BytesIO(content)).namelist()
     [cell] = json.loads(zipfile.ZipFile(BytesIO(content)).read(name))["cells"]
-    shown = Skeleton("".join(cell["outputs"][0]["data"]["text/html"]))
-    assert n and not {"script", "main"} & {tag for tag, *_ in shown.elements}
-    assert "verdicts is wrong" in shown.text and text in shown.text
+    displayed = Skeleton("".join(cell["outputs"][0]["data"]["text/html"]))
+    assert n and not {"script", "main"} & {tag for tag, *_ in displayed.elements}
+    assert "verdicts is wrong" in displayed.text and text in displayed.text
 
 
 def test_inserts_only_markup_as_html(tmp_path: Path):

@@ -3,12 +3,12 @@
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 
-from transformer_course.checking.expected_behaviour import Behaviour, Way
+from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour
 from transformer_course.checking.tolerance import may_show, within
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
-Made = tuple[Mistake, Way]
+MistakeVariant = tuple[Mistake, AnyVariant]
 """A mistake, and the way in which it is made."""
 MAX_TRIED = 100
 """Number of pairs of which all is looked at that they show."""
@@ -16,29 +16,35 @@ MAX_TRIED = 100
 
 def two_in_different_cases(
     known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
-) -> tuple[Made, Made] | None:
+) -> tuple[MistakeVariant, MistakeVariant] | None:
     """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
 
     So one in the constructor of a module is found beside one in its ``forward``.
     """
-    wrong = {index for index, seen in enumerate(observed) if not _shows(known.expected[index], seen, 1.0)}
-    ways: list[Made] = [
-        *((mistake, way) for mistake in known.exercise.mistakes for way in mistake.ways),
-        *((generated, way) for generated in known.generated_like_in_some(observed) for way in generated.ways),
+    wrong = {index for index, observation in enumerate(observed) if not _shows(known.expected[index], observation, 1.0)}
+    variants: list[MistakeVariant] = [
+        *((mistake, variant) for mistake in known.exercise.mistakes for variant in mistake.variants),
+        *(
+            (generated, variant)
+            for generated in known.generated_like_in_some(observed)
+            for variant in generated.variants
+        ),
     ]
-    shown: dict[Made, frozenset[int]] = {
-        one: cases for one in ways if (cases := _cases_like(known, one[1], observed, reach, wrong))
+    displayed: dict[MistakeVariant, frozenset[int]] = {
+        one: cases for one in variants if (cases := _cases_like(known, one[1], observed, reach, wrong))
     }
     pairs = [
         (one, other)
-        for one, other in itertools.combinations(shown, 2)
-        if one[0] is not other[0] and shown[one] | shown[other] == wrong and not shown[one] & shown[other]
+        for one, other in itertools.combinations(displayed, 2)
+        if one[0] is not other[0]
+        and displayed[one] | displayed[other] == wrong
+        and not displayed[one] & displayed[other]
     ]
     proven = [
         (one, other)
         for one, other in pairs[:MAX_TRIED]
         if all(
-            _shows(known.run_case((one if index in shown[one] else other)[1], index), observed[index], reach[index])
+            _shows(known.run_case((one if index in displayed[one] else other)[1], index), observed[index], reach[index])
             for index in wrong
         )
     ]
@@ -48,7 +54,11 @@ def two_in_different_cases(
 
 
 def _cases_like(
-    known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float], wrong: Collection[int]
+    known: Behaviour,
+    variant: AnyVariant,
+    observed: Sequence[Observation],
+    reach: Mapping[int, float],
+    wrong: Collection[int],
 ) -> frozenset[int]:
     """Return the cases where an attempt that is wrong may show what this way does; none unless it is right elsewhere.
 
@@ -56,13 +66,13 @@ def _cases_like(
     """
     found = set()
     for index, tolerances in reach.items():
-        seen, shown = observed[index], known.output(way, index)
-        if index in wrong and may_show(shown, seen, tolerances):
+        observation, displayed = observed[index], known.output(variant, index)
+        if index in wrong and may_show(displayed, observation, tolerances):
             found.add(index)
-        elif (index not in wrong or "error" not in seen) and not may_show(shown, known.expected[index]):
+        elif (index not in wrong or "error" not in observation) and not may_show(displayed, known.expected[index]):
             return frozenset()
     return frozenset(found)
 
 
-def _shows(way: Observation, seen: Observation, tolerances: float) -> bool:
-    return within(tolerances, seen, way, numbers_only=True)
+def _shows(variant: Observation, observation: Observation, tolerances: float) -> bool:
+    return within(tolerances, observation, variant, numbers_only=True)

@@ -28,7 +28,7 @@ from transformer_course.running.plain_data import count_numbers, to_plain_data
 from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
 from transformer_course.steps import Variant
 
-Way = Variant | Callable[..., Any]
+AnyVariant = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
@@ -49,9 +49,9 @@ class Behaviour:
     cases: Sequence[Case]
     recognised: dict[bytes, Any] = field(default_factory=dict)
     """What attempts were recognised as, by a digest of what they showed: many make the same mistake."""
-    _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
-    _case_runs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
-    _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
+    _runs: dict[AnyVariant, Sequence[Observation]] = field(default_factory=dict)
+    _case_runs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
+    _outputs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
     _modules: dict[int, Any] = field(default_factory=dict)
 
     @cached_property
@@ -63,8 +63,8 @@ class Behaviour:
     def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
         """What every mistake shows, in each of its ways."""
         for mistake in self.exercise.mistakes:
-            for way in mistake.ways:
-                yield mistake, self.run(way)
+            for version in mistake.variants:
+                yield mistake, self.run(version)
 
     @property
     def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
@@ -92,7 +92,8 @@ class Behaviour:
         generated = {
             mistake.name: mistake
             for mistake in self.generated.values()
-            if mistake.name in names and any(told.lower() in message.lower() for told in (mistake.does, mistake.says))
+            if mistake.name in names
+            and any(messages.lower() in message.lower() for messages in (mistake.summary, mistake.message))
         }
         return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *generated.values()]
 
@@ -114,51 +115,51 @@ class Behaviour:
             isinstance(mistake, GeneratedMistake) and len(mistake.edit.code) == 1 and mistake.edit.weight > FAR_FETCHED
         )
 
-    def pairs_with_generated(self, observed: Sequence[Observation], told_by: Collection[int]) -> Sequence[Pair]:
+    def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
         """List the pairs with a generated mistake, or of two, that may be what was observed. To be called
         ``in_isolation``.
 
         Args:
             observed: What was observed.
-            told_by: The cases that tell what is wrong; in the others, something else hides it.
+            reported_by: The cases that tell what is wrong; in the others, something else hides it.
         """
         singles, stored = _singles(self.exercise), catalogue_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
-        forms = [{outline(shown[i]).form for shown in (self.expected, observed)} for i in stored]
-        hidden = ["error" in observed[i] or i not in told_by for i in stored]  # a crash hides what else is wrong
+        forms = [{outline(displayed[i]).form for displayed in (self.expected, observed)} for i in stored]
+        hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides what else is wrong
         fitting = [
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
         ]
-        right = [i for i in sorted(told_by) if may_show(self.expected[i], observed[i])]
-        looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(told_by) if i not in right][:N_LOOKED_AT]]
-        shown = dict.fromkeys(fitting, "")
+        right = [i for i in sorted(reported_by) if may_show(self.expected[i], observed[i])]
+        looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(reported_by) if i not in right][:N_LOOKED_AT]]
+        displayed = dict.fromkeys(fitting, "")
         for index in looked_at:
-            outputs = list(self.outputs([one.way for one in fitting], index))
-            letters = mistake_pairs.shown(outputs, self.expected[index], observed[index])
+            outputs = list(self.outputs([one.variant for one in fitting], index))
+            letters = mistake_pairs.displayed(outputs, self.expected[index], observed[index])
             for one, letter in zip(fitting, letters, strict=True):
-                shown[one] += letter
-        likely = mistake_pairs.likely(singles, shown, "".join(RIGHT if i in right else SEEN for i in looked_at))
+                displayed[one] += letter
+        likely = mistake_pairs.likely(singles, displayed, "".join(RIGHT if i in right else SEEN for i in looked_at))
         return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:
         """Return the forms of what a mistake gives in the cases whose outlines are stored for generated mistakes."""
-        return one.forms or [outline(self.output(one.way, i)).form for i in catalogue_of(self.exercise).cases]
+        return one.forms or [outline(self.output(one.variant, i)).form for i in catalogue_of(self.exercise).cases]
 
-    def run(self, way: Way) -> Sequence[Observation]:
+    def run(self, version: AnyVariant) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
-        if way not in self._runs:
-            self._runs[way] = [self.run_case(way, index) for index in range(len(self.cases))]
-        return self._runs[way]
+        if version not in self._runs:
+            self._runs[version] = [self.run_case(version, index) for index in range(len(self.cases))]
+        return self._runs[version]
 
-    def run_case(self, way: Way, index: int) -> Observation:
+    def run_case(self, version: AnyVariant, index: int) -> Observation:
         """Return all that a way of answering shows on one case."""
-        if (way, index) not in self._case_runs:
-            attempt, case = way.attempt if isinstance(way, Variant) else way, self.cases[index]
-            self._case_runs[way, index] = self.normalised([observe(attempt, case)], [case])[0]
-        return self._case_runs[way, index]
+        if (version, index) not in self._case_runs:
+            attempt, case = version.attempt if isinstance(version, Variant) else version, self.cases[index]
+            self._case_runs[version, index] = self.normalised([observe(attempt, case)], [case])[0]
+        return self._case_runs[version, index]
 
-    def output(self, way: Way, index: int) -> Observation:
+    def output(self, version: AnyVariant, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.
 
         Of a sampler, that is how often each token comes.
@@ -166,16 +167,16 @@ class Behaviour:
         That takes a small part of the time, and is enough to rule most mistakes out. Where all that it shows is known
         already, that is returned. To be called ``in_isolation``.
         """
-        if (known := self._case_runs.get((way, index))) is not None:
+        if (known := self._case_runs.get((version, index))) is not None:
             return known
-        if (way, index) not in self._outputs:
-            self._outputs[way, index] = self._output(way, index)
-        return self._outputs[way, index]
+        if (version, index) not in self._outputs:
+            self._outputs[version, index] = self._output(version, index)
+        return self._outputs[version, index]
 
-    def varies(self, way: Way) -> bool:
+    def varies(self, version: AnyVariant) -> bool:
         """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
         last = len(self.cases) - 1  # the largest: there, no two draws are alike
-        return observation_distance(self._output(way, last), self._output(way, last)) > 1
+        return observation_distance(self._output(version, last), self._output(version, last)) > 1
 
     def right_draws(self, index: int) -> bool:
         """Return whether the right answer draws random numbers on a case, so that an attempt may, too."""
@@ -197,38 +198,40 @@ class Behaviour:
                 continue
             if common is None or not common.is_as_it_was():
                 common = SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
-            seen = self._output(variant, index, common)
-            if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
-                self._outputs[variant, index] = seen
-            yield seen
+            observation = self._output(variant, index, common)
+            if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(observation.get("output")) <= MAX_KEPT_NUMBERS:
+                self._outputs[variant, index] = observation
+            yield observation
 
     def _given(self, index: int) -> dict[str, Any]:
         return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
 
-    def _output(self, way: Way, index: int, common: SharedEvaluation | None = None) -> Observation:
+    def _output(self, version: AnyVariant, index: int, common: SharedEvaluation | None = None) -> Observation:
         case = self.cases[index]
         given = common.given if common else self._given(index)
         inputs = [given[name] for name in case.inputs]
         keywords = {name: given[name] for name in case.keywords}
         if case.kind == "sampler":
             keywords["generator"] = seeded(0)  # a new one for each call: to draw from it changes it
-        seen: dict[str, Any]
+        observation: dict[str, Any]
         try:
-            if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
-                module = [common.module if common else self._module(index)] if way.of.is_module else []
-                bound = (common and common.bound) or way.of.arguments.bind(*module, *inputs, **keywords)
+            if isinstance(version, Variant):  # none changes how a module is built, so one will do for all
+                module = [common.module if common else self._module(index)] if version.of.is_module else []
+                bound = (common and common.bound) or version.of.arguments.bind(*module, *inputs, **keywords)
                 if common and case.kind != "sampler":
                     common.bound = bound
-                returned = way.evaluate(bound, common.shared if common else None)
+                returned = version.evaluate(bound, common.shared if common else None)
             else:
-                attempt = load_module(way, case) if case.kind == "module" else way
+                attempt = load_module(version, case) if case.kind == "module" else version
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
                 returned = attempt(*inputs, **keywords)
-            seen = count_samples(returned, case) if case.kind == "sampler" else {"output": to_plain_data(returned)}
+            observation = (
+                count_samples(returned, case) if case.kind == "sampler" else {"output": to_plain_data(returned)}
+            )
         except Exception as error:
-            seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
-        return self.normalised([cast(Observation, seen)], [case])[0]
+            observation = {"error": {"type": type(error).__name__, "message": message_of(error)}}
+        return self.normalised([cast(Observation, observation)], [case])[0]
 
     def _module(self, index: int) -> Any:
         if index not in self._modules:
@@ -238,23 +241,23 @@ class Behaviour:
     def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
         """Return observations with outputs and gradients as the exercise compares them."""
         found: list[Observation] = []
-        for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
+        for case, observation in zip(self.cases if cases is None else cases, observed, strict=False):
             for output in ("output", "output_in_training"):
-                if output in seen:
-                    compared = self.exercise.normalise(cast(Any, seen)[output], case)
-                    seen = cast(Observation, {**seen, output: compared})
-            gradients: object = seen.get("gradients")
+                if output in observation:
+                    compared = self.exercise.normalise(cast(Any, observation)[output], case)
+                    observation = cast(Observation, {**observation, output: compared})
+            gradients: object = observation.get("gradients")
             if self.exercise.distributions and isinstance(gradients, Mapping):
                 along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}
-                seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
-            found.append(seen)
+                observation = cast(Observation, {**observation, "gradients": {**gradients, **along}})
+            found.append(observation)
         return found
 
 
 @lru_cache(maxsize=40)  # the code of generated mistakes is compiled once for all seeds
 def _generated_mistakes(exercise: Exercise) -> Mapping[AnswerEdit, GeneratedMistake]:
-    steps, told = exercise.steps, exercise.told
-    return {one: GeneratedMistake(one, steps, told) for one in catalogue_of(exercise).edits} if steps else {}
+    steps, messages = exercise.steps, exercise.messages
+    return {one: GeneratedMistake(one, steps, messages) for one in catalogue_of(exercise).edits} if steps else {}
 
 
 @lru_cache(maxsize=40)
@@ -285,7 +288,7 @@ def _singles(exercise: Exercise) -> Sequence[Single]:
     and no more, and then the first. What crashes is left out, for it hides all else.
     """
     meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
-    likely = sorted(meets_others, key=lambda mistake: not (mistake.is_told or mistake.is_choice))
+    likely = sorted(meets_others, key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
     generated = [
         Single(mistake, 0, rank, is_generated=True, forms=[one.form for one in mistake.edit.shows])
         for rank, mistake in enumerate(likely, len(exercise.mistakes))

@@ -25,7 +25,7 @@ from transformer_course.running.observation import (
 from transformer_course.running.plain_data import PlainData, count_numbers
 from transformer_course.running.stand_in_models import is_description
 
-MAX_SHOWN_NUMBERS = 16
+MAX_DISPLAYED_NUMBERS = 16
 """An output with more numbers is not shown, only its largest difference."""
 MAX_INPUT_NUMBERS = 48
 """The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
@@ -66,13 +66,13 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
         )
     if kind == "TookTooLong":
         return f"{where}: stopped, {message}. Either your code never ends, or it is very slow."
-    told = f"{where}: {kind}" + (f": {message}" if message else "")
+    report = f"{where}: {kind}" + (f": {message}" if message else "")
     if code := error.get("code"):
-        told += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
-    told += "".join(f"\n{help}" for said, help in HELP.items() if said in error["message"])
+        report += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
+    report += "".join(f"\n{help}" for said, help in HELP.items() if said in error["message"])
     if absent and "NoneType" in error["message"]:
-        told += f"\nIn this case {listed(absent)} {'is' if len(absent) == 1 else 'are'} None."
-    return f"{told}\nThe inputs: {inputs}." if inputs else told
+        report += f"\nIn this case {listed(absent)} {'is' if len(absent) == 1 else 'are'} None."
+    return f"{report}\nThe inputs: {inputs}." if inputs else report
 
 
 def explain_reading(names: Sequence[str]) -> str:
@@ -91,79 +91,79 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
         name: The name of that function.
         parts: The names that ``parts`` has.
     """
-    told = f"Your code uses `{name}`, which you have not written yet."
-    return f"{told} Until then, `parts.{name}` does the same work." if name in parts else told
+    report = f"Your code uses `{name}`, which you have not written yet."
+    return f"{report} Until then, `parts.{name}` does the same work." if name in parts else report
 
 
 def explain_differences(
-    exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation, found: Sequence[Difference]
+    exercise: Exercise, where: str, case: Case, observed: Observation, right: Observation, found: Sequence[Difference]
 ) -> str:
     """Put the first of the differences between two calls into words that has any."""
-    told = filter(None, (_explain_field(exercise, case, seen, right, one) for one in found))
-    return f"{where}: {next(told, 'your code does not do what the exercise asks yet.')}"
+    report = filter(None, (_explain_field(exercise, case, observed, right, one) for one in found))
+    return f"{where}: {next(report, 'your code does not do what the exercise asks yet.')}"
 
 
 def _explain_field(
-    exercise: Exercise, case: Case, seen: Observation, right: Observation, difference: Difference
+    exercise: Exercise, case: Case, observed: Observation, right: Observation, difference: Difference
 ) -> str | None:
     """Put into words how a field differs; None where that tells a learner nothing."""
     if case.kind == "sampler":
-        samples, expected = cast(SamplerObservation, seen), cast(SamplerObservation, right)
+        samples, expected = cast(SamplerObservation, observed), cast(SamplerObservation, right)
         return _explain_sampler(case, samples, expected, difference.field)
     if case.kind == "module":
-        of_module, of_right = cast(ModuleObservation, seen), cast(ModuleObservation, right)
+        of_module, of_right = cast(ModuleObservation, observed), cast(ModuleObservation, right)
         return _explain_module(exercise, case, of_module, of_right, difference)
-    called, expected_call = cast(FunctionObservation, seen), cast(FunctionObservation, right)
+    called, expected_call = cast(FunctionObservation, observed), cast(FunctionObservation, right)
     return _explain_function(exercise, case, called, expected_call, difference)
 
 
 def _explain_function(
     exercise: Exercise,
     case: Case,
-    seen: FunctionObservation,
+    observed: FunctionObservation,
     right: FunctionObservation,
     difference: Difference,
 ) -> str | None:
     field, path = difference
-    if field == "repeatable" and not seen["repeatable"]:
+    if field == "repeatable" and not observed["repeatable"]:
         return "when it is called again with the same arguments, your code gives a different output."
     if field == "output":
-        return _explain_output(exercise, case, seen["output"], right["output"], path)
-    if field == "overwritten" and seen.get("overwritten"):
+        return _explain_output(exercise, case, observed["output"], right["output"], path)
+    if field == "overwritten" and observed.get("overwritten"):
         return "when your code is called again, it writes into what it returned the first time."
     if field == "own_parameters":
-        return _explain_own_parameters(seen.get("own_parameters"), right.get("own_parameters"))
+        return _explain_own_parameters(observed.get("own_parameters"), right.get("own_parameters"))
     return None
 
 
 def _explain_module(
-    exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation, difference: Difference
+    exercise: Exercise, case: Case, observed: ModuleObservation, right: ModuleObservation, difference: Difference
 ) -> str | None:
     field, path = difference
     if field == "parameters":
-        return _explain_parameters(seen["parameters"], right["parameters"])
+        return _explain_parameters(observed["parameters"], right["parameters"])
     if field == "frozen":
-        return _explain_frozen(seen.get("frozen", []), right.get("frozen", []))
+        return _explain_frozen(observed.get("frozen", []), right.get("frozen", []))
     if field == "output_in_training":
         return _explain_training(right)
     if field == "later" and path:
         return f"call {int(path[0]) + 2} of the same module, with different inputs, gives the wrong output."
     if field == "later_in_training":
         return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
-    called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
+    called, expected = cast(FunctionObservation, observed), cast(FunctionObservation, right)  # loaded, so it was called
     return _explain_function(exercise, case, called, expected, difference)
 
 
-def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation, field: str) -> str | None:
-    if field == "repeatable" and not seen.get("repeatable", True):
+def _explain_sampler(case: Case, observed: SamplerObservation, right: SamplerObservation, field: str) -> str | None:
+    if field == "repeatable" and not observed.get("repeatable", True):
         return "when it is called again with a generator of the same seed, your code gives different tokens."
-    if "frequencies" not in seen:
-        return _explain_samples(case, seen)
+    if "frequencies" not in observed:
+        return _explain_samples(case, observed)
     if field == "frequencies":
-        return _explain_frequencies(seen["frequencies"], right["frequencies"])
-    if field == "used_global_generator" and seen["used_global_generator"]:
+        return _explain_frequencies(observed["frequencies"], right["frequencies"])
+    if field == "used_global_generator" and observed["used_global_generator"]:
         return "your code uses torch's global random numbers. It should draw only from the generator it is given."
-    if field == "varies_with_seed" and right.get("varies_with_seed") and not seen.get("varies_with_seed"):
+    if field == "varies_with_seed" and right.get("varies_with_seed") and not observed.get("varies_with_seed"):
         return "generators with different seeds give the same tokens."
     return None
 
@@ -177,10 +177,10 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
     )
 
 
-def _explain_frozen(seen: Sequence[str], right: Sequence[str]) -> str | None:
-    if too_many := [name for name in seen if name not in right]:
+def _explain_frozen(observed: Sequence[str], right: Sequence[str]) -> str | None:
+    if too_many := [name for name in observed if name not in right]:
         return f"{listed(too_many)} should be trained, but `requires_grad` is False."
-    if missing := [name for name in right if name not in seen]:
+    if missing := [name for name in right if name not in observed]:
         return f"{listed(missing)} should be frozen, but `requires_grad` is True."
     return None
 
@@ -191,66 +191,68 @@ def _explain_training(right: ModuleObservation) -> str:
     return "in train mode your output is wrong."
 
 
-def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
+def _explain_parameters(observed: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
     for name, shape in right.items():
-        if name not in seen:
-            return f"the parameter `{name}` is missing; yours are {', '.join(seen) or 'none at all'}."
-        if seen[name] != shape:
-            return f"the parameter `{name}` should have the shape {tuple(shape)}; yours has {tuple(seen[name])}."
-    return f"you have more parameters than the exercise asks for: {', '.join(n for n in seen if n not in right)}."
+        if name not in observed:
+            return f"the parameter `{name}` is missing; yours are {', '.join(observed) or 'none at all'}."
+        if observed[name] != shape:
+            return f"the parameter `{name}` should have the shape {tuple(shape)}; yours has {tuple(observed[name])}."
+    return f"you have more parameters than the exercise asks for: {', '.join(n for n in observed if n not in right)}."
 
 
-def _explain_output(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, path: Path) -> str:
-    if isinstance(right, tuple) and not (isinstance(seen, tuple | list) and len(seen) == len(right)):
+def _explain_output(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, path: Path) -> str:
+    if isinstance(right, tuple) and not (isinstance(observed, tuple | list) and len(observed) == len(right)):
         nouns = [exercise.steps.noun_of_part([index]) if exercise.steps else "" for index in range(len(right))]
         which = f": {join_words(nouns)}" if all(nouns) else ""
-        return f"you return {_kind(seen)}, but should return {len(right)} values{which}."
-    if seen is None:
+        return f"you return {_kind(observed)}, but should return {len(right)} values{which}."
+    if observed is None:
         return "you return None. Is a `return` missing? (`print(…)` returns None, too.)"
-    return _explain_value(exercise, case, seen, right, path, named_shapes.output_dimensions(exercise.reference))
+    return _explain_value(exercise, case, observed, right, path, named_shapes.output_dimensions(exercise.reference))
 
 
 def _explain_value(
-    exercise: Exercise, case: Case, seen: PlainData, right: PlainData, path: Path, names: Sequence[str] = ()
+    exercise: Exercise, case: Case, observed: PlainData, right: PlainData, path: Path, names: Sequence[str] = ()
 ) -> str:
     """Put into words how a value differs, which is the output or stands in it.
 
     Args:
         exercise: What the attempt answers.
         case: The call.
-        seen: The value.
+        observed: The value.
         right: What it should be.
         path: The indices and keys that lead to the first difference.
         names: The names of its dimensions.
     """
     is_normalised = exercise.normalise is not Exercise.normalise
-    if isinstance(seen, list) and isinstance(right, list) and is_normalised:  # put in another order than the attempt's
-        return _explain_unordered(exercise, case, seen, right)
+    if (
+        isinstance(observed, list) and isinstance(right, list) and is_normalised
+    ):  # put in another order than the attempt's
+        return _explain_unordered(exercise, case, observed, right)
     place: list[int] = []
-    while isinstance(seen, tuple | list) and isinstance(right, tuple | list) and path:
+    while isinstance(observed, tuple | list) and isinstance(right, tuple | list) and path:
         index, *path = path
         place.append(int(index))
-        seen, right = seen[place[-1]], right[place[-1]]
+        observed, right = observed[place[-1]], right[place[-1]]
     if place:
         names = named_shapes.output_dimensions(exercise.reference, *place) if len(place) == 1 else []
-        return f"{_name_of_part(exercise, place)}: {_explain_value(exercise, case, seen, right, path, names)}"
-    if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
-        if seen.keys() != right.keys():
-            return f"the dict should have the keys {listed(right)}; yours has {listed(seen)}."
+        return f"{_name_of_part(exercise, place)}: {_explain_value(exercise, case, observed, right, path, names)}"
+    if isinstance(observed, Mapping) and isinstance(right, Mapping) and "not_plain" not in observed:
+        if observed.keys() != right.keys():
+            return f"the dict should have the keys {listed(right)}; yours has {listed(observed)}."
         key, *path = path
-        return f"`{key}`: {_explain_value(exercise, case, seen[str(key)], right[str(key)], path)}"
-    if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
-        seen = seen.item()
-    if isinstance(seen, Tensor) and isinstance(right, Tensor):
-        return _explain_tensor(exercise, case, seen, right, names)
-    if type(seen) is float and type(right) is int:
-        return f"it should be the int {right}, but you return the float {seen}."
-    if is_normalised and isinstance(right, Mapping) and not isinstance(seen, Mapping):
-        return f"you return {_kind(seen)}. Is it of the shape and the dtype that the exercise asks for?"
-    if _kind(seen) != _kind(right):
-        return f"it should be {_kind(right)}, but you return {_kind(seen)}."
+        return f"`{key}`: {_explain_value(exercise, case, observed[str(key)], right[str(key)], path)}"
+    if isinstance(observed, Tensor) and not observed.dim() and not isinstance(right, Tensor):
+        observed = observed.item()
+    if isinstance(observed, Tensor) and isinstance(right, Tensor):
+        return _explain_tensor(exercise, case, observed, right, names)
+    if type(observed) is float and type(right) is int:
+        return f"it should be the int {right}, but you return the float {observed}."
+    if is_normalised and isinstance(right, Mapping) and not isinstance(observed, Mapping):
+        return f"you return {_kind(observed)}. Is it of the shape and the dtype that the exercise asks for?"
+    if _kind(observed) != _kind(right):
+        return f"it should be {_kind(right)}, but you return {_kind(observed)}."
     what = "numbers" if _is_number(right) else "values"
-    return f"the {what} are wrong.\n{_rows(exercise, case, seen, right)}"
+    return f"the {what} are wrong.\n{_rows(exercise, case, observed, right)}"
 
 
 def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
@@ -261,49 +263,55 @@ def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
     return f"{noun} ({where})" if noun else where
 
 
-def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]) -> str:
+def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Tensor, names: Sequence[str]) -> str:
     is_normalised = exercise.normalise is not Exercise.normalise
     compared = ". This is the form in which they are compared:" if is_normalised else "."
-    if seen.shape != right.shape and is_normalised and max(seen.numel(), right.numel()) <= MAX_SHOWN_NUMBERS:
-        return f"the output is wrong{compared}\n{_rows(exercise, case, seen, right)}"
-    if seen.shape != right.shape:
+    if (
+        observed.shape != right.shape
+        and is_normalised
+        and max(observed.numel(), right.numel()) <= MAX_DISPLAYED_NUMBERS
+    ):
+        return f"the output is wrong{compared}\n{_rows(exercise, case, observed, right)}"
+    if observed.shape != right.shape:
         inputs = named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
         expected = named_shapes.name_dimensions(right.shape, names)
-        told = f"the shape should be {expected}, but yours is {named_shapes.name_dimensions(seen.shape, [])}."
-        return f"{told}\nThe inputs: {inputs}." if inputs else told
+        report = f"the shape should be {expected}, but yours is {named_shapes.name_dimensions(observed.shape, [])}."
+        return f"{report}\nThe inputs: {inputs}." if inputs else report
     what = "values" if right.dtype == torch.bool else "numbers"
-    if seen.dtype != right.dtype:
-        told = f"the dtype should be {right.dtype}, but yours is {seen.dtype}"
-        if seen.is_complex() or distance(seen.double(), right.double()) <= 1:
-            return f"{told}."
-        if right.numel() > MAX_SHOWN_NUMBERS:
-            return f"{told}, and the {what} are wrong, too."
-        return f"{told}, and the {what} are wrong, too.\n{_rows(exercise, case, seen, right)}"
-    relation = f"\n{told}" if not is_normalised and (told := explain_relation(seen, right)) else ""
-    if right.numel() > MAX_SHOWN_NUMBERS:
-        return _explain_largest_difference(exercise, case, seen, right, names) + relation
-    return f"the {what} are wrong{compared}\n{_rows(exercise, case, seen, right)}{relation}"
+    if observed.dtype != right.dtype:
+        report = f"the dtype should be {right.dtype}, but yours is {observed.dtype}"
+        if observed.is_complex() or distance(observed.double(), right.double()) <= 1:
+            return f"{report}."
+        if right.numel() > MAX_DISPLAYED_NUMBERS:
+            return f"{report}, and the {what} are wrong, too."
+        return f"{report}, and the {what} are wrong, too.\n{_rows(exercise, case, observed, right)}"
+    relation = f"\n{report}" if not is_normalised and (report := explain_relation(observed, right)) else ""
+    if right.numel() > MAX_DISPLAYED_NUMBERS:
+        return _explain_largest_difference(exercise, case, observed, right, names) + relation
+    return f"the {what} are wrong{compared}\n{_rows(exercise, case, observed, right)}{relation}"
 
 
-def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
+def _explain_unordered(
+    exercise: Exercise, case: Case, observed: Sequence[PlainData], right: Sequence[PlainData]
+) -> str:
     """Put into words how lists differ whose order means nothing."""
-    missing, extra = _without_equals(right, seen), _without_equals(seen, right)
-    if len(seen) != len(right):
-        told = f"it should be {_kind(right)}, but you return {_kind(seen)}"
+    missing, extra = _without_equals(right, observed), _without_equals(observed, right)
+    if len(observed) != len(right):
+        report = f"it should be {_kind(right)}, but you return {_kind(observed)}"
         if missing and extra:
-            return f"{told}."
-        return f"{told}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
+            return f"{report}."
+        return f"{report}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
     pairs = [(one, other) for one in extra for other in missing if _in_common(one, other)]
     if not pairs and len(missing) == 1:
         pairs = [(extra[0], missing[0])]
     if not pairs:
         return f"of your {len(right)} entries, {len(extra)} should not be there."
     one, other = pairs[0]
-    told = _explain_value(exercise, case, one, other, path_to_difference(one, other))
+    report = _explain_value(exercise, case, one, other, path_to_difference(one, other))
     which = _in_common(one, other)
     if len(right) > 1:
         which = f"in {which or f'one of the {len(right)} entries'}, "
-    return f"{which}{told}"
+    return f"{which}{report}"
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
@@ -331,28 +339,28 @@ def _in_common(one: PlainData, other: PlainData) -> str:
 
 
 def _explain_largest_difference(
-    exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]
+    exercise: Exercise, case: Case, observed: Tensor, right: Tensor, names: Sequence[str]
 ) -> str:
-    a, b = seen.double(), right.double()
+    a, b = observed.double(), right.double()
     in_tolerances = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=torch.inf, posinf=torch.inf)
     in_tolerances = in_tolerances.masked_fill((a == b) | (a.isnan() & b.isnan()), 0.0)
     index = tuple(int(i) for i in torch.unravel_index(in_tolerances.argmax(), in_tolerances.shape))
     off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())
     what = "values" if right.dtype == torch.bool else "numbers"
     which = f"all {off}" if off == right.numel() else f"{off} of the {right.numel()}"
-    told = f"{which} {what} {'is' if off == 1 else 'are'} wrong, most of all that at index {list(index)}"
+    report = f"{which} {what} {'is' if off == 1 else 'are'} wrong, most of all that at index {list(index)}"
     axes = [name for name in named_shapes.axis_names(len(index), names) if name]
     if axes:
         unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
-        told += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
-    return f"{told}:\n{_rows(exercise, case, seen[index], right[index], with_inputs=False)}"
+        report += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
+    return f"{report}:\n{_rows(exercise, case, observed[index], right[index], with_inputs=False)}"
 
 
-def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, with_inputs: bool = True) -> str:
+def _rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, with_inputs: bool = True) -> str:
     """Return a line for each input, if they are few, and for what was expected and what came; else their shapes."""
     rows = [(name, format_value(value)) for name, value in _few_inputs(case)] if with_inputs else []
     shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
-    got, expected = format_both(seen, right)
+    got, expected = format_both(observed, right)
     rows += [("expected", expected), ("got", got)]
     width = max(len(name) for name, _ in rows)
     lines = [f"    {name:{width}}  {text}" for name, text in rows]
@@ -382,29 +390,29 @@ def _count_shown(values: Mapping[str, object]) -> int:
     return sum(count_numbers(value) for value in values.values() if not is_description(value))
 
 
-def _explain_samples(case: Case, seen: SamplerObservation) -> str:
+def _explain_samples(case: Case, observed: SamplerObservation) -> str:
     name, rows = next(iter(case.inputs.items()))
-    if "range" in seen:
-        low, high = seen["range"]
+    if "range" in observed:
+        low, high = observed["range"]
         return f"tokens go from 0 to {rows.shape[-1] - 1}; yours go from {low} to {high}."
     n_rows = len(rows) * case.n_samples
-    told = f"you should return an int64 token for each row of `{name}`, shape ({n_rows},); you return "
-    told += _kind(seen["output"])
-    return f"{told} and dtype {seen['output'].dtype}." if isinstance(seen["output"], Tensor) else f"{told}."
+    report = f"you should return an int64 token for each row of `{name}`, shape ({n_rows},); you return "
+    report += _kind(observed["output"])
+    return f"{report} and dtype {observed['output'].dtype}." if isinstance(observed["output"], Tensor) else f"{report}."
 
 
-def _explain_frequencies(seen: Tensor, right: Tensor) -> str:
-    never, also = ((seen == 0) & (right > 0)).nonzero(), ((seen > 0) & (right == 0)).nonzero()
+def _explain_frequencies(observed: Tensor, right: Tensor) -> str:
+    never, also = ((observed == 0) & (right > 0)).nonzero(), ((observed > 0) & (right == 0)).nonzero()
     if len(also):
         row, token = also[0].tolist()
         return f"in row {row}, your code draws token {token}. It should never be drawn."
     if len(never):
         row, token = never[0].tolist()
-        told = f"in row {row}, your code never draws token {token}."
-        return f"{told} It should be drawn in about {right[row, token]:.1%} of all draws."
-    row, token = torch.unravel_index((seen - right).abs().argmax(), right.shape)
-    told = f"in row {row}, your code draws token {token} in {seen[row, token]:.1%} of all draws."
-    return f"{told} It should be about {right[row, token]:.1%}."
+        report = f"in row {row}, your code never draws token {token}."
+        return f"{report} It should be drawn in about {right[row, token]:.1%} of all draws."
+    row, token = torch.unravel_index((observed - right).abs().argmax(), right.shape)
+    report = f"in row {row}, your code draws token {token} in {observed[row, token]:.1%} of all draws."
+    return f"{report} It should be about {right[row, token]:.1%}."
 
 
 def _is_number(value: object) -> bool:

@@ -45,9 +45,9 @@ def listed(names: Iterable[str]) -> str:
 
 def listed_layers(names: Iterable[str]) -> str:
     """Name a few layers in place of their weights and biases, and the number of the others."""
-    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
-    more = [f"{len(shown) - MAX_LAYERS} more"] if len(shown) > MAX_LAYERS else []
-    return join_words([*shown[:MAX_LAYERS], *more])
+    displayed = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
+    more = [f"{len(displayed) - MAX_LAYERS} more"] if len(displayed) > MAX_LAYERS else []
+    return join_words([*displayed[:MAX_LAYERS], *more])
 
 
 def join_words(words: Sequence[str]) -> str:

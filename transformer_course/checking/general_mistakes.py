@@ -36,11 +36,11 @@ class GeneralMistake:
     """What is said about a mistake of any exercise.
 
     Args:
-        does: What it does, as a clause.
+        summary: What it does, as a clause.
         hints: Hints, each telling a little more.
     """
 
-    does: str
+    summary: str
     hints: Sequence[str]
 
 

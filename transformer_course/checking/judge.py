@@ -65,40 +65,47 @@ def judge(
         elsewhere: Other cases, to find a name for what is wrong: what mistakes show on them may be known already.
     """
     known = behaviour(exercise, seed)
-    seen_in_cases = known.normalised(_mappings(observed))
-    reading, unfinished, warned = _remarks(seen_in_cases, parts)
-    if seen_in_cases and _is_a_stub(seen_in_cases[0]) and not unfinished:
+    observed_in_cases = known.normalised(_mappings(observed))
+    reading, unfinished, warned = _remarks(observed_in_cases, parts)
+    if observed_in_cases and _is_a_stub(observed_in_cases[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
-    if agree(seen_in_cases, known.expected, numbers_only=True):
-        return _judge_side_effects(known, seen_in_cases, reading)
-    shown: tuple[Behaviour, Sequence[Observation]] = known, seen_in_cases
+    if agree(observed_in_cases, known.expected, numbers_only=True):
+        return _judge_side_effects(known, observed_in_cases, reading)
+    displayed: tuple[Behaviour, Sequence[Observation]] = known, observed_in_cases
     if (
         elsewhere
-        and _ends_alike(there := elsewhere.observed(), seen_in_cases)
+        and _ends_alike(there := elsewhere.observed(), observed_in_cases)
         and not agree(there, elsewhere.known.expected, numbers_only=True)
     ):
-        shown = elsewhere.known, there
-    if found := (recognise if shown[0] is known else recognise_once)(*shown):
-        return _recognised(*shown, found, reading, (known, seen_in_cases))
-    for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
-        if found_here := differences(seen, right):
+        displayed = elsewhere.known, there
+    if found := (recognise if displayed[0] is known else recognise_once)(*displayed):
+        return _recognised(*displayed, found, reading, (known, observed_in_cases))
+    for index, (case, observation, right) in enumerate(
+        zip(known.cases, observed_in_cases, known.expected, strict=False)
+    ):
+        if found_here := differences(observation, right):
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
-            status: Status = "crashed" if "error" in seen else "wrong"
-            idle = unused_inputs(seen_in_cases, known.expected) if status == "wrong" else []
+            status: Status = "crashed" if "error" in observation else "wrong"
+            idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
             unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
-            if seen.get("repeatable") is False and known.right_draws(index):
-                seen = cast(Observation, {**seen, "repeatable": True})  # to draw is right: the output is not
-            first = _explain(exercise, where, case, seen, right, found_here)
-            other = _beside_a_crash(known, seen_in_cases, index)
-            told = [*unfinished, *reading, *unused, first, *other, *warned]
-            return Verdict(exercise.name, status, readable("\n".join(told)))
+            if observation.get("repeatable") is False and known.right_draws(index):
+                observation = cast(
+                    Observation, {**observation, "repeatable": True}
+                )  # to draw is right: the output is not
+            first = _explain(exercise, where, case, observation, right, found_here)
+            other = _beside_a_crash(known, observed_in_cases, index)
+            message = [*unfinished, *reading, *unused, first, *other, *warned]
+            return Verdict(exercise.name, status, readable("\n".join(message)))
     return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
 
 
 def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> bool:
     """Return whether two runs on cases of the same kinds ended with the same kinds of errors, or without any."""
     kinds = [
-        [error.get("type") if isinstance(error := seen.get("error"), Mapping) else None for seen in observed]
+        [
+            error.get("type") if isinstance(error := observation.get("error"), Mapping) else None
+            for observation in observed
+        ]
         for observed in (one, other)
     ]
     return kinds[0] == kinds[1]
@@ -112,16 +119,16 @@ def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], readi
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
     if mistake := recognise_side_effect(known, observed):
-        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
-    told, names = list(reading), []
+        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.message]), (mistake.name,))
+    message, names = list(reading), []
     if changed:
-        told.append(f"Your numbers are right, but {describe_changes(changed)}.")
+        message.append(f"Your numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed, changed)):
-        told.append(explained)
+        message.append(explained)
         lost = lost_gradients(observed, known.expected)
         names.append(REMEMBERS_A_CALL if lost and remembers_a_call(observed) else GRADIENT_CUT)
-    return Verdict(exercise.name, "mistake", readable("\n".join(told)), tuple(names))
+    return Verdict(exercise.name, "mistake", readable("\n".join(message)), tuple(names))
 
 
 def _recognised(
@@ -136,42 +143,44 @@ def _recognised(
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
     if found.stops_at:
-        told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
+        message, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.either:
         [one], (this, that) = found.mistakes, found.either
-        told = _two_bugs(_sentence(one.does), f"{_sentence(this.does)}, or {that.does}: both give the same here")
+        message = _two_bugs(
+            _sentence(one.summary), f"{_sentence(this.summary)}, or {that.summary}: both give the same here"
+        )
         names = (one.name,)
     elif found.and_more:
         [one] = found.mistakes
-        told, names = f"{_sentence(one.does)}. Something else is wrong, too: put this right first.", (one.name,)
+        message, names = f"{_sentence(one.summary)}. Something else is wrong, too: put this right first.", (one.name,)
     elif len(found.mistakes) > 1:
-        told = _two_bugs(*[_sentence(mistake.does or mistake.says) for mistake in found.mistakes])
+        message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
-        told, names = found.mistakes[0].says, (found.mistakes[0].name,)
+        message, names = found.mistakes[0].message, (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     if found.apart is not None:
-        told_of, shown = judged
-        case, seen, right = told_of.cases[found.apart], shown[found.apart], told_of.expected[found.apart]
-        if found_here := differences(seen, right):
-            what = "your code crashes in" if "error" in seen else "something else goes wrong in"
+        told_of, displayed = judged
+        case, observation, right = told_of.cases[found.apart], displayed[found.apart], told_of.expected[found.apart]
+        if found_here := differences(observation, right):
+            what = "your code crashes in" if "error" in observation else "something else goes wrong in"
             where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"
-            also = _explain(exercise, where, case, seen, right, found_here)
-            return Verdict(exercise.name, status, readable("\n".join([*reading, told, also])), names, hints)
-    as_right = known.run(found.way)
+            also = _explain(exercise, where, case, observation, right, found_here)
+            return Verdict(exercise.name, status, readable("\n".join([*reading, message, also])), names, hints)
+    as_right = known.run(found.variant)
     if changed := changed_arguments(observed, as_right):
-        told += f"\nAlso, {describe_changes(changed)}."
+        message += f"\nAlso, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if problem := backward_problem(observed):
-        told += f"\nAlso, torch cannot compute the gradients: {problem}."
+        message += f"\nAlso, torch cannot compute the gradients: {problem}."
         names = (*names, GRADIENT_CUT)
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
-        told += f"\nAlso, no gradient reaches {listed_layers(cut)}."
+        message += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
-    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
+    return Verdict(exercise.name, status, readable("\n".join([*reading, message])), names, hints)
 
 
 def _two_bugs(*clauses: str) -> str:
@@ -213,12 +222,12 @@ def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: in
     if not isinstance(crash, Mapping):
         return []
     for later in range(index + 1, min(len(observed), len(known.cases))):
-        seen, right, case = observed[later], known.expected[later], known.cases[later]
-        error: object = seen.get("error")
+        observation, right, case = observed[later], known.expected[later], known.cases[later]
+        error: object = observation.get("error")
         is_same = isinstance(error, Mapping) and comparable_error(error) == comparable_error(crash)
-        if not is_same and (found := differences(seen, right)):
+        if not is_same and (found := differences(observation, right)):
             where = f"Apart from that, in case {later + 1} of {len(known.cases)} ({case.label})"
-            return [_explain(known.exercise, where, case, seen, right, found)]
+            return [_explain(known.exercise, where, case, observation, right, found)]
     return []
 
 
@@ -232,22 +241,27 @@ def _sentence(clause: str) -> str:
 
 
 def _explain(
-    exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation, found: Sequence[Difference]
+    exercise: Exercise,
+    where: str,
+    case: Case,
+    observation: Observation,
+    right: Observation,
+    found: Sequence[Difference],
 ) -> str:
     try:
-        if "error" in seen:
+        if "error" in observation:
             given = {**call_inputs(case), **case.keywords}
             inputs = describe_inputs(exercise.reference, given)
-            return explain_crash(where, seen["error"], inputs, absent_arguments(exercise.reference, given))
-        return explain_differences(exercise, where, case, seen, right, found)
+            return explain_crash(where, observation["error"], inputs, absent_arguments(exercise.reference, given))
+        return explain_differences(exercise, where, case, observation, right, found)
     except Exception:  # malformed observations can fail anywhere
         return f"{where}: what was observed makes no sense."
 
 
 def _mappings(observed: Any) -> list[Observation]:
     """Return what has at least the form of observations: an untrusted process may send any plain data."""
-    seen = [one for one in observed if isinstance(one, Mapping)] if isinstance(observed, list | tuple) else []
-    return cast(list[Observation], seen)
+    observation = [one for one in observed if isinstance(one, Mapping)] if isinstance(observed, list | tuple) else []
+    return cast(list[Observation], observation)
 
 
 def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[list[str], list[str], list[str]]:
@@ -266,7 +280,7 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
     )
 
 
-def _is_a_stub(seen: Observation) -> bool:
+def _is_a_stub(observation: Observation) -> bool:
     """Return whether the stub's ``raise NotImplementedError`` was reached; torch's own errors have a message."""
-    error: object = seen.get("error")
+    error: object = observation.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")

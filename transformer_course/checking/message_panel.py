@@ -102,5 +102,5 @@ def as_html(text: str) -> Markup:
 
 
 def _tagged(code: str) -> str:
-    shown = f"<code>{code}</code>"
-    return f'<a href="{code}">{shown}</a>' if LESSON.fullmatch(code) else shown
+    displayed = f"<code>{code}</code>"
+    return f'<a href="{code}">{displayed}</a>' if LESSON.fullmatch(code) else displayed

@@ -32,14 +32,14 @@ class Pair:
 
     Args:
         mistakes: The two, in the order of the steps that they change.
-        way: The answer that makes both.
+        variant: The answer that makes both.
         n_changes: Number of steps that are changed, one that both change counted twice.
         n_generated: Number of the two that nobody has written down.
         unlikeliness: How far-fetched the two are.
     """
 
     mistakes: tuple[Mistake, Mistake]
-    way: Variant
+    variant: Variant
     n_changes: int
     n_generated: int = 0
     unlikeliness: int = 0
@@ -69,16 +69,16 @@ class Single:
     forms: Sequence[str] = ()
 
     @cached_property
-    def way(self) -> Variant:
+    def variant(self) -> Variant:
         """The way; that of a generated mistake is compiled when it is first asked for."""
-        return self.mistake.variants[self.number]
+        return self.mistake.step_variants[self.number]
 
     @cached_property
     def place(self) -> int:
         """The place in the answer of the first step or argument that it does otherwise."""
-        steps = self.way.of
+        steps = self.variant.of
         order = enumerate([*steps.arguments.parameters, *steps.steps])
-        return min(place for place, name in order if name in self.way.changes)
+        return min(place for place, name in order if name in self.variant.changes)
 
 
 def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
@@ -86,8 +86,8 @@ def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
     return [
         Single(mistake, number, rank + number)
         for rank, mistake in enumerate(mistakes)
-        for number, way in enumerate(mistake.variants)
-        if way.changes and way.of is steps
+        for number, variant in enumerate(mistake.step_variants)
+        if variant.changes and variant.of is steps
     ]
 
 
@@ -102,34 +102,34 @@ def in_order(chosen: Iterable[tuple[Single, Single]]) -> list[Pair]:
 
 @lru_cache(maxsize=4 * MAX_PAIRS)  # what a pair gives is kept for the next attempt, and is known by the pair's way
 def _pair(one: Single, other: Single) -> Pair | None:
-    if one.mistake is other.mistake and one.way.changes.keys() & other.way.changes.keys():
+    if one.mistake is other.mistake and one.variant.changes.keys() & other.variant.changes.keys():
         return None
-    if (way := one.way.combined(other.way)) is None:
+    if (variant := one.variant.combined(other.variant)) is None:
         return None
     first, second = sorted((one, other), key=lambda single: single.place)
-    n_changes = len(one.way.changes) + len(other.way.changes)
+    n_changes = len(one.variant.changes) + len(other.variant.changes)
     n_generated = one.is_generated + other.is_generated
-    return Pair((first.mistake, second.mistake), way, n_changes, n_generated, _unlikeliness((one, other)))
+    return Pair((first.mistake, second.mistake), variant, n_changes, n_generated, _unlikeliness((one, other)))
 
 
-def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> list[tuple[Single, Single]]:
+def likely(some: Sequence[Single], displayed: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:
     """List pairs with a generated mistake: first those that may give what was seen, the likeliest first; then any
     others.
 
     Args:
         some: The single mistakes.
-        shown: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is right,
-            ``SEEN`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or what is not
-            finite; the rest has a strange form.
-        seen: The same of the attempt: where it is right, or gives what it gives.
+        displayed: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is
+            right, ``SEEN`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or what is
+            not finite; the rest has a strange form.
+        observed: The same of the attempt: where it is right, or gives what it gives.
     """
     groups: dict[str, list[Single]] = {}
     for one in some:
-        groups.setdefault(shown.get(one, ""), []).append(one)
+        groups.setdefault(displayed.get(one, ""), []).append(one)
     fitting = [
         pair
         for one, other in itertools.combinations_with_replacement(groups, 2)
-        if one and other and _may_give(one, other, seen)
+        if one and other and _may_give(one, other, observed)
         for pair in (
             itertools.combinations(groups[one], 2) if one == other else itertools.product(groups[one], groups[other])
         )
@@ -145,9 +145,9 @@ def likely(some: Sequence[Single], shown: Mapping[Single, str], seen: str) -> li
     return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 
 
-def shown(outputs: Sequence[Observation], right: Observation, seen: Observation) -> Iterator[str]:
+def displayed(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:
     """Yield what each of some mistakes shows in a case, as a letter."""
-    as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, seen)
+    as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, observed)
     for output, is_right, is_seen in zip(outputs, as_right, as_seen, strict=True):
         has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
         yield RIGHT if is_right else SEEN if is_seen else OTHER if has_numbers else NOTHING
@@ -159,12 +159,12 @@ def _unlikeliness(pair: tuple[Single, Single]) -> int:
     return (one.rank + FIRST) * (other.rank + FIRST)
 
 
-def _may_give(one: str, other: str, seen: str) -> bool:
+def _may_give(one: str, other: str, observed: str) -> bool:
     """Return whether two mistakes that show this alone may together give what was seen.
 
     Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
     """
     return all(
         (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in SHOWS) and (b != RIGHT or a in SHOWS)
-        for a, b, now in zip(one, other, seen, strict=True)
+        for a, b, now in zip(one, other, observed, strict=True)
     )

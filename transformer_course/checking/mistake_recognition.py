@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transformer_course.checking.different_cases import two_in_different_cases
-from transformer_course.checking.expected_behaviour import Behaviour, Way, in_isolation
+from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour, in_isolation
 from transformer_course.checking.mistake_pairs import MAX_PAIRS, Pair
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
@@ -58,7 +58,7 @@ class Recognition:
     """What an attempt was recognised as.
 
     Args:
-        way: An answer that behaves the same.
+        variant: An answer that behaves the same.
         mistakes: The mistakes it makes, in the order of the steps.
         and_more: Whether it makes one more, which is not known for certain.
         either: Where the second of two mistakes may be one of two, these.
@@ -67,7 +67,7 @@ class Recognition:
             not.
     """
 
-    way: Way
+    variant: AnyVariant
     mistakes: tuple[Mistake, ...] = ()
     and_more: bool = False
     either: tuple[Mistake, ...] = ()
@@ -97,10 +97,10 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
 
 def recognise_once(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
     """Return the same, and at once what has been seen before: in a class, many make the same mistake."""
-    shown = hashlib.sha256(pack([{**seen, "remarks": None} for seen in observed])).digest()
-    if shown not in known.recognised:
-        known.recognised[shown] = recognise(known, observed)
-    return known.recognised[shown]
+    displayed = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
+    if displayed not in known.recognised:
+        known.recognised[displayed] = recognise(known, observed)
+    return known.recognised[displayed]
 
 
 def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
@@ -113,11 +113,11 @@ def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> 
     exactly = dict.fromkeys(range(len(observed)), 1.0)
     with in_isolation():
         for mistake in known.exercise.mistakes:
-            for way in mistake.ways:
+            for variant in mistake.variants:
                 if (
-                    _behaves_as(known, way, observed, exactly)
-                    and agree(observed, known.run(way))
-                    and not (passes_some and is_cut_entirely(known.run(way)))
+                    _behaves_as(known, variant, observed, exactly)
+                    and agree(observed, known.run(variant))
+                    and not (passes_some and is_cut_entirely(known.run(variant)))
                 ):
                     return mistake
     return None
@@ -129,8 +129,8 @@ def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float
     The cases where the attempt goes wrong come first: on the others, half of all mistakes look alike.
     """
     from_right = [
-        observation_distance(seen, right, numbers_only=True)
-        for seen, right in zip(observed, known.expected, strict=False)
+        observation_distance(observation, right, numbers_only=True)
+        for observation, right in zip(observed, known.expected, strict=False)
     ]
     order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
     return {index: min(max(from_right[index] / MAX_TOLERANCES, 1.0), MAX_TOLERANCES) for index in order}
@@ -144,8 +144,8 @@ def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, fl
     """
     errors = {
         index: comparable_error(error)
-        for index, seen in enumerate(observed)
-        if isinstance(error := seen.get("error"), Mapping)
+        for index, observation in enumerate(observed)
+        if isinstance(error := observation.get("error"), Mapping)
     }
     first = errors[min(errors)] if errors else None
     return _others(reach, [index for index, error in errors.items() if error == first])
@@ -161,8 +161,8 @@ def _without_what_is_no_number(
     """
     no_numbers = [
         index
-        for index, seen in enumerate(observed)
-        if not is_finite(seen.get("output")) and is_finite(known.expected[index].get("output"))
+        for index, observation in enumerate(observed)
+        if not is_finite(observation.get("output")) and is_finite(known.expected[index].get("output"))
     ]
     return _others(reach, no_numbers)
 
@@ -187,16 +187,16 @@ def _in_other_cases(
 
 def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     alike = (
-        Recognition(way, (mistake,))
+        Recognition(variant, (mistake,))
         for mistake in known.exercise.mistakes
-        for way in mistake.ways
-        if _behaves_as(known, way, observed, reach)
+        for variant in mistake.variants
+        if _behaves_as(known, variant, observed, reach)
     )
     first = next(alike, None)
-    if first is None or agree(observed, known.run(first.way)):
+    if first is None or agree(observed, known.run(first.variant)):
         return first
     # another may have the same numbers, and write into the same arguments as well
-    return next((other for other in alike if agree(observed, known.run(other.way))), first)
+    return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 
 def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
@@ -206,15 +206,19 @@ def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping
     Where that is far-fetched, two likely mistakes that together behave the same are likelier.
     """
     listed = known.generated_like([observed[index] if index in reach else {} for index in range(len(observed))])
-    ways = [(mistake, way) for mistake in listed for way in mistake.ways]
-    if len(ways) >= MANY and reach and all(seen.get("repeatable", True) for seen in observed):
+    variants = [(mistake, variant) for mistake in listed for variant in mistake.variants]
+    if len(variants) >= MANY and reach and all(observation.get("repeatable", True) for observation in observed):
         index, tolerances = next(iter(reach.items()))
-        outputs = known.outputs([way for _, way in ways], index)
+        outputs = known.outputs([variant for _, variant in variants], index)
         crashed_later = bool(known.cases[index].later)
         may_be = which_may_show(outputs, observed[index], tolerances, crashed_later=crashed_later)
-        ways = list(itertools.compress(ways, may_be))
-    alike = [Recognition(way, (mistake,)) for mistake, way in ways if _behaves_as(known, way, observed, reach)]
-    found = next((one for one in alike if agree(observed, known.run(one.way))), alike[0] if alike else None)
+        variants = list(itertools.compress(variants, may_be))
+    alike = [
+        Recognition(variant, (mistake,))
+        for mistake, variant in variants
+        if _behaves_as(known, variant, observed, reach)
+    ]
+    found = next((one for one in alike if agree(observed, known.run(one.variant))), alike[0] if alike else None)
     if found and known.is_far_fetched(found.mistakes[0]) and _tells_pairs_apart(observed):
         pair = _pair(known, observed, reach, known.likely_pairs)
         return pair if pair and not pair.and_more else found
@@ -223,12 +227,12 @@ def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping
 
 def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     steps = known.exercise.steps
-    if steps is None or not all(_is_something(seen.get("output")) for seen in observed):
+    if steps is None or not all(_is_something(observation.get("output")) for observation in observed):
         return None
     exactly = dict.fromkeys(reach, 1.0)
     for name in [*steps.arguments.parameters, *steps.steps]:
-        if name not in ("self", steps.last) and _behaves_as(known, way := steps.until(name), observed, exactly):
-            return Recognition(way, stops_at=name)
+        if name not in ("self", steps.last) and _behaves_as(known, variant := steps.until(name), observed, exactly):
+            return Recognition(variant, stops_at=name)
     return None
 
 
@@ -257,7 +261,7 @@ def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mappi
 
 def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
     """Return whether more was observed than answers of yes and no: of thousands of pairs, some give these by chance."""
-    return not all(isinstance(seen.get("output"), bool) for seen in observed)
+    return not all(isinstance(observation.get("output"), bool) for observation in observed)
 
 
 def _pair(
@@ -265,7 +269,7 @@ def _pair(
 ) -> Recognition | None:
     left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
-        outputs = known.outputs([pair.way for pair in left], index)
+        outputs = known.outputs([pair.variant for pair in left], index)
         left = list(itertools.compress(left, which_may_show(outputs, observed[index], tolerances)))
     if len(left) > MAX_ALIKE:
         return None
@@ -273,7 +277,7 @@ def _pair(
     for pair in left:
         if found and pair.rank > found[0].rank:
             break  # what changes fewer steps is likelier
-        if _shows_the_same(known, pair.way, observed, reach):
+        if _shows_the_same(known, pair.variant, observed, reach):
             found.append(pair)
     shared = _shared(found)
     if not shared and found:
@@ -283,10 +287,10 @@ def _pair(
         return None
     named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
     if len(shared) > 1:
-        return Recognition(found[0].way, named)
-    others = {other.does: other for pair in found for other in pair.mistakes if other not in shared}
+        return Recognition(found[0].variant, named)
+    others = {other.summary: other for pair in found for other in pair.mistakes if other not in shared}
     either = tuple(others.values()) if len(others) == 2 else ()
-    return Recognition(found[0].way, named, and_more=True, either=either)
+    return Recognition(found[0].variant, named, and_more=True, either=either)
 
 
 def _shared(pairs: Sequence[Pair]) -> list[Mistake]:
@@ -303,20 +307,26 @@ def _is_of_no_step(error: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
 
 
-def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+def _behaves_as(
+    known: Behaviour, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> bool:
     for index, tolerances in reach.items():
         case = known.cases[index]
         may_crash_later = bool(case.later)
-        if may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
+        if may_show(known.output(variant, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
-        if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
+        if all(observation.get("repeatable", True) for observation in observed) or not known.varies(
+            variant
+        ):  # a draw tells nothing
             return False
-    return _shows_the_same(known, way, observed, reach)
+    return _shows_the_same(known, variant, observed, reach)
 
 
-def _shows_the_same(known: Behaviour, way: Way, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+def _shows_the_same(
+    known: Behaviour, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+) -> bool:
     # known from the first case that differs, without running the others
     return all(
-        within(tolerances, observed[index], known.run_case(way, index), numbers_only=True)
+        within(tolerances, observed[index], known.run_case(variant, index), numbers_only=True)
         for index, tolerances in reach.items()
     )

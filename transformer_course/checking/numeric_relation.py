@@ -14,26 +14,26 @@ MAX_ROOT = 512
 TRANSPOSED = "These are the right values with the last two axes swapped."
 
 
-def explain_relation(seen: Tensor, right: Tensor) -> str:
+def explain_relation(observed: Tensor, right: Tensor) -> str:
     """Return a sentence that tells how a wrong tensor is made from the right one; empty if it is in no simple way.
 
     What it tells is measured, not guessed: it holds for every number, within the tolerance of the checks, and where
     little is wrong, to a small part of that.
 
     Args:
-        seen: What an attempt returned.
+        observed: What an attempt returned.
         right: What it should have returned, of the same shape and dtype.
     """
     if right.numel() < 2 or bool((right == right.flatten()[0]).all()):
         return ""  # in what way a constant is related to another number cannot be told
-    if not bool(torch.isfinite(seen).all() and torch.isfinite(right).all()):
+    if not bool(torch.isfinite(observed).all() and torch.isfinite(right).all()):
         return ""
     is_square = right.dim() > 1 and right.shape[-1] == right.shape[-2]
     if right.dtype == torch.bool:
-        if is_square and torch.equal(seen, right.mT):
+        if is_square and torch.equal(observed, right.mT):
             return TRANSPOSED
-        return "True and False are swapped everywhere." if torch.equal(seen, ~right) else ""
-    a, b = seen.double(), right.double()
+        return "True and False are swapped everywhere." if torch.equal(observed, ~right) else ""
+    a, b = observed.double(), right.double()
     rounding = ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
     wrong = (a - b).abs()
 

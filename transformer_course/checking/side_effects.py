@@ -23,14 +23,14 @@ CUTS_IN_CODE = {
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
     """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
-    return not any(arrived is not None for seen in observed for _, arrived in _gradients(seen))
+    return not any(arrived is not None for observation in observed for _, arrived in _gradients(observation))
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments that a call changed in place, and should not have."""
     found: dict[str, None] = {}
-    for seen, right in zip(observed, expected, strict=False):
-        changed: object = seen.get("changed")
+    for observation, right in zip(observed, expected, strict=False):
+        changed: object = observation.get("changed")
         should: object = right.get("changed")
         if isinstance(changed, list) and isinstance(should, list):
             found |= dict.fromkeys(name for name in changed if isinstance(name, str) and name not in should)
@@ -72,19 +72,21 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed
             f"not made of the arguments of its own call, and no gradient reaches {listed_layers(lost)}."
         )
     if lost:
-        told = [f"{begin} no gradient reaches {listed_layers(lost)}."]
-    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _gradients(seen) if name in wrong):
+        message = [f"{begin} no gradient reaches {listed_layers(lost)}."]
+    elif not all(
+        _is_finite(gradient) for observation in observed for name, gradient in _gradients(observation) if name in wrong
+    ):
         return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
-        told = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
+        message = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
     else:
         return f"{begin} the gradient that reaches {listed_layers(wrong)} is wrong."
     if place:
-        told.append(place)
+        message.append(place)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
-        told.append(f"What cuts it: {' or '.join(found)}.")
-    return " ".join(told)
+        message.append(f"What cuts it: {' or '.join(found)}.")
+    return " ".join(message)
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
@@ -110,9 +112,9 @@ def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observatio
     """
     wanted: dict[str, None] = {}
     reached: set[str] = set()
-    for seen, right in zip(observed, expected, strict=False):
+    for observation, right in zip(observed, expected, strict=False):
         wanted |= {_owner(name): None for name, gradient in _gradients(right) if gradient is not None}
-        reached |= {_owner(name) for name, gradient in _gradients(seen) if gradient is not None}
+        reached |= {_owner(name) for name, gradient in _gradients(observation) if gradient is not None}
     return [name for name in wanted if name not in reached] if reached else []
 
 
@@ -125,10 +127,10 @@ def _wrong_gradients(observed: Sequence[Observation], expected: Sequence[Observa
     """List what no gradient reaches, though some should, and what another gradient reaches than should."""
     arrives: dict[str, bool] = {}
     differs: dict[str, bool] = {}
-    for seen, right in zip(observed, expected, strict=False):
-        if gradient_distance(seen, right) <= 1:
+    for observation, right in zip(observed, expected, strict=False):
+        if gradient_distance(observation, right) <= 1:
             continue
-        found = dict(_gradients(seen))
+        found = dict(_gradients(observation))
         for name, gradient in _gradients(right):
             if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
                 arrived = found.get(name)
@@ -142,9 +144,9 @@ def _is_finite(gradient: object) -> bool:
     return not isinstance(gradient, Tensor) or bool(gradient.isfinite().all())
 
 
-def _gradients(seen: Observation) -> Iterator[tuple[str, object]]:
+def _gradients(observation: Observation) -> Iterator[tuple[str, object]]:
     for kind in GRADIENTS:
-        found = seen.get(kind)
+        found = observation.get(kind)
         yield from found.items() if isinstance(found, Mapping) else ()
 
 
@@ -197,7 +199,7 @@ def _cuts(observed: Sequence[Observation]) -> list[str]:
 
 def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
     """Iterate over the remarks of a kind; they may come from an untrusted process."""
-    for seen in observed:
-        remarks: object = seen.get("remarks")
+    for observation in observed:
+        remarks: object = observation.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):
             yield remarks[key]

@@ -37,44 +37,44 @@ _DOES_NOT_FILL = re.compile(
 )
 
 
-def distance(seen: object, right: object) -> float:
+def distance(observation: object, right: object) -> float:
     """Return the largest distance between two pieces of plain data, in tolerances; infinity if they differ in kind."""
     if isinstance(right, Mapping):
-        if not isinstance(seen, Mapping) or seen.keys() != right.keys():
+        if not isinstance(observation, Mapping) or observation.keys() != right.keys():
             return math.inf
-        return max((distance(seen[key], right[key]) for key in right), default=0.0)
+        return max((distance(observation[key], right[key]) for key in right), default=0.0)
     if isinstance(right, tuple | list):
-        if not isinstance(seen, tuple | list) or len(seen) != len(right):
+        if not isinstance(observation, tuple | list) or len(observation) != len(right):
             return math.inf
-        return max(map(distance, seen, right), default=0.0)
+        return max(map(distance, observation, right), default=0.0)
     if isinstance(right, Tensor):
-        return _tensor_distance(seen, right) if isinstance(seen, Tensor) else math.inf
-    if isinstance(seen, Tensor) and seen.dim() == 0 and isinstance(right, bool | int | float):
-        seen = seen.item()  # a number in a tensor is a number
-    if isinstance(right, float) and isinstance(seen, int | float) and type(seen) is not bool:
-        return _number_distance(float(seen), right)
-    return 0.0 if type(seen) is type(right) and seen == right else math.inf
+        return _tensor_distance(observation, right) if isinstance(observation, Tensor) else math.inf
+    if isinstance(observation, Tensor) and observation.dim() == 0 and isinstance(right, bool | int | float):
+        observation = observation.item()  # a number in a tensor is a number
+    if isinstance(right, float) and isinstance(observation, int | float) and type(observation) is not bool:
+        return _number_distance(float(observation), right)
+    return 0.0 if type(observation) is type(right) and observation == right else math.inf
 
 
-def _number_distance(seen: float, right: float) -> float:
+def _number_distance(observation: float, right: float) -> float:
     """Return the relative distance of two plain numbers: a learning rate of 1e-6 is small, and not 0."""
-    if seen == right or (math.isnan(seen) and math.isnan(right)):
+    if observation == right or (math.isnan(observation) and math.isnan(right)):
         return 0.0
-    apart = abs(seen - right) / ((ABSOLUTE + RELATIVE) * abs(right) or ABSOLUTE)
+    apart = abs(observation - right) / ((ABSOLUTE + RELATIVE) * abs(right) or ABSOLUTE)
     return math.inf if math.isnan(apart) else apart
 
 
-def _tensor_distance(seen: Tensor, right: Tensor) -> float:
-    if _is_equal(seen, right):  # as most right answers are, and it takes a tenth of the time of the rest
+def _tensor_distance(observation: Tensor, right: Tensor) -> float:
+    if _is_equal(observation, right):  # as most right answers are, and it takes a tenth of the time of the rest
         return 0.0
-    if seen.shape != right.shape or seen.dtype != right.dtype or not right.is_floating_point():
+    if observation.shape != right.shape or observation.dtype != right.dtype or not right.is_floating_point():
         return math.inf
-    return float(_distances(seen, right.unsqueeze(0)))
+    return float(_distances(observation, right.unsqueeze(0)))
 
 
-def _distances(seen: Tensor, rights: Tensor) -> Tensor:
+def _distances(observation: Tensor, rights: Tensor) -> Tensor:
     """Return the distance of a tensor of floats from each in a stack of its shape and dtype."""
-    a, b = seen.double(), rights.double()
+    a, b = observation.double(), rights.double()
     relative = max(RELATIVE, EPSILONS * torch.finfo(rights.dtype).eps)
     apart = (a - b).abs() / (ABSOLUTE + relative * b.abs())
     largest = apart.reshape(len(rights), -1).amax(1)
@@ -88,27 +88,27 @@ def _is_equal(a: Tensor, b: Tensor) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b)
 
 
-def frequency_distance(seen: object, right: Tensor, n_samples: int) -> float:
+def frequency_distance(observation: object, right: Tensor, n_samples: int) -> float:
     """Compare frequencies of samples: never against sometimes is a difference in kind, the rest is up to chance."""
-    if not isinstance(seen, Tensor) or seen.shape != right.shape or seen.dtype != right.dtype:
+    if not isinstance(observation, Tensor) or observation.shape != right.shape or observation.dtype != right.dtype:
         return math.inf
-    if not torch.equal(seen > 0, right > 0):
+    if not torch.equal(observation > 0, right > 0):
         return math.inf
     deviation = (2 * right * (1 - right) / n_samples).sqrt()  # of the difference of two such frequencies
-    return float(((seen - right).abs() / (6 * deviation + 1 / n_samples)).max())
+    return float(((observation - right).abs() / (6 * deviation + 1 / n_samples)).max())
 
 
-def observation_distance(seen: Observation, right: Observation, *, numbers_only: bool = False) -> float:
+def observation_distance(observation: Observation, right: Observation, *, numbers_only: bool = False) -> float:
     """Return the largest distance between what two calls showed, remarks aside.
 
     Args:
-        seen: What an attempt showed; it may come from an untrusted process and be malformed.
+        observation: What an attempt showed; it may come from an untrusted process and be malformed.
         right: What it is compared with.
         numbers_only: Whether gradients, and arguments that were changed in place, do not count.
     """
-    if "error" in right and isinstance(error := seen.get("error"), Mapping):
+    if "error" in right and isinstance(error := observation.get("error"), Mapping):
         return distance(comparable_error(error), comparable_error(right["error"]))
-    one = {key: value for key, value in seen.items() if key not in ("remarks", *SIDE_EFFECTS)}
+    one = {key: value for key, value in observation.items() if key not in ("remarks", *SIDE_EFFECTS)}
     other = {key: value for key, value in right.items() if key not in ("remarks", *SIDE_EFFECTS)}
     frequencies, n_samples = other.get("frequencies"), other.get("n_samples")
     if one.keys() == other.keys() and isinstance(frequencies, Tensor) and isinstance(n_samples, int):
@@ -118,7 +118,7 @@ def observation_distance(seen: Observation, right: Observation, *, numbers_only:
         apart = distance(one, other)
     if numbers_only:
         return apart
-    return max(apart, distance(seen.get("changed"), right.get("changed")), gradient_distance(seen, right))
+    return max(apart, distance(observation.get("changed"), right.get("changed")), gradient_distance(observation, right))
 
 
 class Difference(NamedTuple):
@@ -128,45 +128,45 @@ class Difference(NamedTuple):
     path: tuple[int | str, ...] = ()
 
 
-def differences(seen: Observation, right: Observation) -> list[Difference]:
+def differences(observation: Observation, right: Observation) -> list[Difference]:
     """List where two calls showed different things, remarks and gradients aside; nothing if they are ``within`` 1.
 
     Args:
-        seen: What an attempt showed; it may come from an untrusted process and be malformed.
+        observation: What an attempt showed; it may come from an untrusted process and be malformed.
         right: What it is compared with.
     """
-    if "error" in right and isinstance(error := seen.get("error"), Mapping):
+    if "error" in right and isinstance(error := observation.get("error"), Mapping):
         return [] if comparable_error(error) == comparable_error(right["error"]) else [Difference("error")]
-    fields = [field for field in FIELDS if field in seen or field in right]
-    fields += [field for field in {**seen, **right} if field not in (*FIELDS, "remarks", *SIDE_EFFECTS)]
-    return [Difference(field, path) for field in fields if (path := _path_in(field, seen, right)) is not None]
+    fields = [field for field in FIELDS if field in observation or field in right]
+    fields += [field for field in {**observation, **right} if field not in (*FIELDS, "remarks", *SIDE_EFFECTS)]
+    return [Difference(field, path) for field in fields if (path := _path_in(field, observation, right)) is not None]
 
 
-def _path_in(field: str, seen: Observation, right: Observation) -> tuple[int | str, ...] | None:
+def _path_in(field: str, observation: Observation, right: Observation) -> tuple[int | str, ...] | None:
     """Return the path to where a field differs; None where it does not."""
-    if field not in seen or field not in right:
+    if field not in observation or field not in right:
         return ()
-    one: object = dict(seen)[field]
+    one: object = dict(observation)[field]
     other: object = dict(right)[field]
     if field == "frequencies" and isinstance(other, Tensor) and isinstance(n := right.get("n_samples"), int):
         return () if frequency_distance(one, other, n) > 1 else None
     return path_to_difference(one, other) if distance(one, other) > 1 else None
 
 
-def path_to_difference(seen: object, right: object) -> tuple[int | str, ...]:
+def path_to_difference(observation: object, right: object) -> tuple[int | str, ...]:
     """Return the indices and keys that lead to the first difference in plain data that differs."""
     pairs: dict[int | str, tuple[object, object]] = {}
-    if isinstance(seen, tuple | list) and isinstance(right, tuple | list) and len(seen) == len(right):
-        pairs = dict(enumerate(zip(seen, right, strict=True)))
-    elif isinstance(seen, Mapping) and isinstance(right, Mapping) and seen.keys() == right.keys():
-        pairs = {key: (seen[key], right[key]) for key in right}
+    if isinstance(observation, tuple | list) and isinstance(right, tuple | list) and len(observation) == len(right):
+        pairs = dict(enumerate(zip(observation, right, strict=True)))
+    elif isinstance(observation, Mapping) and isinstance(right, Mapping) and observation.keys() == right.keys():
+        pairs = {key: (observation[key], right[key]) for key in right}
     for step, pair in pairs.items():
         if distance(*pair) > 1:
             return step, *path_to_difference(*pair)
     return ()
 
 
-def gradient_distance(seen: Observation, right: Observation) -> float:
+def gradient_distance(observation: Observation, right: Observation) -> float:
     """Return the largest distance between the gradients of two calls, in tolerances.
 
     No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
@@ -176,31 +176,31 @@ def gradient_distance(seen: Observation, right: Observation) -> float:
         return 0.0
     apart = 0.0
     for kind in GRADIENTS:
-        wanted, found = right.get(kind), seen.get(kind)
+        wanted, found = right.get(kind), observation.get(kind)
         for name, gradient in wanted.items() if isinstance(wanted, Mapping) else ():
             apart = max(apart, gradients_apart(found.get(name) if isinstance(found, Mapping) else None, gradient))
     return apart
 
 
-def gradients_apart(seen: object, right: object) -> float:
+def gradients_apart(observation: object, right: object) -> float:
     """Return the distance between two gradients, in tolerances that suit the largest number of the expected one."""
-    if seen is None and right is None:
+    if observation is None and right is None:
         return 0.0
-    if isinstance(seen, Tensor) and isinstance(right, Tensor) and _is_equal(seen, right):
+    if isinstance(observation, Tensor) and isinstance(right, Tensor) and _is_equal(observation, right):
         return 0.0
-    if isinstance(seen, Tensor) and right is None:
-        right = torch.zeros_like(seen)
+    if isinstance(observation, Tensor) and right is None:
+        right = torch.zeros_like(observation)
     if not isinstance(right, Tensor) or not right.isfinite().all():
         return 0.0
-    if seen is None:
-        seen = torch.zeros_like(right)
-    if not isinstance(seen, Tensor) or seen.shape != right.shape or not seen.is_floating_point():
+    if observation is None:
+        observation = torch.zeros_like(right)
+    if not isinstance(observation, Tensor) or observation.shape != right.shape or not observation.is_floating_point():
         return math.inf
-    if not right.numel() or (not right.any() and not seen.isfinite().all()):
+    if not right.numel() or (not right.any() and not observation.isfinite().all()):
         return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
     relative = max(GRADIENT_RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
     allowed = ABSOLUTE + relative * float(right.abs().max())
-    return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
+    return float(((observation.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 
 
 def is_finite(value: object) -> bool:
@@ -222,14 +222,14 @@ def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
     return {"type": error.get("type"), "message": words}
 
 
-def within(tolerances: float, seen: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
+def within(tolerances: float, observation: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
     """Return whether two calls showed the same up to a number of tolerances.
 
     Outputs come first: they nearly always tell, and are a small part of what is observed.
     """
-    if distance(seen.get("output"), right.get("output")) > tolerances:
+    if distance(observation.get("output"), right.get("output")) > tolerances:
         return False
-    return observation_distance(seen, right, numbers_only=numbers_only) <= tolerances
+    return observation_distance(observation, right, numbers_only=numbers_only) <= tolerances
 
 
 def agree(
@@ -241,44 +241,50 @@ def agree(
 ) -> bool:
     """Return whether two runs over the same cases showed the same, up to a number of tolerances."""
     return len(observed) == len(expected) and all(
-        within(tolerances, seen, right, numbers_only=numbers_only)
-        for seen, right in zip(observed, expected, strict=True)
+        within(tolerances, observation, right, numbers_only=numbers_only)
+        for observation, right in zip(observed, expected, strict=True)
     )
 
 
 def may_show(
-    first_call: Observation, seen: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
+    first_call: Observation, observation: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
 ) -> bool:
     """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
 
     ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
     """
     if "frequencies" in first_call:
-        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
+        return (
+            frequency_distance(observation.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
+        )
     if "output" in first_call:
         return (
-            distance(seen["output"], first_call["output"]) <= tolerances
-            if "output" in seen
-            else crashed_later and "error" in seen
+            distance(observation["output"], first_call["output"]) <= tolerances
+            if "output" in observation
+            else crashed_later and "error" in observation
         )
     if "error" in first_call:
-        error = seen.get("error")
+        error = observation.get("error")
         return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
-    return seen.get("parameters") == first_call.get("parameters")
+    return observation.get("parameters") == first_call.get("parameters")
 
 
 def which_may_show(
-    first_calls: Iterable[Observation], seen: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
+    first_calls: Iterable[Observation],
+    observation: Observation,
+    tolerances: float = 1.0,
+    *,
+    crashed_later: bool = False,
 ) -> Iterator[bool]:
     """Yield for each of many answers whether it ``may_show`` that; small tensors are compared many at once."""
     calls = iter(first_calls)
     while some := list(itertools.islice(calls, TOGETHER)):
-        near = _small_distances(seen.get("output"), some)
+        near = _small_distances(observation.get("output"), some)
         for index, one in enumerate(some):
             if index in near:
                 yield near[index] <= tolerances
             else:
-                yield may_show(one, seen, tolerances, crashed_later=crashed_later)
+                yield may_show(one, observation, tolerances, crashed_later=crashed_later)
 
 
 def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:

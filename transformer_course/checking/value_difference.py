@@ -9,7 +9,7 @@ from transformer_course.checking.formatting import format_both
 from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
-MAX_SHOWN_NUMBERS = 6
+MAX_DISPLAYED_NUMBERS = 6
 """A value with more numbers is not shown, only one that differs."""
 
 
@@ -28,8 +28,8 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
             return ""
         return _it_is(value, right)
     if value.shape != right.shape:
-        seen, expected = (name_dimensions(one.shape, []) for one in (value, right))
-        return f"its shape is {seen}, but should be {expected}"
+        observed, expected = (name_dimensions(one.shape, []) for one in (value, right))
+        return f"its shape is {observed}, but should be {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
     if value.is_floating_point() != right.is_floating_point() or value.is_complex():
@@ -73,7 +73,7 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
-    if a.numel() <= MAX_SHOWN_NUMBERS:
+    if a.numel() <= MAX_DISPLAYED_NUMBERS:
         return _it_is(a, b)
     off = ~torch.isclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True)
     if not off.any():
@@ -84,8 +84,8 @@ def _of_numbers(a: Tensor, b: Tensor) -> str:
 
 
 def _it_is(value: object, right: object) -> str:
-    seen, expected = format_both(value, right)
-    return f"it is {seen}, but should be {expected}"
+    observed, expected = format_both(value, right)
+    return f"it is {observed}, but should be {expected}"
 
 
 def _is_distribution(value: object) -> bool:

@@ -81,8 +81,8 @@ class Case:
             return f"Right: {DIAGNOSES[letter]}."
         if letter not in self.wrong:
             self.wrong.append(letter)
-        told = self._contradictions(letter) or ["Nothing that you have measured contradicts it."]
-        return " ".join(["Not this.", *told])
+        message = self._contradictions(letter) or ["Nothing that you have measured contradicts it."]
+        return " ".join(["Not this.", *message])
 
     def report(self) -> Report:
         """Return the report: the bug, its repair, its address, and the test that would have caught it.
@@ -107,7 +107,7 @@ class Case:
     def _contradictions(self, letter: str) -> list[str]:
         """Say which measurement speaks against a diagnosis: one that would be otherwise in a patient who has it."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
-        told = []
+        message = []
         for instrument in CRITERIA:
             name = instrument.__name__
             if name not in self.measurements:
@@ -117,8 +117,8 @@ class Case:
                 saw = "differs from the healthy twin's; with this bug it would not" if found else (
                     "is that of the healthy twin; with this bug it would not be"
                 )  # fmt: skip
-                told.append(f"Your measurement {name} {saw}.")
-        return told
+                message.append(f"Your measurement {name} {saw}.")
+        return message
 
 
 class Clinic:

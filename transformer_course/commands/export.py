@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         to = args.results / "moodle.csv"
         table = merge_into_moodle(args.moodle, results, lesson=args.lesson)
-    print("\n".join([table.told, *results.unfinished]))
+    print("\n".join([table.messages, *results.unfinished]))
     if args.look:
         print("Nothing was written.")
         return 0

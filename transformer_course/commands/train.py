@@ -166,8 +166,8 @@ def _add_numbers(
     """Add an option for each number, and show in its help the default for each task, or the one for all of them."""
     for name, meaning in meanings.items():
         values = {task: numbers[name] for task, numbers in defaults.items()}
-        shown = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}
-        alike = len(set(shown.values())) == 1
-        default = shown["for text"] if alike else ", ".join(f"{value} {task}" for task, value in shown.items())
+        displayed = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}
+        alike = len(set(displayed.values())) == 1
+        default = displayed["for text"] if alike else ", ".join(f"{value} {task}" for task, value in displayed.items())
         option, kind = f"--{name.replace('_', '-')}", type(values["for text"])
         group.add_argument(option, type=kind, metavar="N", help=f"{meaning} (default: {default})")

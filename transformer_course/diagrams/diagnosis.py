@@ -94,9 +94,9 @@ def first_measurements() -> Diagram:
     y = 0.0
     for symptom, measurement, results in FIRST:
         middle = y - BRANCH / 2
-        seen = d.box(symptom, (0, middle), GREY, "outlined", width=1.3, outline="square")
+        observed = d.box(symptom, (0, middle), GREY, "outlined", width=1.3, outline="square")
         measured = d.box(measurement, (1.95, middle), BLUE, width=1.45)
-        d.arrow(seen, measured)
+        d.arrow(observed, measured)
         for result, suspects in results:
             place = d.box(suspects, (4.75, y), GREY, width=1.9, size=SIZE - 1, height=0.4)
             d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)

@@ -204,8 +204,10 @@ def _with_few_colours(picture: Image.Image) -> Image.Image:
     which, numbers = pd.factorize(pixels.ravel(), sort=True)  # by hashing: np.unique sorts all the pixels
     colours = numbers.astype(">u4").view("u1").reshape(-1, 4)
     kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLOURS]
-    seen = np.concatenate([colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1)  # as far as it is opaque
-    nearest = np.array([np.argmin(((seen[kept] - colour) ** 2).sum(axis=1)) for colour in seen], dtype=np.uint8)
+    observed = np.concatenate(
+        [colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1
+    )  # as far as it is opaque
+    nearest = np.array([np.argmin(((observed[kept] - colour) ** 2).sum(axis=1)) for colour in observed], dtype=np.uint8)
     small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
     small.putpalette(colours[kept].tobytes(), "RGBA")
     return small

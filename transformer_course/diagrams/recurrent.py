@@ -64,17 +64,17 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     if not 2 <= step <= len(target):
         raise ValueError(f"step must be between 2 and {len(target)}, the characters of the target; got {step}")
     before, now = _name("s", step - 1), _name("s", step)
-    shown = [f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]
+    displayed = [f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]
     d = Diagram(
         f"All hidden states of the encoder, which reads {source!r}, are kept. At step {step} of the decoder, which "
         f"generates {target!r}, the state before it, {before}, scores them; softmax makes the weights "
-        f"{' '.join(shown)}; the weighted average of the states is the context {_name('c', step)}, which goes into "
+        f"{' '.join(displayed)}; the weighted average of the states is the context {_name('c', step)}, which goes into "
         f"{now}.",
         lists=False,
     )
     encoder = _encoder(d, source)
     middle = (encoder[0].x + encoder[-1].x) / 2
-    table = d.cells([shown], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
+    table = d.cells([displayed], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
     d.text("weights", (table.left.x - 0.08, table.y), size=8, align="right")
     decoder = _decoder(d, target, y=3.45)
     asking, stepping = decoder[step - 2], decoder[step - 1]

@@ -46,16 +46,16 @@ class Outline(NamedTuple):
         )
 
 
-def outline(seen: Observation) -> Outline:
+def outline(observation: Observation) -> Outline:
     """Return what an observation shows, in brief. Of an error that is its type, of samples that they are samples."""
-    error: object = seen.get("error")
+    error: object = observation.get("error")
     if isinstance(error, Mapping):
         return Outline(f"error {error.get('type')}")
-    if "output" not in seen:
-        return Outline("frequencies" if "frequencies" in seen else "other" if seen else UNKNOWN)
+    if "output" not in observation:
+        return Outline("frequencies" if "frequencies" in observation else "other" if observation else UNKNOWN)
     form: list[str] = []
     numbers: list[Tensor] = []
-    _collect(seen["output"], form, numbers)
+    _collect(observation["output"], form, numbers)
     joined = torch.cat(numbers) if numbers else torch.zeros(0, dtype=torch.float64)
     weighted = joined * torch.arange(1, len(joined) + 1).double().cos()
     return Outline(_shortened(" ".join(form)), float(weighted.sum()), float(weighted.abs().sum()))
@@ -110,8 +110,8 @@ class Catalogue:
         """List the generated mistakes that may be what was observed: all, where the cases are those of another seed."""
         if not self._is_of(cases, expected, observed):
             return self.edits
-        seen = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
-        return [edit for edit in self.edits if all(map(_may_show, edit.shows, seen))]
+        observation = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
+        return [edit for edit in self.edits if all(map(_may_show, edit.shows, observation))]
 
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
@@ -121,11 +121,11 @@ class Catalogue:
         """
         if not self._is_of(cases, expected, observed):
             return []
-        seen = [outline(observed[index]) for index in self.cases]
+        observation = [outline(observed[index]) for index in self.cases]
 
         def may_be(edit: AnswerEdit) -> bool:
-            now = [shown.may_be(one) for shown, one in zip(edit.shows, seen, strict=True)]
-            as_right = [shown.may_be(one) for shown, one in zip(edit.shows, self.right, strict=True)]
+            now = [displayed.may_be(one) for displayed, one in zip(edit.shows, observation, strict=True)]
+            as_right = [displayed.may_be(one) for displayed, one in zip(edit.shows, self.right, strict=True)]
             return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
 
         return [edit for edit in self.edits if may_be(edit)]
@@ -180,10 +180,10 @@ def names_of(exercise: Exercise) -> list[str]:
     return [*exercise.steps.arguments.parameters, *exercise.steps.steps] if exercise.steps else []
 
 
-def _may_show(shown: Outline, seen: tuple[Outline, bool]) -> bool:
+def _may_show(displayed: Outline, observation: tuple[Outline, bool]) -> bool:
     """Return whether what showed this at its first call may have shown that, perhaps by a crash at a later one."""
-    now, has_later_calls = seen
-    return now.form == UNKNOWN or shown.may_be(now) or (has_later_calls and now.form.startswith("error"))
+    now, has_later_calls = observation
+    return now.form == UNKNOWN or displayed.may_be(now) or (has_later_calls and now.form.startswith("error"))
 
 
 def _brief(one: Outline) -> list[Any]:

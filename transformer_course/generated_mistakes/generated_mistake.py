@@ -60,7 +60,7 @@ class AnswerEdit:
 
     @property
     def keys(self) -> tuple[str, str]:
-        """The keys in an exercise's ``told`` that mean it: by name and code, or by name alone."""
+        """The keys in an exercise's ``messages`` that mean it: by name and code, or by name alone."""
         return f"{self.name}: {self.new}", self.name
 
     @property
@@ -83,19 +83,19 @@ class GeneratedMistake(Mistake):
     Args:
         edit: The generated mistake.
         steps: The answer that it is made from.
-        told: A teacher's own words, by the names of generated mistakes, or by name and code where not all of a name are
-            meant.
+        messages: A teacher's own words, by the names of generated mistakes, or by name and code where not all of a name
+            are meant.
     """
 
-    def __init__(self, edit: AnswerEdit, steps: InSteps, told: Mapping[str, str | Wording] | None = None) -> None:
+    def __init__(self, edit: AnswerEdit, steps: InSteps, messages: Mapping[str, str | Wording] | None = None) -> None:
         self.edit, self.steps, self.name = edit, steps, edit.name
-        own = next((told[key] for key in edit.keys if key in told), None) if told else None
-        self._told = Wording(own) if isinstance(own, str) else own
+        own = next((messages[key] for key in edit.keys if key in messages), None) if messages else None
+        self._own_words = Wording(own) if isinstance(own, str) else own
 
     @property
-    def is_told(self) -> bool:
+    def has_own_words(self) -> bool:
         """Whether a teacher has words for it."""
-        return self._told is not None
+        return self._own_words is not None
 
     @property
     def is_choice(self) -> bool:
@@ -104,54 +104,54 @@ class GeneratedMistake(Mistake):
         return step is not None and not needs(step)
 
     @cached_property
-    def ways(self) -> Sequence[Variant]:  # type: ignore[override]
+    def variants(self) -> Sequence[Variant]:  # type: ignore[override]
         """The answer with this generated mistake."""
-        return (variant(self.steps, self.edit.code_on_top or self.edit.code),)
+        return (variant_of(self.steps, self.edit.code_on_top or self.edit.code),)
 
     @cached_property
     def _words(self) -> Words:
         return words(self.steps, self.edit)
 
     @property
-    def does(self) -> str:  # type: ignore[override]
+    def summary(self) -> str:  # type: ignore[override]
         """What it does, as a clause."""
-        return (self._told and self._told.summary) or self._words.does
+        return (self._own_words and self._own_words.summary) or self._words.summary
 
     @property
-    def says(self) -> str:  # type: ignore[override]
+    def message(self) -> str:  # type: ignore[override]
         """What is told of it alone: where other steps may be to blame as well, that too."""
-        if self._told:
-            return self._told.sentence
-        told = f"{capitalised(self.does)}."
+        if self._own_words:
+            return self._own_words.sentence
+        messages = f"{capitalised(self.summary)}."
         readings = [one for one in self.edit.readings if not _say_the_same(one, self.edit)]
         readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
         if self.edit.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
             readings = [one for one in readings if one.kind != self.edit.kind]
         if self.edit.kind == "part_left_out":  # it goes without saying that what is left out has no effect
-            readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.does]
-        others = [does for one in readings if not self.does.startswith(does := words(self.steps, one).does)]
-        return f"{told} The result is the same if {others[0]}." if others else told
+            readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.summary]
+        others = [summary for one in readings if not self.summary.startswith(summary := words(self.steps, one).summary)]
+        return f"{messages} The result is the same if {others[0]}." if others else messages
 
     def _exchanges_what_is_made_of_it(self, reading: AnswerEdit) -> bool:
         """Return whether a reading exchanges a value with one that is made of it: nobody does that."""
         pair = (reading.old, reading.new) if reading.kind == "values_exchanged" else ()
         return any(two in needs(self.steps.steps[one]) for one in pair for two in pair if one in self.steps.steps)
 
-    def says_at(self, step: str, code: str = "") -> str:
+    def message_at(self, step: str, code: str = "") -> str:
         """Return what is told of it where a step is known to be to blame: the reading that is about that step.
 
         Where the code that is to blame asks for the very argument that this is about, it is told of that.
         """
         reading = next((one for one in self.edit.readings if one.step == step), None)
         is_there = self.edit.step not in self.steps.steps and re.search(rf"\b{self.edit.step}\b", code)
-        if self._told or reading is None or step == self.edit.step or is_there:
-            return self.says.partition(" The result is the same if ")[0]
-        return GeneratedMistake(reading, self.steps).says
+        if self._own_words or reading is None or step == self.edit.step or is_there:
+            return self.message.partition(" The result is the same if ")[0]
+        return GeneratedMistake(reading, self.steps).message
 
     @property
     def hints(self) -> Sequence[str]:
         """A teacher's own hints; the missing ones of three are a question, the step's result and the step as code."""
-        own = tuple(self._told.hints) if self._told else ()
+        own = tuple(self._own_words.hints) if self._own_words else ()
         return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
 
 
@@ -163,7 +163,7 @@ def _say_the_same(one: AnswerEdit, other: AnswerEdit) -> bool:
     return first.kind == "wrong_input" and (first.old, first.new) == (second.step, second.new)
 
 
-def variant(steps: InSteps, code: Mapping[str, str]) -> Variant:
+def variant_of(steps: InSteps, code: Mapping[str, str]) -> Variant:
     """Return an answer in which some steps or arguments are done as this code says.
 
     Raises:

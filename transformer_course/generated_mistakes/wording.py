@@ -87,15 +87,15 @@ TURNED = {"Div": "divided by", "FloorDiv": "divided by", "Mod": "divided by"}
 class Words(NamedTuple):
     """What is said of a generated mistake: a clause, true whatever else is wrong, and a question."""
 
-    does: str
+    summary: str
     question: str
 
 
 def words(steps: InSteps, edit: "AnswerEdit") -> Words:
     """Return what is said of a generated mistake."""
     teller = _Teller(steps, edit)
-    does, question = teller.of_argument() if edit.step not in steps.steps else teller.of_step()
-    return Words(_without_lost_commas(does + teller.circumstances), _without_lost_commas(question))
+    summary, question = teller.of_argument() if edit.step not in steps.steps else teller.of_step()
+    return Words(_without_lost_commas(summary + teller.circumstances), _without_lost_commas(question))
 
 
 def is_plural(noun: str) -> bool:
@@ -180,16 +180,16 @@ class _Teller:
             return f"`{name}` has no effect", f"What should change in the result where `{name}` changes?"
         if kind in ("argument_for_another", "values_exchanged"):
             exchanged = kind == "values_exchanged"
-            does = (
+            summary = (
                 f"`{name}` and {self.new} have changed places"
                 if exchanged
                 else f"`{self.edit.new}` is used where `{name}` belongs"
             )
-            return does, f"What is `{name}` for, and what {self.new}?"
-        does, _ = self.of_step()
+            return summary, f"What is `{name}` for, and what {self.new}?"
+        summary, _ = self.of_step()
         if kind == "scaled":
-            does = re.sub("twice what it should be", "doubled", re.sub("half what it should be", "halved", does))
-        return (f"{does} before it is used" if kind in ("function", "transposed", "scaled") else does), where
+            summary = re.sub("twice what it should be", "doubled", re.sub("half what it should be", "halved", summary))
+        return (f"{summary} before it is used" if kind in ("function", "transposed", "scaled") else summary), where
 
     def of_step(self) -> tuple[str, str]:
         made = OF_KIND.get(self.edit.kind)
@@ -210,8 +210,8 @@ class _Teller:
     def taken_for(self) -> tuple[str, str]:
         verb, they_were = ("are", "they were") if is_plural(self.new) else ("is", "it were")
         as_if = f"as if {they_were}" if is_plural(self.new) == is_plural(self.noun) else "in place of"
-        does = f"{self.new} {verb} used {as_if} {self.noun}"
-        return does, f"Which step leads from {self.new} to {self.noun}?"
+        summary = f"{self.new} {verb} used {as_if} {self.noun}"
+        return summary, f"Which step leads from {self.new} to {self.noun}?"
 
     def wrong_input(self) -> tuple[str, str]:
         if self.edit.old in self.steps.arguments.parameters and self._is_constant(self.edit.new):
@@ -244,15 +244,15 @@ class _Teller:
         is_whole = self.edit.old in ("", name) or self.edit.old == self.steps.expression(name)
         one_twice = len(set(parts_of(self.edit.new))) == 1
         if not is_whole:
-            does = "stands in two places" if one_twice else "have changed places"
+            summary = "stands in two places" if one_twice else "have changed places"
             question = "Which value belongs in which place?"
-            return f"in {self.step}, {'one value' if one_twice else 'two values'} {does}", question
-        does = (
+            return f"in {self.step}, {'one value' if one_twice else 'two values'} {summary}", question
+        summary = (
             f"one part of {self.noun} stands in both places"
             if one_twice
             else f"the parts of {self.noun} have changed places"
         )
-        return does, f"What are the parts of {self.noun}, and in which order do they stand?"
+        return summary, f"What are the parts of {self.noun}, and in which order do they stand?"
 
     def layers(self) -> tuple[str, str]:
         old, new, question = self.edit.old, self.edit.new, "Which input goes into which layer?"
@@ -327,12 +327,12 @@ class _Teller:
             )
         (tensor, place), (should, should_place) = (length_of(code) for code in (self.edit.new, self.edit.old))
         if place == should_place and tensor != should:
-            does = (
+            summary = (
                 f"takes a length of another tensor, not of {self.value(should)}"
                 if self.value(should)
                 else "takes a length of the wrong tensor"
             )
-            return f"{self.step} {does}", "Which axis of which tensor has the length that is wanted?"
+            return f"{self.step} {summary}", "Which axis of which tensor has the length that is wanted?"
         return (
             f"{self.step} takes the length of the wrong axis",
             "Which axis of which tensor has the length that is wanted?",
@@ -397,12 +397,12 @@ class _Teller:
             return f"{step} is left out", f"What is {step} for? What is missing from the result without it?"
         if self.edit.kind == "call_left_out" and self._is_all_of_it():
             return f"{self.step} is left out", f"What is {self.step} for? What is missing from the result without it?"
-        if told := self._not_done():
-            return told, f"What goes into {self.made}? Is all of it there?"
+        if message := self._not_done():
+            return message, f"What goes into {self.made}? Is all of it there?"
         if self.new and self.edit.kind == "call_left_out":
             as_it_is = "are used as they are" if is_plural(self.new) else "is used as it is"
-            does = f"in {self.step}, {self.new} {as_it_is}, and a call is missing"
-            return does, f"What should be done with {self.new} first?"
+            summary = f"in {self.step}, {self.new} {as_it_is}, and a call is missing"
+            return summary, f"What should be done with {self.new} first?"
         if self.new:
             verb = "are" if is_plural(self.new) else "is"
             return f"part of {self.step} is missing: only {self.new} {verb} left", f"What else goes into {self.made}?"
@@ -500,8 +500,8 @@ class _Teller:
                 "Which arguments does the function need that is called here?",
             )
         is_set = {self.edit.new, self.edit.old} == {"True", "False"}
-        told = "set the other way" if is_set else "missing"
-        return f"an option in {self.step} is {told}", "What does each option of this call do?"
+        message = "set the other way" if is_set else "missing"
+        return f"an option in {self.step} is {message}", "What does each option of this call do?"
 
     def always_one(self) -> tuple[str, str]:
         return f"in {self.step}, the same is done in both cases", "When should each of the two cases be taken?"
@@ -537,7 +537,7 @@ class _Teller:
 
     def no_softmax(self) -> tuple[str, str]:
         new, question = self.edit.new, f"What should each row of {self.noun} add up to? Is every entry positive?"
-        for part, does in (
+        for part, summary in (
             ("sigmoid", f"in {self.step}, each number goes through a sigmoid of its own"),
             ("one_hot", f"in {self.step}, the largest gets all of the weight"),
             ("full_like", f"in {self.step}, all get the same weight"),
@@ -547,7 +547,7 @@ class _Teller:
             (".sum(dim=-1", f"in {self.step}, numbers are divided by their sum, and no `exp` is taken before"),
         ):
             if part in new:
-                return does, question
+                return summary, question
         return f"in {self.step}, the exponentials are not divided by their sum", question
 
     def masked(self) -> tuple[str, str]:
@@ -560,8 +560,8 @@ class _Teller:
         return f"{self.step} puts {'0' if fill == '0.0' else fill} where another number belongs", question
 
     def draw(self) -> tuple[str, str]:
-        does = "takes the likeliest every time" if "argmax" in self.edit.new else "draws the same every time"
-        return f"{self.step} {does}", "How often should a token of probability 0.3 come out?"
+        summary = "takes the likeliest every time" if "argmax" in self.edit.new else "draws the same every time"
+        return f"{self.step} {summary}", "How often should a token of probability 0.3 come out?"
 
     def place(self) -> tuple[str, str]:
         question = "Count on a short case: which entry comes first, which last?"
@@ -574,33 +574,33 @@ class _Teller:
             return f"{self.step} loses an axis: it picks one entry where a slice of length 1 belongs", self.shape
         if self.edit.kind == "range":
             return f"{self.step} {counts_of(self.edit.old, self.edit.new)}", question
-        does = {
+        summary = {
             "index": "picks the wrong entry",
             "slice": "cuts in the wrong place",
             "not_indexed": "takes everything where a part is wanted",
             "other_part": "takes the places where the values belong, or the other way round",
         }[self.edit.kind]
-        return f"{self.step} {does}", question
+        return f"{self.step} {summary}", question
 
     def bias(self) -> tuple[str, str]:
-        does = (
+        summary = (
             "leaves out the bias of its layer"
             if self.edit.kind == "no_bias"
             else "multiplies with a weight that is not transposed"
         )
-        return f"{self.step} {does}", "What does an `nn.Linear` hold, and what does a call of it compute?"
+        return f"{self.step} {summary}", "What does an `nn.Linear` hold, and what does a call of it compute?"
 
     def twice(self) -> tuple[str, str]:
         return f"{self.step} is done twice", "How often is it done on the way to the result?"
 
     def sum_of_terms(self) -> tuple[str, str]:
-        does = "takes the larger of two terms where it should add them"
+        summary = "takes the larger of two terms where it should add them"
         if self.edit.kind != "clamped":
             second = self.value(operands_of(self.edit.old)[2])
-            does = f"adds the square of {second}" if second else "squares one of its two terms"
+            summary = f"adds the square of {second}" if second else "squares one of its two terms"
         if ".clamp(min=0)" in self.edit.new:
             return f"{self.noun} {self.has} 0 in place of negative numbers", self.by_hand
-        return f"{self.step} {does}", self.by_hand
+        return f"{self.step} {summary}", self.by_hand
 
     # What is done to a value
 
@@ -618,10 +618,10 @@ class _Teller:
             return f"only the first entry of {self.noun} is used", f"Which entries of {self.noun} are needed?"
         if self.edit.kind == "scaled":
             size = next((word for part, word in SIZES if form.endswith(part)), "")
-            told = f"{self.is_} {size or 'off by a factor'}"
+            message = f"{self.is_} {size or 'off by a factor'}"
             if size in ("half", "twice"):
-                told += f" what {'they' if self.is_ == 'are' else 'it'} should be"
-            return f"{self.noun} {told}", f"By which factor do the numbers differ? {question}"
+                message += f" what {'they' if self.is_ == 'are' else 'it'} should be"
+            return f"{self.noun} {message}", f"By which factor do the numbers differ? {question}"
         if self.edit.kind == "shifted":
             size = "large" if "+" in form else "small"
             return (
@@ -629,12 +629,12 @@ class _Teller:
                 f"Where does 1 come in, or go missing, on the way to {self.noun}?",
             )
         if self.edit.kind == "function" and function and function[1] in APPLIED:
-            told = APPLIED[function[1]]
+            message = APPLIED[function[1]]
             for one, many in PLURALS.items() if self.is_ == "are" else ():
-                told = told.replace(one, many)
-            return f"{self.noun} {told}", question
+                message = message.replace(one, many)
+            return f"{self.noun} {message}", question
         it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
-        told = {
+        message = {
             "function": f"{self.has} {its} root taken" if "0.5" in self.edit.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} subtracted from 1",
@@ -653,7 +653,7 @@ class _Teller:
             "all_true": f"{self.is_} True everywhere",
             "additive": f"{self.has} numbers to be added, 0 and −∞, in place of True and False",
         }.get(self.edit.kind, f"{self.is_} not as it should be")
-        return f"{self.noun} {told}", question
+        return f"{self.noun} {message}", question
 
     def sign(self) -> tuple[str, str]:
         term = self.value(self.edit.old.removeprefix("-"))
@@ -662,10 +662,10 @@ class _Teller:
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:
-        kind = next((told for name, told in DTYPES.items() if f".{name}()" in self.edit.new), "the wrong dtype")
+        kind = next((message for name, message in DTYPES.items() if f".{name}()" in self.edit.new), "the wrong dtype")
         come = "come" if self.is_ == "are" else "comes"
-        does = f"{self.noun} {self.has} {kind}" if kind == "the wrong dtype" else f"{self.noun} {come} out as {kind}"
-        return does, f"What is the `.dtype` of {self.noun}? Which is asked for?"
+        summary = f"{self.noun} {self.has} {kind}" if kind == "the wrong dtype" else f"{self.noun} {come} out as {kind}"
+        return summary, f"What is the `.dtype` of {self.noun}? Which is asked for?"
 
     def other_kind(self) -> tuple[str, str]:
         verb = "come" if self.is_ == "are" else "comes"
@@ -694,7 +694,9 @@ def _axis(code: str) -> str:
 
 def _reduced(form: str) -> str:
     to = {"mean": "averaged to one number", "sum": "added up to one number", "max": "reduced to the largest number"}
-    return next((told for name, told in to.items() if form.endswith(f".{name}()")), "reduced to one number or row")
+    return next(
+        (message for name, message in to.items() if form.endswith(f".{name}()")), "reduced to one number or row"
+    )
 
 
 DONE_TO_IT = (

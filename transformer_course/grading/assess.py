@@ -78,8 +78,8 @@ def assess(
 
         def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
             if (limits := allowance.limits) is None:
-                told = NOT_RUN.format(seconds=int(allowance.spent))
-                return GradedExercise(exercise, Verdict(exercise.name, "crashed", told), 0.0)
+                message = NOT_RUN.format(seconds=int(allowance.spent))
+                return GradedExercise(exercise, Verdict(exercise.name, "crashed", message), 0.0)
             one = assess_one(submission, exercise, limits)
             allowance.spend(one.cost)
             return one
@@ -107,11 +107,11 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
     calls = [remark for remark in graded.remarks if remark.startswith("calls ")]
     if library_calls == "full":
         graded = replace(graded, remarks=[remark for remark in graded.remarks if remark not in calls])
-    told = "\n".join([graded.verdict.message, *(f"Remark: it {remark}." for remark in graded.remarks)])
+    message = "\n".join([graded.verdict.message, *(f"Remark: it {remark}." for remark in graded.remarks)])
     if library_calls == "none" and calls:
-        told = f"The numbers are right, but it {join_words(calls)}, so it has no points."
-        return replace(graded, verdict=replace(graded.verdict, status="wrong", message=told), n_right=0)
-    return replace(graded, verdict=replace(graded.verdict, message=told))
+        message = f"The numbers are right, but it {join_words(calls)}, so it has no points."
+        return replace(graded, verdict=replace(graded.verdict, status="wrong", message=message), n_right=0)
+    return replace(graded, verdict=replace(graded.verdict, message=message))
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
@@ -146,8 +146,8 @@ def _with_solutions(submission: Submission, exercise: Exercise, parts: Sequence[
 def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
     """Return the result with what it depends on."""
     names = " and ".join(f"`{part.name}`" for part in parts)
-    told = f"This is right with the course's {names} in place of yours, so it has all its points."
-    return replace(graded, verdict=replace(graded.verdict, message=f"{told}\n{graded.verdict.message}"))
+    message = f"This is right with the course's {names} in place of yours, so it has all its points."
+    return replace(graded, verdict=replace(graded.verdict, message=f"{message}\n{graded.verdict.message}"))
 
 
 def assess_exercise(submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int) -> GradedExercise:

@@ -56,11 +56,11 @@ def _like(name: str, page: str) -> bytes:
 
 
 def _as_notebook(page: str) -> bytes:
-    shown = page.partition("<main>")[2].partition("</main>")[0]
+    displayed = page.partition("<main>")[2].partition("</main>")[0]
     output: dict[str, Any] = {
         "output_type": "display_data",
         "metadata": {},
-        "data": {"text/html": shown.splitlines(keepends=True)},
+        "data": {"text/html": displayed.splitlines(keepends=True)},
     }
     cell: dict[str, Any] = {
         "cell_type": "code",

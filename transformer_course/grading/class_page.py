@@ -28,14 +28,14 @@ class SharedMistake:
     Args:
         exercise: The exercise.
         name: The mistake's name.
-        does: What it does, as a clause with the marks of ``Panel``.
+        summary: What it does, as a clause with the marks of ``Panel``.
         students: Who made it.
         n_answers: Number of students who have answered the exercise.
     """
 
     exercise: Exercise
     name: str
-    does: str
+    summary: str
     students: Sequence[str]
     n_answers: int
 
@@ -101,7 +101,7 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
         )
         for (name, mistake), who in made.items()
     ]
-    return sorted(found, key=lambda one: (-len(one.students), one.exercise.name, one.does))
+    return sorted(found, key=lambda one: (-len(one.students), one.exercise.name, one.summary))
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
@@ -115,7 +115,7 @@ def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
 def describe_mistake(exercise: Exercise, name: str) -> str:
     """Return what a recognised mistake does, as a clause."""
     if name in GENERAL_MISTAKES:
-        return GENERAL_MISTAKES[name].does
+        return GENERAL_MISTAKES[name].summary
     if name.startswith("stops_at_") and exercise.steps:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
@@ -123,13 +123,13 @@ def describe_mistake(exercise: Exercise, name: str) -> str:
     known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _generated_mistake(
         exercise, name
     )
-    return (known.does or known.says.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
+    return (known.summary or known.message.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
 
 
 def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
     """Return the likeliest generated mistake of a name; None if there is none."""
     edits = (edit for edit in catalogue_of(exercise).edits if edit.name == name)
-    return next((GeneratedMistake(edit, exercise.steps, exercise.told) for edit in edits if exercise.steps), None)
+    return next((GeneratedMistake(edit, exercise.steps, exercise.messages) for edit in edits if exercise.steps), None)
 
 
 def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseResult]]:
@@ -169,10 +169,10 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
             f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
         "Late, or handed in at a time that is not known": [
-            f"{student.name}: {lesson.lesson}, {lesson.lateness.says}"
+            f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
             for student in results.students
             for lesson in student.lessons.values()
-            if lesson.lateness.says
+            if lesson.lateness.message
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }

@@ -253,7 +253,7 @@ class ClassResults:
     def has_lateness(self) -> bool:
         """Whether there is something to say about times."""
         lessons = (lesson for student in self.students for lesson in student.lessons.values())
-        return any(lesson.lateness.says for lesson in lessons)
+        return any(lesson.lateness.message for lesson in lessons)
 
     @property
     def has_written_answers(self) -> bool:
@@ -284,7 +284,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
     for raw, own in graded.items():
         by_person[whose[raw]] += own
-    shown = {
+    displayed = {
         person: {
             lesson: _lesson_result(
                 lesson,
@@ -299,17 +299,17 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     }
     near: list[SimilarPair] = []
     for lesson in lessons:
-        counted = {names[person]: own[lesson].notebook for person, own in shown.items()}
+        counted = {names[person]: own[lesson].notebook for person, own in displayed.items()}
         near += similar_pairs(lesson, {name: notebook.fingerprint for name, notebook in counted.items() if notebook})
     students = [
         StudentResult(
             names[person],
             person,
             _of_these_lessons(by_person[person], lessons),
-            shown[person],
+            displayed[person],
             next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
             not listed or person in listed,
-            list(_written_answers(names[person], shown[person].values(), rules)),
+            list(_written_answers(names[person], displayed[person].values(), rules)),
             {one.lesson: one.due for one in extensions[person]},
             _like(names[person], near),
             [one for one in overrides[person] if one.is_open],
@@ -357,8 +357,8 @@ def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:
 def _names(people: Sequence[Person]) -> dict[Person, str]:
     """Return the name of each person in the tables; where two have the same, with what tells them apart."""
     counts = Counter(person.name or person.id for person in people)
-    shown = {person: person.name or person.id for person in people}
-    return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in shown.items()}
+    displayed = {person: person.name or person.id for person in people}
+    return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in displayed.items()}
 
 
 def _by_person(
@@ -395,15 +395,20 @@ def _lesson_result(
             for e in exercises_of(lesson)
         ]
         lateness = rules.late_policy.lateness(notebook.submission, extensions) if notebook else Lateness()
-        shown = LessonResult(lesson, notebook, exercises, lateness, 0.0)
-        after = rules.late_policy.points_after(shown.points, lateness)
+        displayed = LessonResult(lesson, notebook, exercises, lateness, 0.0)
+        after = rules.late_policy.points_after(displayed.points, lateness)
         return LessonResult(lesson, notebook, exercises, lateness, after)
 
-    def rank(shown: LessonResult) -> tuple[float, float, float, bool]:
+    def rank(displayed: LessonResult) -> tuple[float, float, float, bool]:
         """Return what is exported, then all else that speaks for a notebook."""
-        assert shown.notebook is not None
-        exported = shown.points_after + (shown.bonus if rules.bonus else 0)
-        return exported, shown.points_after + shown.bonus, shown.points + shown.bonus, bool(shown.notebook.exercises)
+        assert displayed.notebook is not None
+        exported = displayed.points_after + (displayed.bonus if rules.bonus else 0)
+        return (
+            exported,
+            displayed.points_after + displayed.bonus,
+            displayed.points + displayed.bonus,
+            bool(displayed.notebook.exercises),
+        )
 
     own = [result(notebook) for notebook in notebooks if notebook.submission.lesson == lesson]
     return max(own, key=rank) if own else result(None)
@@ -421,14 +426,16 @@ def lessons_of(
     by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]
     counts = Counter(lesson for lessons in by_student for lesson in lessons)
     n = sum(map(bool, by_student))
-    seen = [lesson for lesson in every_lesson() if counts[lesson]]
+    observed = [lesson for lesson in every_lesson() if counts[lesson]]
     if rules.lessons:
-        return [lesson for lesson in seen if lesson in rules.lessons], {}
+        return [lesson for lesson in observed if lesson in rules.lessons], {}
     least = max(LEAST_SHARE * n, min(2, max(counts.values(), default=0)))
     few = {
-        lesson: (counts[lesson], n) for lesson in seen if counts[lesson] < least and lesson not in rules.late_policy.due
+        lesson: (counts[lesson], n)
+        for lesson in observed
+        if counts[lesson] < least and lesson not in rules.late_policy.due
     }
-    return [lesson for lesson in seen if lesson not in few], few
+    return [lesson for lesson in observed if lesson not in few], few
 
 
 def max_points(lessons: Sequence[str]) -> int:

@@ -57,11 +57,11 @@ class ClassRules:
     library_calls: str = "remark"
     bonus: bool = False
 
-    def says(self) -> Iterator[str]:
+    def message(self) -> Iterator[str]:
         """Yield what holds, in words; whatever is not said is as it is without being set."""
         if self.lessons:
             yield f"only {', '.join(self.lessons)}"
-        yield from self.late_policy.says()
+        yield from self.late_policy.message()
         if self.extensions:
             yield f"{len(self.extensions)} extension{'s' if len(self.extensions) > 1 else ''}"
         if self.partial_credit:
@@ -108,13 +108,13 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
     if not path.exists():
         return LatePolicy(), False, [], "remark"
     try:
-        told: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        policy, partial_credit = LatePolicy.from_dict(told), told.get("partial_credit", False)
-        lessons = [lesson for lesson in every_lesson() if lesson in told.get("lessons", [])]
-        library_calls = told.get("library_calls", "remark")
+        text: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        policy, partial_credit = LatePolicy.from_dict(text), text.get("partial_credit", False)
+        lessons = [lesson for lesson in every_lesson() if lesson in text.get("lessons", [])]
+        library_calls = text.get("library_calls", "remark")
         if library_calls not in LIBRARY_CALLS:
             raise ValueError(f"library_calls is none of {', '.join(LIBRARY_CALLS)}")
-        if type(partial_credit) is not bool or len(lessons) != len(told.get("lessons", [])):
+        if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
             raise ValueError("unknown lessons, or a partial credit that is neither true nor false")
         return policy, partial_credit, lessons, library_calls
     except (KeyError, TypeError, AttributeError, ValueError) as error:

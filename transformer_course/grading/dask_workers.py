@@ -92,11 +92,11 @@ class SchedulerGrader:
         }
         try:
             for done in as_completed(futures):
-                guards, told = done.result()
+                guards, message = done.result()
                 name = futures[done]
                 graded = [
                     _with_submission(notebook, submission)
-                    for notebook, submission in zip(told, students[name], strict=True)
+                    for notebook, submission in zip(message, students[name], strict=True)
                 ]
                 keep(name, graded, guards)
                 yield name

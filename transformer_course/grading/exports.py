@@ -38,12 +38,13 @@ class FilledTable:
     Args:
         text: The table.
         found: The result of each student who has points in it.
-        told: Lines that say which column it is, how many students get points, who gets none, and which cells change.
+        messages: Lines that say which column it is, how many students get points, who gets none, and which cells
+            change.
     """
 
     text: str
     found: Sequence[StudentResult]
-    told: str
+    messages: str
 
 
 class RawTable:
@@ -151,9 +152,9 @@ def merge_into_canvas(
             name = table.read(row, login)
             person = Person(table.read(row, number), table.read(row, student), name if "@" in name else "", name)
             rows[person] = (row, table.read(row, sis))
-    found, told = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
+    found, messages = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
     cells = [(result, rows[person][0], place) for person, result in found.items()]
-    lines = [where, told, *_fill_in(table, cells, results, lesson)]
+    lines = [where, messages, *_fill_in(table, cells, results, lesson)]
     beyond = sum(_points(result, results, lesson) > possible for result in found.values())
     if beyond:
         lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
@@ -197,9 +198,9 @@ def merge_into_moodle(export: Path, results: ClassResults, *, lesson: str = "") 
             full_name = table.read(row, name) or f"{table.read(row, first)} {table.read(row, last)}".strip()
             own_id = table.read(row, number).removeprefix(PARTICIPANT)
             rows[Person(own_id or table.read(row, email), full_name, table.read(row, email))] = row
-    found, told = _matched(results, dict.fromkeys(rows, ""), lesson)
+    found, messages = _matched(results, dict.fromkeys(rows, ""), lesson)
     cells = [(result, rows[person], grade) for person, result in found.items()]
-    lines = [told, *_fill_in(table, cells, results, lesson)]
+    lines = [messages, *_fill_in(table, cells, results, lesson)]
     for person, result in found.items():
         rows[person][feedback] = write_cell(short_feedback(result, lesson))
     return FilledTable(str(table), list(found.values()), "\n".join(lines))
@@ -229,18 +230,18 @@ def _number(text: str) -> float | None:
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
     """Return what is to be said about each exercise, as HTML in one line."""
     lines: list[str] = []
-    for shown in _lessons(student, lesson):
-        late = f" {shown.lateness.says}." if shown.lateness.says else ""
-        points, of = _plain(shown.points), max_points([shown.lesson])
-        lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(shown.lesson, points, of, late))
-        for one in shown.exercises:
+    for displayed in _lessons(student, lesson):
+        late = f" {displayed.lateness.message}." if displayed.lateness.message else ""
+        points, of = _plain(displayed.points), max_points([displayed.lesson])
+        lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(displayed.lesson, points, of, late))
+        for one in displayed.exercises:
             panel = one.graded.verdict.panel if one.graded else None
             title, message = (panel.title, panel.message) if panel else (f"{one.exercise.name}: not handed in", "")
-            says = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
+            first_line = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
             bonus = "bonus: " if one.exercise.stretch else ""
-            told = f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}). {says}"
+            messages = f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}). {first_line}"
             comment = _in_one_line(one.override.comment if one.override else "")
-            lines.append(Markup("{} {}").format(as_html(told.strip()), comment).strip())
+            lines.append(Markup("{} {}").format(as_html(messages.strip()), comment).strip())
     for answer in student.written:
         if lesson in ("", answer.lesson):
             question, comment = _in_one_line(answer.question), _in_one_line(answer.comment)
@@ -277,7 +278,7 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
         person = by_university.get(own.id) or by_system.find(
             *lms_ids, *filter(None, (own.email, own.login, own.id, own.name))
         )
-        is_graded = any(shown.notebook and shown.notebook.exercises for shown in _lessons(student, lesson))
+        is_graded = any(displayed.notebook and displayed.notebook.exercises for displayed in _lessons(student, lesson))
         if not is_graded and not _has_points(student, lesson):
             lines.append(f"  {student.name}: {student.status}; the cell stays as it was.")
         elif person is None:
@@ -290,11 +291,11 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
 
 
 def _lessons(student: StudentResult, lesson: str) -> list[LessonResult]:
-    return [shown for shown in student.lessons.values() if lesson in ("", shown.lesson)]
+    return [displayed for displayed in student.lessons.values() if lesson in ("", displayed.lesson)]
 
 
 def _has_points(student: StudentResult, lesson: str) -> bool:
-    return any(shown.points or shown.bonus for shown in _lessons(student, lesson))
+    return any(displayed.points or displayed.bonus for displayed in _lessons(student, lesson))
 
 
 def _points(student: StudentResult, results: ClassResults, lesson: str) -> float:

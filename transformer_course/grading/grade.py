@@ -152,17 +152,17 @@ def grade(
             if fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
-            told = new_settings(seed, limits, guards)
-            write_settings(out, told)
+            message = new_settings(seed, limits, guards)
+            write_settings(out, message)
             write_class_rules(out, *rules)
             try:
                 _grade_students(todo, grader, records, library_calls)
             finally:
-                shown = write_report(out, told)
+                displayed = write_report(out, message)
     else:
         write_class_rules(out, *rules)
-        shown = write_report(out, earlier or {})
-    return summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+        displayed = write_report(out, earlier or {})
+    return summary(out, displayed, n_kept=len(read_records(out)) - len(todo))
 
 
 def _check(seed: int | None, jobs: int, lessons: Sequence[str], library_calls: str) -> None:
@@ -272,8 +272,8 @@ def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmissio
     if not graded.exercises:
         return graded
     exercises = [with_remarks(one, library_calls) for one in graded.exercises]
-    told = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
-    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in told]
+    message = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
+    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in message]
     texts = {one.name: without_control_codes(answer_text(cells, one.name)) for one in exercises_of(lesson)}
     answers = {name: text for name, text in texts.items() if text}
     text = fingerprint(cells, lesson)

@@ -22,13 +22,13 @@ TAKEN_OFF = "taken off for lateness"
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
     """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
     person = student.person
-    shown = asdict(person) if results.is_listed else {}
+    displayed = asdict(person) if results.is_listed else {}
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
-    late = {"late": " ".join(f"{one.lesson}: {one.lateness.says}." for one in counted if one.lateness.says)}
+    late = {"late": " ".join(f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.message)}
     return {
         "student": student.name,
-        **shown,
+        **displayed,
         **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
         "points": plain_number(student.points),
         "of": results.max_points,
@@ -74,7 +74,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         results: The results of everybody.
         settings: How they came about, as ``settings.new_settings`` returns it.
     """
-    told = {
+    message = {
         **settings,
         "lessons": list(results.lessons),
         "of": results.max_points,
@@ -82,7 +82,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(out / "results.json", json.dumps(message, indent=1, ensure_ascii=False) + "\n")
     atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
 
 
@@ -103,7 +103,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
                 "points": plain_number(lesson.points),
                 "bonus": plain_number(lesson.bonus),
                 "points_after_lateness": plain_number(lesson.points_after),
-                "late": lesson.lateness.says,
+                "late": lesson.lateness.message,
                 "days_late": lesson.lateness.days,
                 "exercises": {
                     one.exercise.name: {
@@ -130,11 +130,11 @@ def recorded_points(out: Path) -> dict[str, dict[str, float]]:
         return {
             str(name): {
                 str(exercise): float(one["points"])
-                for lesson in told["lessons"].values()
+                for lesson in message["lessons"].values()
                 for exercise, one in lesson["exercises"].items()
             }
-            | {TAKEN_OFF: _taken_off(told["points"], told["points_after_lateness"])}
-            for name, told in students.items()
+            | {TAKEN_OFF: _taken_off(message["points"], message["points_after_lateness"])}
+            for name, message in students.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}
@@ -193,7 +193,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     if results.changes:
         lines.append(f"  Changed since last time: {pluralise(len(results.changes), 'student')}.")
         lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
-    if held := "; ".join(results.rules.says()):
+    if held := "; ".join(results.rules.message()):
         lines.append(f"  In force: {held}.")
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 

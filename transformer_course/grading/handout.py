@@ -35,8 +35,8 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
     cells = [new_markdown_cell(f"# {own.lesson}", id="title"), new_code_cell(IMPORTS, id="imports")]
     for exercise in exercises_of(own.lesson):
         bonus = ", a bonus" if exercise.stretch else ""
-        told = f"## `{exercise.name}` ({pluralise(exercise.points, 'point')}{bonus})"
-        cells.append(new_markdown_cell(told, id=f"about-{exercise.name}"))
+        message = f"## `{exercise.name}` ({pluralise(exercise.points, 'point')}{bonus})"
+        cells.append(new_markdown_cell(message, id=f"about-{exercise.name}"))
         tags = {"tags": ["exercise"]}
         cells.append(new_code_cell(stub(exercise), id=exercise.name, metadata=tags))
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

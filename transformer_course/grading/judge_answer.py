@@ -47,16 +47,16 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
     if outcome.answer is None:
         return outcome
-    told: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
-    if not told:
+    message: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
+    if not message:
         try:
             cases = behaviour(exercise, seed).cases
             records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
-            told["observations"] = observations_of(records, cases)
-            told["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
+            message["observations"] = observations_of(records, cases)
+            message["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
         except Exception:  # forged records can make the code that reads them raise anything
-            told["malformed"] = True
-    return replace(outcome, answer=cut_texts(told, MAX_TEXT_LENGTH))
+            message["malformed"] = True
+    return replace(outcome, answer=cut_texts(message, MAX_TEXT_LENGTH))
 
 
 def judge_answer(
@@ -115,21 +115,21 @@ def _in_little_memory(
     if outcome.reason in (*KILLED, TOO_BUSY):
         return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
     records = (outcome.answer or {}).get("records")
-    seen = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
+    found = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
     right = observe(exercise.reference, case)
-    if distance(seen.get("output"), right.get("output")) <= 1:
+    if distance(found.get("output"), right.get("output")) <= 1:
         return verdict, outcome.cost
-    told = f"The numbers of the small cases are right. But on a large one ({case.label}), "
-    error = str(seen.get("error"))
+    message = f"The numbers of the small cases are right. But on a large one ({case.label}), "
+    error = str(found.get("error"))
     if "MemoryError" in error or "allocate memory" in error:
-        told += (
+        message += (
             f"it takes more than {LITTLE_MEMORY_MB} MB of memory beside its arguments: something is made at once there."
         )
-    elif "output" in seen:
-        told += "they are not."
+    elif "output" in found:
+        message += "they are not."
     else:
-        told += f"it did not return within {sandbox.limits.seconds:g} s, or it crashed."
-    return replace(verdict, status="wrong", message=told), outcome.cost
+        message += f"it did not return within {sandbox.limits.seconds:g} s, or it crashed."
+    return replace(verdict, status="wrong", message=message), outcome.cost
 
 
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
@@ -139,8 +139,8 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
     if verdict.passed:
         return n_cases, n_cases
     try:
-        seen = known.normalised((outcome.answer or {})["observations"])
-        right = [observation_distance(one, other) <= 1 for one, other in zip(seen, known.expected, strict=False)]
+        found = known.normalised((outcome.answer or {})["observations"])
+        right = [observation_distance(one, other) <= 1 for one, other in zip(found, known.expected, strict=False)]
         return sum(right), n_cases
     except Exception:  # as in judge_outcome
         return 0, n_cases

@@ -23,11 +23,11 @@ class Lateness:
 
     Args:
         days: Days late, those begun counted whole. None: it is late, and nobody knows by how much.
-        says: The same in words, with where it is known from; empty if nothing is to be said.
+        message: The same in words, with where it is known from; empty if nothing is to be said.
     """
 
     days: int | None = 0
-    says: str = ""
+    message: str = ""
 
 
 @dataclass(frozen=True)
@@ -100,16 +100,16 @@ class LatePolicy:
         return {"due": {k: v.isoformat() for k, v in self.due.items()}, "penalty": self.penalty, "grace": self.grace}
 
     @classmethod
-    def from_dict(cls, told: Mapping[str, Any]) -> "LatePolicy":
+    def from_dict(cls, report: Mapping[str, Any]) -> "LatePolicy":
         """Return the policy from JSON.
 
         Raises:
             ValueError, TypeError, AttributeError: It is none.
         """
-        due = {lesson: datetime.fromisoformat(text) for lesson, text in told.get("due", {}).items()}
-        return cls(due, float(told.get("penalty", 0)), float(told.get("grace", 0)))
+        due = {lesson: datetime.fromisoformat(text) for lesson, text in report.get("due", {}).items()}
+        return cls(due, float(report.get("penalty", 0)), float(report.get("grace", 0)))
 
-    def says(self) -> Iterator[str]:
+    def message(self) -> Iterator[str]:
         """Yield what the policy is, in words."""
         dates = [f"{lesson or 'lessons'} due {in_words(due)}" for lesson, due in sorted(self.due.items())]
         yield from dates

@@ -23,13 +23,13 @@ def marked_code(code: str, message: str) -> tuple[Markup, bool]:
     """
     lines = code.splitlines()
     number, begin, end = _place(lines, message)
-    shown: list[str] = []
+    displayed: list[str] = []
     for n, line in enumerate(lines[:MAX_LINES], 1):
         marked = Markup("{}<mark>{}</mark>{}").format(line[:begin], line[begin:end], line[end:])
-        shown.append(Markup("{:>3}  {}").format(n, marked if n == number else line))
+        displayed.append(Markup("{:>3}  {}").format(n, marked if n == number else line))
     if len(lines) > MAX_LINES:
-        shown.append(f"     … and {len(lines) - MAX_LINES} more lines")
-    return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(shown)), 0 < number <= MAX_LINES
+        displayed.append(f"     … and {len(lines) - MAX_LINES} more lines")
+    return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(displayed)), 0 < number <= MAX_LINES
 
 
 def _place(lines: list[str], message: str) -> tuple[int, int, int]:

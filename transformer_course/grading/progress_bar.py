@@ -28,9 +28,9 @@ def _warnings_above_the_bar() -> Iterator[None]:
     with warnings.catch_warnings():  # which puts back what shows them
         show = warnings.showwarning
 
-        def show_above(*told: Any, **also: Any) -> None:
+        def show_above(*message: Any, **also: Any) -> None:
             with tqdm.external_write_mode():
-                show(*told, **also)
+                show(*message, **also)
 
         warnings.showwarning = show_above
         yield

@@ -57,12 +57,12 @@ class Records:
 
     def changed_settings(self, student: str) -> str:
         """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
-        before, now = (_read(self._path(student)) or {}).get("settings", self._told), self._told
+        before, now = (_read(self._path(student)) or {}).get("settings", self._own_words), self._own_words
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        told = [(name.replace("_", " "), UNSAID.get(name, "none"), name) for name in names]
+        message = [(name.replace("_", " "), UNSAID.get(name, "none"), name) for name in names]
         return "; ".join(
             f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
-            for words, unsaid, name in told
+            for words, unsaid, name in message
         )
 
     def write(
@@ -86,7 +86,7 @@ class Records:
         record = {
             "student": student,
             "key": self._key(submissions),
-            "settings": self._told,
+            "settings": self._own_words,
             "guards": dict(guards),
             "notebooks": [
                 {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)} for one in graded
@@ -117,19 +117,19 @@ class Records:
         return self._folder / record_name(student)
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _own_words(self) -> dict[str, str]:
         """The settings that may differ in a folder of results, in words."""
-        told = {name: setting for name, setting in self._settings.items() if name != "seed"}
-        if limits := told.get("limits"):
-            told["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
-        if own := told.pop("own", None):
-            told["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
-        return {name: str(setting) for name, setting in told.items()}
+        message = {name: setting for name, setting in self._settings.items() if name != "seed"}
+        if limits := message.get("limits"):
+            message["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
+        if own := message.pop("own", None):
+            message["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
+        return {name: str(setting) for name, setting in message.items()}
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
-        told = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
-        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        message = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
+        return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
@@ -238,8 +238,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _check(told: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:
+def _check(message: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:
     for kind, names in fields.items():
         for name in names:
-            if type(told[name]) is not kind and not (kind is float and type(told[name]) is int):
-                raise TypeError(f"{name} is not of type {kind.__name__}; got {told[name]!r}")
+            if type(message[name]) is not kind and not (kind is float and type(message[name]) is int):
+                raise TypeError(f"{name} is not of type {kind.__name__}; got {message[name]!r}")

@@ -228,20 +228,20 @@ def _without_prefix(submissions: Sequence[Submission], folder: str, repositories
 
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
     """Number the students whose names look alike, and say so: "Zoë" has two encodings, "bob " ends in a space."""
-    shown: dict[str, str] = {}
+    displayed: dict[str, str] = {}
     remarks: dict[str, str] = {}
     for submission in submissions:
-        if submission.raw_name in shown:
+        if submission.raw_name in displayed:
             continue
-        alike = [name for name in shown.values() if _without_number(name) == submission.student.casefold()]
+        alike = [name for name in displayed.values() if _without_number(name) == submission.student.casefold()]
         number = f" ({submission.lms_id or len(alike) + 1})" if alike else ""
-        shown[submission.raw_name] = f"{submission.student}{number}"
+        displayed[submission.raw_name] = f"{submission.student}{number}"
         if alike:
             remark = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
             if submission.lms_id:
                 remark = f"Another student is called “{alike[0]}”, too."
             remarks[submission.raw_name] = remark
-    return [replace(one, student=shown[one.raw_name], remark=remarks.get(one.raw_name, "")) for one in submissions]
+    return [replace(one, student=displayed[one.raw_name], remark=remarks.get(one.raw_name, "")) for one in submissions]
 
 
 def _without_number(name: str) -> str:

@@ -189,14 +189,14 @@ def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = No
 
 
 def _members(
-    file: IO[bytes], shown: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
+    file: IO[bytes], displayed: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
 ) -> Iterator[SubmittedFile]:
     try:
         _check_directory(file)
         archive = zipfile.ZipFile(file)
     except (UnreadableFile, zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
         why = str(error) if isinstance(error, UnreadableFile) else "The zip is damaged."
-        yield SubmittedFile(shown, parts or (stem,), problem=why)
+        yield SubmittedFile(displayed, parts or (stem,), problem=why)
         return
     with archive:
         folders, filled = set[str](), set[str]()
@@ -204,27 +204,29 @@ def _members(
             (folders if info.is_dir() else filled).update(inner[:1])
             if not info.is_dir():
                 own_time = time or _time_in_zip(info)
-                yield from _member(archive, info, shown.joinpath(*inner), (*parts, *inner), own_time, problem, depth)
+                yield from _member(
+                    archive, info, displayed.joinpath(*inner), (*parts, *inner), own_time, problem, depth
+                )
         if parts and not filled:
-            yield SubmittedFile(shown, parts, problem=NO_NOTEBOOK_IN_ZIP)
+            yield SubmittedFile(displayed, parts, problem=NO_NOTEBOOK_IN_ZIP)
         for folder in set() if parts else sorted(folders - filled):  # of a class, each is a student's
-            yield SubmittedFile(shown / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
+            yield SubmittedFile(displayed / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
 
 
 def _entries(
     archive: zipfile.ZipFile, stem: str, *, is_class: bool
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
     """Yield what a zip lists, with the names of its folders and its own as seen from inside, and with its problem."""
-    seen: set[tuple[str, ...]] = set()
+    observed: set[tuple[str, ...]] = set()
     for info in archive.infolist():
         name = PurePosixPath(info.filename.replace("\\", "/"))
         inner = name.parts
         if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in NOT_HANDED_IN:
             continue
         problem = _problem_of(info, name)
-        if inner in seen:
+        if inner in observed:
             problem = "The zip holds two files of this name: the first one was read."
-        seen.add(inner)
+        observed.add(inner)
         if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
             inner = inner[1:]  # a folder, zipped under its own name
         if _leads_out(name):

@@ -144,10 +144,10 @@ class Worker:
             # Once, the process may be killed, or a sandbox break, because the system has no memory or process left.
             if is_again or (judged is None and not was_killed):
                 break
-        told = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
-        verdict, seconds = Verdict(task.name, "crashed", told), time.monotonic() - begun
-        shown = min(seconds, task.limits.kill_after)
-        return GradedExercise(exercise, verdict, shown, cost=shown if was_killed else seconds)
+        message = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
+        verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - begun
+        displayed = min(seconds, task.limits.kill_after)
+        return GradedExercise(exercise, verdict, displayed, cost=displayed if was_killed else seconds)
 
     def _wait_for_reference(self, name: str) -> None:
         if not self._connection.poll(REFERENCE_SECONDS):

@@ -169,7 +169,7 @@ def write_sheet(out: Path, answers: Iterable[WrittenAnswer], marks: Mapping[Key,
         atomic_write_text(out / SHEET, as_csv(table))
 
 
-def _cell(told: str | float | None) -> str | float:
-    if told is None:
+def _cell(message: str | float | None) -> str | float:
+    if message is None:
         return ""
-    return int(told) if isinstance(told, float) and told == int(told) else told
+    return int(message) if isinstance(message, float) and message == int(message) else message

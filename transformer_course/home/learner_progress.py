@@ -66,8 +66,8 @@ class LessonState:
         cells = [*self.outline.left_after]
         if self.open:
             cells = cells[: cells.index(self.open[0])]
-        seen = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
-        return seen[-1] if seen else ""
+        observed = [cell for cell in cells if cell in self.executed or cell.removeprefix("check-") in self.passed]
+        return observed[-1] if observed else ""
 
     @property
     def minutes_left(self) -> int:
@@ -79,10 +79,10 @@ class LessonState:
 
     @property
     def _others_left(self) -> float:
-        seen = self.passed or [cell for cell in self.outline.left_after if cell in self.executed]
-        if not seen or (self.outline.exercises and not self.passed):
+        observed = self.passed or [cell for cell in self.outline.left_after if cell in self.executed]
+        if not observed or (self.outline.exercises and not self.passed):
             return self.outline.other_minutes
-        return self.outline.left_after[seen[-1]]
+        return self.outline.left_after[observed[-1]]
 
 
 @dataclass(frozen=True)

@@ -37,20 +37,20 @@ class CellPanels:
         self._waiting = [panel for panel in self._waiting if panel is not result.result]
         self._show_those_before(None)
 
-    def _as_html(self, shown: Verdict | Panel) -> str:
+    def _as_html(self, displayed: Verdict | Panel) -> str:
         """Return the HTML of what is being shown, after the panels that came before it."""
-        self._show_those_before(shown)
-        shown_as = shown._repr_html_()
-        if isinstance(shown, Verdict) and os.environ.get("TRANSFORMER_LAB_LIVE") == "1":
-            shown_as = with_button(shown_as, shown)
+        self._show_those_before(displayed)
+        shown_as = displayed._repr_html_()
+        if isinstance(displayed, Verdict) and os.environ.get("TRANSFORMER_LAB_LIVE") == "1":
+            shown_as = with_button(shown_as, displayed)
         return shown_as
 
-    def _show_those_before(self, shown: object) -> None:
+    def _show_those_before(self, displayed: object) -> None:
         from IPython.display import display
 
         waiting, self._waiting = self._waiting, []  # to display a panel comes back here
         for place, panel in enumerate(waiting):
-            if panel is shown:
+            if panel is displayed:
                 self._waiting = waiting[place + 1 :]
                 return
             display(panel)

@@ -157,14 +157,14 @@ def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> N
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
     prediction, sure = split_confidence(prediction)
-    answer, seen = None, _measured(value)
+    answer, observed = None, _measured(value)
     if choices is not None and (nearest := nearest_choice(value, choices)) != value:
-        seen += f" (nearest of the choices: {_as_text(nearest)})"
+        observed += f" (nearest of the choices: {_as_text(nearest)})"
     if prediction is ...:
-        print(f"you made no prediction, measured {seen}")
+        print(f"you made no prediction, measured {observed}")
     else:
         answer = judge_prediction(prediction, value) if choices is None else judge_choice(prediction, value, choices)
-        print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
+        print(f"you said {_as_text(prediction)}, measured {observed}{f': {answer}' if answer else ''}")
     try:
         current_session().predictions.add(answer, sure, _as_text(prediction), _measured(value))
     except OSError as error:

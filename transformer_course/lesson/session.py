@@ -30,7 +30,7 @@ from transformer_course.running.parts import Parts
 from transformer_course.running.time_limit import CLOCK_FACTOR, SECONDS_PER_CHECK
 from transformer_course.running.trace import CannotTrace, Traced
 from transformer_course.workspace import saved_parts
-from transformer_course.workspace.progress import record_pass, record_told
+from transformer_course.workspace.progress import record_messages, record_pass
 
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
@@ -173,7 +173,7 @@ class Session:
             return
         with contextlib.suppress(OSError):  # no learner waits for it
             if folder := saved_parts.record_folder(self.shell):
-                record_told(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
+                record_messages(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
 
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""
@@ -196,9 +196,11 @@ class Session:
         except CannotTrace:
             return verdict
 
-    def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
+    def _remark(
+        self, attempt: Any, exercise: Exercise, largest: Case, observation: Observation, right: Observation
+    ) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
-        seen_remarks, right_remarks = seen.get("remarks", {}), right.get("remarks", {})
+        seen_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
             return (
                 "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
@@ -219,10 +221,13 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
     return ["The check recognises no known mistake in your code. Read first what it says.", GENERAL_HINTS]
 
 
-def _as_in_eval_mode(seen: Observation, right: Observation) -> Observation:
+def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:
     """Return what was seen of a module, but for its outputs in train mode: these are taken as right."""
-    shown = cast(Mapping[str, Any], right).items()
-    return cast(Observation, {**seen, **{key: value for key, value in shown if key in IN_TRAINING and key in seen}})
+    displayed = cast(Mapping[str, Any], right).items()
+    return cast(
+        Observation,
+        {**observation, **{key: value for key, value in displayed if key in IN_TRAINING and key in observation}},
+    )
 
 
 def _solution(exercise: Exercise, title: str) -> Panel:
@@ -252,8 +257,8 @@ def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
     else:
         close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
         own = own if (own := _name_of(attempt, None) or "").isidentifier() else "attempt"
-        ways = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
-        message = f"No exercise is called {called}. To say which one it answers: {ways}."
+        variants = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
+        message = f"No exercise is called {called}. To say which one it answers: {variants}."
     return Verdict(called or asked, "wrong", message)
 
 

@@ -57,5 +57,5 @@ def is_slow(times: float) -> bool:
 
 def _time(function: Any, case: Case, limit: float) -> float:
     with suppressed_output():
-        [seen] = observe_all(function, [case], limit)
-    return seen.get("remarks", {}).get("seconds", math.inf)
+        [observed] = observe_all(function, [case], limit)
+    return observed.get("remarks", {}).get("seconds", math.inf)

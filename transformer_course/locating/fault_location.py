@@ -55,7 +55,7 @@ class Place:
 
     Args:
         expression: The expression.
-        says: What is wrong with it.
+        problem: What is wrong with it.
         hints: Hints about this place, each telling more.
         step: The step whose right value mends it, or an argument; "" where no step is told.
         proven: Whether the answer comes right with that value in this place alone.
@@ -64,7 +64,7 @@ class Place:
     """
 
     expression: Expression
-    says: str
+    problem: str
     hints: tuple[str, ...] = ()
     step: str = ""
     proven: bool = True
@@ -74,7 +74,7 @@ class Place:
     @property
     def message(self) -> str:
         """The place in words, with the line."""
-        return f"{self.says}\n{_marked_line(self.expression)}"
+        return f"{self.problem}\n{_marked_line(self.expression)}"
 
 
 def _marked_line(expression: Expression) -> str:
@@ -89,9 +89,9 @@ def _marked_line(expression: Expression) -> str:
         first = line.find(" ", begin - MAX_LENGTH_BEFORE - 1, begin) + 1 or begin - MAX_LENGTH_BEFORE
         before += "… "
     last = first + MAX_LINE_LENGTH
-    shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+    displayed = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
     under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
-    return code_block(f"{shown}\n{under}")
+    return code_block(f"{displayed}\n{under}")
 
 
 def may_have_place(verdict: Verdict) -> bool:
@@ -128,9 +128,9 @@ def with_place(
     said = verdict.message
     if place:  # the line of a crash is shown once
         said = said.replace(f"{ON_LINE.format(place.expression.line)}{place.expression.source_line.strip()}", "")
-    told = [*([place.message, note] if place else []), said, met]
+    report = [*([place.message, note] if place else []), said, met]
     return replace(
-        verdict, message="\n".join(part for part in told if part), hints=place.hints if place else verdict.hints
+        verdict, message="\n".join(part for part in report if part), hints=place.hints if place else verdict.hints
     )
 
 
@@ -139,17 +139,17 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
 
     Of several readings of a generated mistake, the one is told whose step is there.
     """
-    told, hints = verdict.message, verdict.hints
+    report, hints = verdict.message, verdict.hints
     order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
     if order and (found := search.place_of_mistake(*order)):
         expression, step = found
         if len(order) == 1 and isinstance(order[0], GeneratedMistake):
-            told = told.replace(order[0].says, order[0].says_at(step, expression.text))
-        told += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
+            report = report.replace(order[0].message, order[0].message_at(step, expression.text))
+        report += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
     if place := search.place_of_change(changed):
-        told += f"\n{place.message}"
+        report += f"\n{place.message}"
         hints = hints if order else place.hints
-    return replace(verdict, message=told, hints=hints)
+    return replace(verdict, message=report, hints=hints)
 
 
 def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
@@ -218,8 +218,8 @@ class _Search:
         for one in self.cases if names else ():
             if found := side_effect_source.first_write(self.traced.expressions, one.trace, names):
                 expression, name = found
-                says = f"The argument `{name}` is changed here:"
-                return Place(expression, says, IN_PLACE_HINTS[1:])
+                problem = f"The argument `{name}` is changed here:"
+                return Place(expression, problem, IN_PLACE_HINTS[1:])
         return None
 
     def place_of_mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
@@ -230,10 +230,10 @@ class _Search:
         """
         if not self.failing or self.known.exercise.steps is None or len(others) > 1:
             return None
-        changed = {step for way in mistake.variants if way.of is self.steps for step in way.changes}
+        changed = {step for variant in mistake.step_variants if variant.of is self.steps for step in variant.changes}
         if isinstance(mistake, GeneratedMistake):
             changed |= {reading.step for reading in mistake.edit.readings}
-        for self.besides in others[0].variants if others else (None,):
+        for self.besides in others[0].step_variants if others else (None,):
             found = self._mending({}, changed)
             if found and self._is_certain(*found) and not self._may_be_a_loop(found[0]):
                 return found if not _READS.fullmatch(found[0].text) else None
@@ -258,33 +258,33 @@ class _Search:
                 continue
             if found := side_effect_source.first_unrepeatable(self.traced.expressions, first, second):
                 expression, values = found
-                says = f"{_underlined(expression)} is different when your code is called again{values}."
-                return Place(expression, says, _hints_on_second_call(expression))
+                problem = f"{_underlined(expression)} is different when your code is called again{values}."
+                return Place(expression, problem, _hints_on_second_call(expression))
         return None
 
     def _other_dtype(self) -> Place | None:
         """Return the first expression in which the right numbers get the dtype that is not right."""
         if not self.failing:
             return None
-        shown = self.failing[0]
-        right = self.known.expected[shown.index].get("output")
-        output = self._normalised(shown, shown.trace)
+        displayed = self.failing[0]
+        right = self.known.expected[displayed.index].get("output")
+        output = self._normalised(displayed, displayed.trace)
         if not side_effect_source.is_other_dtype(output, right):
             return None
         assert isinstance(output, Tensor) and isinstance(right, Tensor)
-        made = side_effect_source.sources_of_dtype(self.traced.expressions, shown.trace, output.dtype)
+        made = side_effect_source.sources_of_dtype(self.traced.expressions, displayed.trace, output.dtype)
         if not made or not self._mends_all(
             lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)
         ):
             return None
         first, *others = made
         now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
-        told = [f"{_underlined(first)} is of dtype {now}; it should be {should}."]
+        report = [f"{_underlined(first)} is of dtype {now}; it should be {should}."]
         if others:
-            told.append(f"The same goes for {_where(others[0])}.")
+            report.append(f"The same goes for {_where(others[0])}.")
         elif self._mends_large(lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)):
-            told.append(THE_REST)
-        return Place(first, " ".join(told), _hints_on_dtype(first, should))
+            report.append(THE_REST)
+        return Place(first, " ".join(report), _hints_on_dtype(first, should))
 
     def _of_steps(self) -> Place | None:
         """Return the first place that the right value of a step mends."""
@@ -294,13 +294,13 @@ class _Search:
             found = self._mending(given)
             early = self._earlier(given, found)
             if early is None and found is None:
-                return self._told(*first, proven=False, supposed=True) if first else None
+                return self._own_words(*first, proven=False, supposed=True) if first else None
             if early is None:
                 assert found is not None
-                return self._told(*(first or found), proven=first is None)
+                return self._own_words(*(first or found), proven=first is None)
             first = first or early
             given[early[0].number] = early[1]
-        return self._told(*first, proven=False, supposed=True) if first else None
+        return self._own_words(*first, proven=False, supposed=True) if first else None
 
     def _mending(self, given: Mapping[int, str], among: Collection[str] | None = None) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
@@ -309,16 +309,16 @@ class _Search:
         taken that is more than a name, for what is normalised later on may be anything before; and then the largest
         around it where the same step does. Only ``among`` some steps is looked for where it is known which are wrong.
         """
-        shown = self.failing[0]
-        for step in shown.right:
+        displayed = self.failing[0]
+        for step in displayed.right:
             if among is not None and step not in among:
                 continue
             mending = [
                 self.traced.expressions[number]
-                for number in self._order(shown.trace)
+                for number in self._order(displayed.trace)
                 if number not in given
                 and not self._holds_a_given(number, given)
-                and self._may_stand(shown, number, step)
+                and self._may_stand(displayed, number, step)
                 and self._mends({**given, number: step})
                 and not self._is_idle(number, step, given)
             ]
@@ -326,7 +326,7 @@ class _Search:
                 last = ([one for one in mending if not one.is_name] or mending)[-1]
                 expression = next(one for one in mending if self._give_the_same(one, last))
                 for larger in expression.inside:
-                    is_other = self._is_condition(shown, larger) or larger in given
+                    is_other = self._is_condition(displayed, larger) or larger in given
                     if not is_other and self._mends({**given, larger: step}):
                         expression = self.traced.expressions[larger]
                 return expression, step
@@ -339,14 +339,14 @@ class _Search:
 
     def _is_idle(self, number: int, step: str, given: Mapping[int, str]) -> bool:
         """Return whether other numbers in the same place would do as well, so that it proves nothing."""
-        shown = self.failing[0]
-        put = self._put({**given, number: step}, shown)
+        displayed = self.failing[0]
+        put = self._put({**given, number: step}, displayed)
         if not isinstance(put[number], int | float):
-            return self._decides_a_comparison(number, put, shown)
+            return self._decides_a_comparison(number, put, displayed)
         put[number] = 3 * put[number] + 1
-        return self._is_mended(shown, self._run(shown.index, put))
+        return self._is_mended(displayed, self._run(displayed.index, put))
 
-    def _decides_a_comparison(self, number: int, put: Mapping[int, Any], shown: _Case) -> bool:
+    def _decides_a_comparison(self, number: int, put: Mapping[int, Any], displayed: _Case) -> bool:
         """Return whether what is put makes a comparison of numbers around it come out the same everywhere.
 
         Then it takes away what the comparison was for, such as a mask, and is no right value of anything.
@@ -356,8 +356,8 @@ class _Search:
         ]
         if not around:
             return False
-        trace = self._run(shown.index, put, is_watched=True)
-        return any(_is_decided(trace.values(one)) and not _is_decided(shown.trace.values(one)) for one in around)
+        trace = self._run(displayed.index, put, is_watched=True)
+        return any(_is_decided(trace.values(one)) and not _is_decided(displayed.trace.values(one)) for one in around)
 
     def _is_the_answer(self, step: str) -> bool:
         right = self.failing[0].right
@@ -376,10 +376,10 @@ class _Search:
 
     def _is_reached(self) -> bool:
         """Return whether all that the answer is made of is right somewhere."""
-        shown = self.failing[0]
-        now = self._recognised(shown, shown.trace)
+        displayed = self.failing[0]
+        now = self._recognised(displayed, displayed.trace)
         needed = [need for need in needs(self.steps.steps[self.steps.last]) if need in self.steps.steps]
-        return all(need in now for need in needed if isinstance(shown.right[need], Tensor))
+        return all(need in now for need in needed if isinstance(displayed.right[need], Tensor))
 
     def _is_made_of_right_values(self, place: Expression) -> bool:
         """Return whether all names in an expression hold right values: of arguments, steps, or sizes."""
@@ -399,57 +399,59 @@ class _Search:
 
         That is one where the right value of a step brings later steps right that nothing is now.
         """
-        shown = self.failing[0]
-        again = self._run(shown.index, self._put(given, shown), is_watched=True) if given else shown.trace
-        now = self._recognised(shown, again)
+        displayed = self.failing[0]
+        again = self._run(displayed.index, self._put(given, displayed), is_watched=True) if given else displayed.trace
+        now = self._recognised(displayed, again)
         names = list(self.steps.steps)
         end = names.index(found[1]) if found and found[1] in names else len(names) - 1
         for step in names[:end]:
             needed = [need for need in needs(self.steps.steps[step]) if need in self.steps.steps]
-            needed = [need for need in needed if isinstance(shown.right[need], Tensor)]
-            if step in now or not isinstance(shown.right[step], Tensor) or not now.issuperset(needed):
+            needed = [need for need in needed if isinstance(displayed.right[need], Tensor)]
+            if step in now or not isinstance(displayed.right[step], Tensor) or not now.issuperset(needed):
                 continue
             best: tuple[int, int] | None = None
-            for number in self._order(shown.trace):
+            for number in self._order(displayed.trace):
                 if found and number == found[0].number:
                     break
                 if number in given or self.traced.expressions[number].is_name:
                     continue
-                events = shown.trace.values(number)
-                if not self._may_stand(shown, number, step) or not has_the_shape(events, shown.right[step]):
+                events = displayed.trace.values(number)
+                if not self._may_stand(displayed, number, step) or not has_the_shape(events, displayed.right[step]):
                     continue  # what has another shape may be meant for something else
                 if any(
-                    is_right(events, right) for name, right in shown.right.items() if name != step and _is_table(right)
+                    is_right(events, right)
+                    for name, right in displayed.right.items()
+                    if name != step and _is_table(right)
                 ):
                     continue  # it is right as something else
-                trace = self._run(shown.index, self._put({**given, number: step}, shown), is_watched=True)
-                gained = len(self._recognised(shown, trace) - now - {step})
+                trace = self._run(displayed.index, self._put({**given, number: step}, displayed), is_watched=True)
+                gained = len(self._recognised(displayed, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
                     best = (gained, number)
             if best is not None:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
-        shown = self.failing[0]
-        events = shown.trace.values(expression.number)
+    def _own_words(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
+        displayed = self.failing[0]
+        events = displayed.trace.values(expression.number)
         noun = self.steps.noun(step)
         if expression.text == step and step not in self.steps.steps:
             noun += " as it came in"
         other = expression.is_name and expression.text != step
-        misplaced = other and any(is_right_as_it_is(events, right) for right in shown.right.values())
+        misplaced = other and any(is_right_as_it_is(events, right) for right in displayed.right.values())
         certain = self._is_certain(expression, step)
         is_answer = self._is_the_answer(step)
         if is_answer and not certain:
             return None  # whatever is wrong before it, the answer should be the answer
-        right = in_layout(events, shown.right[step])
+        right = in_layout(events, displayed.right[step])
         difference = ""
         if len(events) == 1 and not misplaced:
             elsewhere = [to_plain_data(one.right[step]) for one in self.cases]
             difference = describe_difference(events[0], to_plain_data(right), elsewhere)
-        if not events and shown.trace.error:
-            difference = f"it crashes ({shown.trace.error[0]})"
-        says = _in_words(
+        if not events and displayed.trace.error:
+            difference = f"it crashes ({displayed.trace.error[0]})"
+        problem = _in_words(
             expression,
             noun,
             difference,
@@ -466,13 +468,13 @@ class _Search:
             before=None if supposed else self._right_before(expression, noun),
         )
         hints = _hints(self.steps, expression, step)
-        return Place(expression, says, hints, step, proven, misplaced, is_certain=proven and certain)
+        return Place(expression, problem, hints, step, proven, misplaced, is_certain=proven and certain)
 
     def _is_wrong_after(self, expression: Expression, step: str) -> bool:
         """Return whether the answer is still wrong with the right value of a step there."""
-        shown = self.failing[0]
-        trace = self._run(shown.index, self._put({expression.number: step}, shown))
-        return not self._is_at_its_end() and not self._is_mended(shown, trace)
+        displayed = self.failing[0]
+        trace = self._run(displayed.index, self._put({expression.number: step}, displayed))
+        return not self._is_at_its_end() and not self._is_mended(displayed, trace)
 
     def _right_before(self, place: Expression, wanted: str) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case, unless it is the one wanted."""
@@ -657,27 +659,27 @@ def _in_words(
         before: The last expression before it that is as it should be, and what it is.
     """
     if is_misplaced:
-        told = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
+        report = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
     else:
         what = f"that round's piece of {noun}" if is_piece else noun
         if is_supposed:
-            told = [f"If, on your line {expression.line}, the underlined part is meant to be {what}, it is wrong."]
+            report = [f"If, on your line {expression.line}, the underlined part is meant to be {what}, it is wrong."]
         else:
             verb = "should be" if is_proven else "is not"
-            told = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
+            report = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
     if difference:
-        told.append(f"{difference[:1].upper()}{difference[1:]}.")
+        report.append(f"{difference[:1].upper()}{difference[1:]}.")
     if is_supposed:
-        return " ".join(told)
+        return " ".join(report)
     if not is_certain:
-        told.append("The mistake is there, or in something it is made of.")
+        report.append("The mistake is there, or in something it is made of.")
     if is_wrong_after:
-        told.append("Something after it is wrong, too.")
+        report.append("Something after it is wrong, too.")
     elif is_all:
-        told.append(THE_REST)
+        report.append(THE_REST)
     if before:
-        told.append(f"Line {before[0].line} gives {before[1]}, as it should.")
-    return " ".join(told)
+        report.append(f"Line {before[0].line} gives {before[1]}, as it should.")
+    return " ".join(report)
 
 
 def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ WRITING = ("Call", "Assign", "AugAssign")
 """Kinds of expressions and statements that can write into a tensor."""
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
 """Errors that shapes may explain."""
-MAX_SHOWN_LENGTH = 30
+MAX_DISPLAYED_LENGTH = 30
 """A value that takes more characters is not shown."""
 OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")
 
@@ -31,9 +31,9 @@ def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: 
         if one.number != other.number:
             return None  # it took another way, and what it asked is not recorded
         if not same(one.value, other.value, tolerance=1e-4):
-            told = [format_value(value) for value in (one.value, other.value)]
-            is_short = max(map(len, told)) <= MAX_SHOWN_LENGTH and "tensor" not in "".join(told)
-            return expressions[one.number], f": {told[0]}, and then {told[1]}" if is_short else ""
+            message = [format_value(value) for value in (one.value, other.value)]
+            is_short = max(map(len, message)) <= MAX_DISPLAYED_LENGTH and "tensor" not in "".join(message)
+            return expressions[one.number], f": {message[0]}, and then {message[1]}" if is_short else ""
     return None
 
 
@@ -96,12 +96,12 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
         if part.inside and part.inside[0] in holders
         if isinstance(value := (trace.values(part.number) or [None])[-1], Tensor)
     ]
-    told = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
-    if not told:
+    message = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
+    if not message:
         return ""
-    if len(told) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
-        return f"On your line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
-    return f"The shapes on your line {whole.line}: {join_words(told)}."
+    if len(message) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
+        return f"On your line {whole.line}, these shapes meet: {message[0]} {operator} {message[1]}."
+    return f"The shapes on your line {whole.line}: {join_words(message)}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:

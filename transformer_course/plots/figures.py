@@ -121,14 +121,14 @@ def mask(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
-    says: tuple[str, str] = ("hidden", "may attend"),
+    message: tuple[str, str] = ("hidden", "may attend"),
     xlabel: str = KEY,
     ylabel: str = QUERY,
 ) -> Axes:
     """Draw a mask: bright where a query may attend to a key, dark where it may not.
 
-    ``says`` names what False and True mean, beside one cell of each; of several masks in a figure only the last shows
-    these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
+    ``message`` names what False and True mean, beside one cell of each; of several masks in a figure only the last
+    shows these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
     """
     colours = colormaps["cividis"].resampled(2)
     image = _map(mask.float(), queries, keys, ax, colours, xlabel, ylabel, beside=2.8)
@@ -140,9 +140,9 @@ def mask(
         ax.tick_params(which="minor", length=0)
     for other in ax.figure.axes:
         legend = other.get_legend()
-        if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == says[::-1]:
+        if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == message[::-1]:
             legend.remove()
-    cells = [Patch(facecolor=colours(i), edgecolor="#7F7F7F", label=says[i]) for i in (1, 0)]
+    cells = [Patch(facecolor=colours(i), edgecolor="#7F7F7F", label=message[i]) for i in (1, 0)]
     ax.legend(handles=cells, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, handlelength=1, handleheight=1)
     return ax
 

@@ -125,11 +125,11 @@ def names_of_function(code: CodeType) -> tuple[str, ...]:
 def _collect(code: CodeType, names: Names, is_called: bool) -> None:
     steps = list(names_in(code))
     in_class = not is_called and code.co_name != "<module>" and not _is_function(code)
-    own = {name for does, name in steps if does == "STORE_NAME"} if code.co_name != "<module>" else set()
-    for does, name in steps:
-        if does in LOOKUPS and name not in own and not _is_dunder(name):
+    own = {name for summary, name in steps if summary == "STORE_NAME"} if code.co_name != "<module>" else set()
+    for summary, name in steps:
+        if summary in LOOKUPS and name not in own and not _is_dunder(name):
             (names.needs_later if is_called else names.needs_at_once)[name] = None
-        elif not is_called and (does == "STORE_GLOBAL" or (does == "STORE_NAME" and not in_class)):
+        elif not is_called and (summary == "STORE_GLOBAL" or (summary == "STORE_NAME" and not in_class)):
             names.binds[name] = None
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -145,8 +145,11 @@ def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
     for operation, low in zip(words, words, strict=True):
         number = high | low
         high = number << 8 if operation == dis.EXTENDED_ARG else 0
-        if (does := _WATCHED.get(operation)) is not None:
-            yield does, code.co_names[number >> 1 if does == "LOAD_GLOBAL" else number]  # its last bit is of a call
+        if (summary := _WATCHED.get(operation)) is not None:
+            yield (
+                summary,
+                code.co_names[number >> 1 if summary == "LOAD_GLOBAL" else number],
+            )  # its last bit is of a call
 
 
 def _is_function(code: CodeType) -> bool:

@@ -44,27 +44,29 @@ def observations_of(records: Sequence[Record], cases: Sequence[Case]) -> list[Ob
     return [observation_of(one, case) for one, case in zip(records, cases, strict=False)]
 
 
-def observation_of(seen: Record, case: Case) -> Observation:
+def observation_of(observed: Record, case: Case) -> Observation:
     """Return what a record shows.
 
     Raises:
         Exception: Any, if the record is malformed: an untrusted process may send any plain data.
     """
-    kept = {key: seen[key] for key in KEPT if key in seen}
-    if "error" in seen or case.kind == "once" or ("parameters" in seen and "output" not in seen):
+    kept = {key: observed[key] for key in KEPT if key in observed}
+    if "error" in observed or case.kind == "once" or ("parameters" in observed and "output" not in observed):
         return cast(Observation, kept)
     if case.kind == "sampler":
-        return _of_sampler(seen, case)
+        return _of_sampler(observed, case)
     kept |= {
-        "changed": _changed({**case.inputs, **case.keywords}, seen["left"]),
-        "repeatable": same(seen["again"], seen["output"], tolerance=1e-4),  # for gradients, torch takes other kernels
+        "changed": _changed({**case.inputs, **case.keywords}, observed["left"]),
+        "repeatable": same(
+            observed["again"], observed["output"], tolerance=1e-4
+        ),  # for gradients, torch takes other kernels
     }
-    before, after = seen["versions"]
+    before, after = observed["versions"]
     if before != after:
         kept["overwritten"] = True
-    if "own_parameters" in seen:
-        kept["own_parameters"] = sum(number >= 0 for number in seen["own_parameters"])
-    if too_large := [name for name, most in case.max_numbers.items() if seen["largest"][name] > most]:
+    if "own_parameters" in observed:
+        kept["own_parameters"] = sum(number >= 0 for number in observed["own_parameters"])
+    if too_large := [name for name, most in case.max_numbers.items() if observed["largest"][name] > most]:
         kept["too_large"] = too_large
     return cast(Observation, kept)
 
@@ -83,17 +85,17 @@ def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
     return changed
 
 
-def _of_sampler(seen: Record, case: Case) -> SamplerObservation:
-    samples = seen["samples"]
+def _of_sampler(observed: Record, case: Case) -> SamplerObservation:
+    samples = observed["samples"]
     found: dict[str, Any] = {
-        "used_global_generator": not torch.equal(seen["random_state"], seeded(0).get_state()),
-        "changed": _changed(call_inputs(case), seen["left"]),
-        "remarks": seen["remarks"],
+        "used_global_generator": not torch.equal(observed["random_state"], seeded(0).get_state()),
+        "changed": _changed(call_inputs(case), observed["left"]),
+        "remarks": observed["remarks"],
         **count_samples(samples, case),
     }
     if "frequencies" in found:
-        other = seen["samples_of_another_seed"]
-        found["repeatable"] = same(samples, seen["samples_again"])
+        other = observed["samples_of_another_seed"]
+        found["repeatable"] = same(samples, observed["samples_again"])
         found["varies_with_seed"] = not same(samples, other) and not _too_even(samples, other, case)
     return cast(SamplerObservation, found)
 

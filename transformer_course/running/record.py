@@ -36,26 +36,26 @@ def record(attempt: Any, case: Case) -> Record:
 
     Whatever goes wrong inside is written down as well; only ``TookTooLong`` and a Ctrl-C pass through.
     """
-    seen: Record
+    observed: Record
     try:
         with default_torch_state(), collected_warnings() as warned:
             match case.kind:
                 case "function":
-                    seen = _record_function(attempt, case)
+                    observed = _record_function(attempt, case)
                 case "module":
-                    seen = _record_module(attempt, case)
+                    observed = _record_module(attempt, case)
                 case "sampler":
-                    seen = _record_sampler(attempt, case)
+                    observed = _record_sampler(attempt, case)
                 case "once":
-                    seen = _record_once(attempt, case)
+                    observed = _record_once(attempt, case)
     except (TookTooLong, KeyboardInterrupt):
         raise
     except BaseException as error:  # sys.exit() in an attempt is one more way to fail
-        seen = {"error": describe_crash(error, files_of(attempt))}
-    seen["remarks"] = {**seen.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
+        observed = {"error": describe_crash(error, files_of(attempt))}
+    observed["remarks"] = {**observed.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
     if cuts := gradient_cuts(attempt):
-        seen["remarks"]["cuts"] = cuts
-    return seen
+        observed["remarks"]["cuts"] = cuts
+    return observed
 
 
 def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Record]:
@@ -77,7 +77,7 @@ def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | N
                 with suppressed_output() if records else contextlib.nullcontext():
                     records.append(record(attempt, case))
                 end_other_processes(own)
-                if "error" in (seen := records[-1]) and seen["error"]["type"] == "MemoryError":
+                if "error" in (observed := records[-1]) and observed["error"]["type"] == "MemoryError":
                     break  # to fill the memory again for every case would take until time is up
     except TookTooLong:
         if stopwatch.clock < min(seconds, math.inf if clock is None else clock):  # it is an outer limit's
@@ -113,7 +113,7 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
         with called_names.watched():
             again, leaves, differentiable = _call_for_gradients(attempt, case)
         gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
-    seen: Record = {
+    observed: Record = {
         "output": output,
         "left": left,
         "again": to_plain_data(again),
@@ -122,14 +122,14 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
         "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
     }
     if _share_memory(returned, again):
-        seen["remarks"]["remembers"] = True
+        observed["remarks"]["remembers"] = True
     if own_parameters is not None:
-        seen["own_parameters"] = own_parameters
+        observed["own_parameters"] = own_parameters
     if watched:
-        seen["largest"] = {name: tensors.largest for name, tensors in watched.items()}
+        observed["largest"] = {name: tensors.largest for name, tensors in watched.items()}
     if parameters is not None:
-        seen["parameter_gradients"] = {name: gradients[name] for name in parameters}
-    return seen
+        observed["parameter_gradients"] = {name: gradients[name] for name in parameters}
+    return observed
 
 
 def _as_left(value: Any) -> PlainData:
@@ -202,20 +202,20 @@ def _record_module(attempt: Any, case: Case) -> Record:
     if isinstance(module, dict):
         return {"parameters": module}  # nothing can be loaded, so nothing else can be compared
     parameters = dict(module.named_parameters())
-    seen: Record = {"parameters": _shapes(parameters), **_record_function(module, case, parameters)}
+    observed: Record = {"parameters": _shapes(parameters), **_record_function(module, case, parameters)}
     if frozen := [name for name, parameter in parameters.items() if not parameter.requires_grad]:
-        seen["frozen"] = sorted(frozen)
+        observed["frozen"] = sorted(frozen)
     if case.not_loaded:
-        seen["gradients"] = seen["parameter_gradients"] = {}
+        observed["gradients"] = observed["parameter_gradients"] = {}
     with suppressed_output():
         later = [{**case.inputs, **case.keywords, **call} for call in case.later]
         outputs = [_call_by_name(module, case, call) for call in later]
         module.train()
-        seen["output_in_training"] = _call_by_name(module, case, {**case.inputs, **case.keywords})
+        observed["output_in_training"] = _call_by_name(module, case, {**case.inputs, **case.keywords})
         if later:
-            seen["later"] = outputs
-            seen["later_in_training"] = [_call_by_name(module, case, call) for call in later]
-    return seen
+            observed["later"] = outputs
+            observed["later_in_training"] = [_call_by_name(module, case, call) for call in later]
+    return observed
 
 
 def load_module(attempt: Any, case: Case) -> Any:
@@ -259,7 +259,7 @@ def _record_sampler(attempt: Any, case: Case) -> Record:
 
     stopwatch = Stopwatch()
     samples, inputs = draw(0)
-    seen: Record = {
+    observed: Record = {
         "samples": samples,
         "random_state": torch.get_rng_state(),
         "left": {name: _as_left(value) for name, value in inputs.items()},
@@ -267,10 +267,10 @@ def _record_sampler(attempt: Any, case: Case) -> Record:
     }
     if isinstance(samples, Tensor):
         with suppressed_output():
-            seen["samples_again"] = draw(0)[0]
+            observed["samples_again"] = draw(0)[0]
             with called_names.watched():
-                seen["samples_of_another_seed"] = draw(1)[0]
-    return seen
+                observed["samples_of_another_seed"] = draw(1)[0]
+    return observed
 
 
 def seeded(seed: int) -> torch.Generator:

@@ -37,11 +37,11 @@ def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, A
         models.append(value)
         return {"served": len(models) - 1, "training": stand_in_models.build_model(value).training}
 
-    told = []
+    text = []
     for case in cases:
         given = {kind: {name: numbered(value) for name, value in case[kind].items()} for kind in ("inputs", "keywords")}
-        told.append({**case, **given})
-    return told, models
+        text.append({**case, **given})
+    return text, models
 
 
 def is_served(value: object) -> bool:
@@ -84,8 +84,8 @@ class ServedModel(nn.Module):
             "model": self._number,
             "training": self.training,
             "random_state": torch.get_rng_state() if self.training else None,  # it draws as it would do here
-            "inputs": [_told(value) for value in inputs],
-            "keywords": {name: _told(value) for name, value in keywords.items()},
+            "inputs": [_own_words(value) for value in inputs],
+            "keywords": {name: _own_words(value) for name, value in keywords.items()},
         }
         if _ask is None:
             raise RuntimeError("nobody serves the models of this process")
@@ -124,10 +124,10 @@ class ModelServer:
                     torch.set_rng_state(asked["random_state"])
                 output = _OPERATIONS[asked["what"]](model, *inputs, **keywords)
                 state = None if asked["random_state"] is None else torch.get_rng_state()
-            told = {"output": output, "random_state": state}
+            text = {"output": output, "random_state": state}
         except Exception as error:
-            told = {"error": [type(error).__name__, message_of(error)], "random_state": None}
-        return pack({**told, "caches": [cache.tokens for cache in caches]})
+            text = {"error": [type(error).__name__, message_of(error)], "random_state": None}
+        return pack({**text, "caches": [cache.tokens for cache in caches]})
 
 
 def _call(model: nn.Module, *inputs: Any, **keywords: Any) -> Any:
@@ -148,7 +148,7 @@ def _gradient(model: nn.Module, place: int, arrives: Tensor, *inputs: Any) -> Te
 _OPERATIONS: dict[str, Callable[..., Any]] = {"call": _call, "new_cache": _new_cache, "gradient": _gradient}
 
 
-def _told(value: Any) -> Any:
+def _own_words(value: Any) -> Any:
     if isinstance(value, stand_in_models.TokenCache):
         return {"token_cache": value.tokens}
     return to_plain_data(value)

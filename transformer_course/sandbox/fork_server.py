@@ -119,8 +119,8 @@ def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
     child = supervisor.fork((lambda: namespaces.run_inside(tell)) if inside else tell)
     os.close(writing)
     with open(reading, "rb") as pipe:
-        told = pipe.read()
+        message = pipe.read()
     failed = os.waitpid(child, 0)[1] != 0
     os.rmdir(own_folder)
     control_groups.remove(group)
-    return None if failed else dict(json.loads(told))
+    return None if failed else dict(json.loads(message))

@@ -39,7 +39,7 @@ def peak_kb() -> int:
 
 
 def _crash_reports(answer: Mapping[str, Any]) -> Iterator[CrashReport]:
-    for result in (answer.get("crash"), *(seen.get("error") for seen in answer.get("records", ()))):
+    for result in (answer.get("crash"), *(observed.get("error") for observed in answer.get("records", ()))):
         if result:
             yield cast(CrashReport, result)
 
@@ -47,7 +47,7 @@ def _crash_reports(answer: Mapping[str, Any]) -> Iterator[CrashReport]:
 def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
     if report["type"] == "TookTooLong" and is_much(took_mb, limits):
         return f"by then it had taken {took_mb} of at most {limits.memory_mb} MB of memory"
-    told = f"{report['type']}: {report['message']}"
+    message = f"{report['type']}: {report['message']}"
     causes = {
         r"^MemoryError|allocate memory": f"the limit is {limits.memory_mb} MB of memory",
         r"^BlockingIOError: \[Errno 11\]|start new thread": f"the limit is {limits.processes} processes and threads",
@@ -57,4 +57,4 @@ def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
         r"^PermissionError": "graded code may use neither the network nor files outside its own folder, "
         "and start no processes that share memory",
     }
-    return next((cause for pattern, cause in causes.items() if re.search(pattern, told)), "")
+    return next((cause for pattern, cause in causes.items() if re.search(pattern, message)), "")

@@ -145,9 +145,11 @@ def fork(act: Callable[[], object]) -> int:
 
 
 def _receive_job(jobs: BinaryIO) -> Request:
-    told = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
+    message = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
     packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
-    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0), told.get("has_models", False))
+    return Request(
+        packed, Limits(**message["limits"]), message.get("cpu_seconds", 0.0), message.get("has_models", False)
+    )
 
 
 def _receive_models(jobs: BinaryIO) -> list[Any]:

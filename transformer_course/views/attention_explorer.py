@@ -192,10 +192,10 @@ class AttentionExplorer(View):
         else:
             return ""
         if self.head == ALL_HEADS and len(lines) > 1:
-            shown = [(head, lines[head]) for head in self._heads_on()]
-            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in shown]
-            told = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
+            displayed = [(head, lines[head]) for head in self._heads_on()]
+            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in displayed]
+            message = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
         else:
             line = lines[max(self.head, 0)]
-            told = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
-        return f"\n{said} {', '.join(told)}."
+            message = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
+        return f"\n{said} {', '.join(message)}."

@@ -49,13 +49,13 @@ class Progress:
     Attributes:
         passed: When each exercise passed first, by name, in the order of the file.
         predictions: The first prediction compared in each place, by cell, in the order of the file.
-        told: What checks have told of each exercise, each once: names of mistakes, or ``wrong`` or ``crashed``.
+        messages: What checks have told of each exercise, each once: names of mistakes, or ``wrong`` or ``crashed``.
         problems: What could not be read, a line of text each.
     """
 
     passed: dict[str, datetime] = field(default_factory=dict)
     predictions: dict[str, Prediction] = field(default_factory=dict)
-    told: dict[str, list[str]] = field(default_factory=dict)
+    messages: dict[str, list[str]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -79,14 +79,14 @@ def record_prediction(folder: Path, made: Prediction) -> None:
         _add(folder, {"prediction": asdict(made)})
 
 
-def record_told(folder: Path, exercise: str, told: Iterable[str]) -> None:
+def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> None:
     """Add what a check has told of an exercise to the record in a folder, unless it is in it.
 
     Raises:
         OSError: The record cannot be read or written.
     """
-    before = read_progress(folder, strict=True).told.get(exercise, [])
-    for name in told:
+    before = read_progress(folder, strict=True).messages.get(exercise, [])
+    for name in messages:
         if name not in before:
             _add(folder, {"exercise": exercise, "told": name})
 
@@ -104,7 +104,7 @@ def read_progress(folder: Path, strict: bool = False) -> Progress:
                 case (str(exercise), datetime() as when):
                     progress.passed.setdefault(exercise, when)
                 case (str(exercise), str(name)):
-                    progress.told.setdefault(exercise, []).append(name)
+                    progress.messages.setdefault(exercise, []).append(name)
                 case Prediction():
                     progress.predictions.setdefault(entry.cell, entry)
                 case _:

@@ -10,14 +10,14 @@ from transformer_lab.generation.decoding_state import DecodingState
 
 
 def penalize_repetition(
-    logits: Float[Tensor, "rows vocab_size"], seen: Bool[Tensor, "rows vocab_size"], penalty: float
+    logits: Float[Tensor, "rows vocab_size"], observed: Bool[Tensor, "rows vocab_size"], penalty: float
 ) -> Float[Tensor, "rows vocab_size"]:
     """Return the logits, those of the tokens seen divided by the penalty, or multiplied where they are negative.
 
     Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all of them, by 1.2 for instance; a negative logit
     would become more probable by that, so its authors' code multiplies it.
     """
-    return torch.where(seen, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
+    return torch.where(observed, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
 
 
 class PenalizedState:
@@ -36,20 +36,20 @@ class PenalizedState:
         if not 0 < penalty < math.inf:
             raise ValueError(f"repetition_penalty must be a finite number above 0; got {penalty}")
         self.state, self.penalty, self.pad_id = state, penalty, pad_id
-        self.seen: Tensor | None = None  # (rows, vocab_size): which tokens each text contains
+        self.observed: Tensor | None = None  # (rows, vocab_size): which tokens each text contains
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row, first the prompts; return the penalized logits of the token after."""
         logits = self.state.next_logits(tokens)
-        if self.seen is None:
-            self.seen = torch.zeros_like(logits, dtype=torch.bool)
-        self.seen.scatter_(1, tokens, True)
+        if self.observed is None:
+            self.observed = torch.zeros_like(logits, dtype=torch.bool)
+        self.observed.scatter_(1, tokens, True)
         if self.pad_id is not None:
-            self.seen[:, self.pad_id] = False
-        return penalize_repetition(logits, self.seen, self.penalty)
+            self.observed[:, self.pad_id] = False
+        return penalize_repetition(logits, self.observed, self.penalty)
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``, within the limits of the state's own ``reorder``."""
         self.state.reorder(rows)
-        if self.seen is not None:
-            self.seen = self.seen[rows]
+        if self.observed is not None:
+            self.observed = self.observed[rows]

@@ -26,8 +26,8 @@ LONGEST_SHOWN = 200
 
 def shortened(value: object) -> str:
     """Return the ``repr`` of a value, cut if it is long."""
-    shown = repr(value)
-    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+    displayed = repr(value)
+    return displayed if len(displayed) <= LONGEST_SHOWN else f"{displayed[:LONGEST_SHOWN]}…"
 
 
 class Options:

@@ -162,8 +162,8 @@ class Layout:
         ours = dict(model.named_parameters())
         theirs = self._with_prefix(stored)
         if problems := sorted(self._problems(ours, theirs)):
-            told = " ".join("; ".join(problems).split())  # names may have line ends
-            raise ValueError(f"{where} does not fit its configuration: {told}")
+            message = " ".join("; ".join(problems).split())  # names may have line ends
+            raise ValueError(f"{where} does not fit its configuration: {message}")
         if any(parameter.is_meta for parameter in ours.values()):
             ours = dict(model.to_empty(device="cpu").named_parameters())
         with torch.no_grad():

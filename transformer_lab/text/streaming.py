@@ -23,15 +23,15 @@ def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], promp
     """
     all_tokens = list(prompt)
     text = decode(all_tokens)
-    shown = len(text)
+    displayed = len(text)
     for token in tokens:
         all_tokens.append(token)
         text = decode(all_tokens)
-        if len(text) > shown and not text.endswith(INCOMPLETE_CHARACTER):
-            yield text[shown:]
-            shown = len(text)
-    if len(text) > shown:
-        yield text[shown:]
+        if len(text) > displayed and not text.endswith(INCOMPLETE_CHARACTER):
+            yield text[displayed:]
+            displayed = len(text)
+    if len(text) > displayed:
+        yield text[displayed:]
 
 
 def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:

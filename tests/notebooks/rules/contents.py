@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from authoring.glossary import terms_of
 from docs.site.teaching_plan import note_to
 from notebooks.build import FOLDER
-from tests.notebooks.lesson import Lesson, calls, shown, syntax
+from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 from transformer_course.home.reading_time import EVERYTHING, promised_minutes
 
 ORDER = [
@@ -159,7 +159,7 @@ def readers_test_a_claim_of_their_own(lesson: Lesson) -> Iterator[str]:
 
 def a_table_shows_the_shapes(lesson: Lesson) -> Iterator[str]:
     columns = ("module", "input shapes", "output shape", "parameters")
-    if not any(all(f"<th>{c}</th>" in shown(cell, "text/html") for c in columns) for cell in lesson.code):
+    if not any(all(f"<th>{c}</th>" in displayed(cell, "text/html") for c in columns) for cell in lesson.code):
         yield f"no table has the columns {', '.join(columns)}"
 
 

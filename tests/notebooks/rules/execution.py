@@ -9,7 +9,7 @@ from nbformat import NotebookNode
 from PIL import Image
 
 from notebooks.build import COLAB, NOT_RUN, VARYING
-from tests.notebooks.lesson import Lesson, shown
+from tests.notebooks.lesson import Lesson, displayed
 
 SMALLEST_PICTURE = 100
 """Pixels a side."""
@@ -47,7 +47,9 @@ def nothing_went_wrong(lesson: Lesson) -> Iterator[str]:
 def nothing_belongs_to_one_machine(lesson: Lesson) -> Iterator[str]:
     """What differs between two runs or machines would fail nbval, or teach nothing."""
     for cell in lesson.code:
-        found = re.findall(r"\b0x[0-9a-f]{6,}|ipykernel_\d+|/home/\S+|/tmp/\S+", shown(cell) + shown(cell, "text/html"))
+        found = re.findall(
+            r"\b0x[0-9a-f]{6,}|ipykernel_\d+|/home/\S+|/tmp/\S+", displayed(cell) + displayed(cell, "text/html")
+        )
         yield from (f"{cell.id} shows {what}" for what in found)
 
 
@@ -56,12 +58,12 @@ def numbers_are_short(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.code:
         if VARYING & {*cell.metadata.get("tags", [])}:
             continue
-        for number in re.findall(r"\d+\.\d+", shown(cell)):
+        for number in re.findall(r"\d+\.\d+", displayed(cell)):
             if len(number.replace(".", "").strip("0")) > 4:
                 yield f"{cell.id} shows {number}: too many digits"
-        if re.search(r"-0\.?0*(?![\d.])", shown(cell)):
+        if re.search(r"-0\.?0*(?![\d.])", displayed(cell)):
             yield f"{cell.id} shows a minus zero"
-        for tensor in re.findall(r"tensor\(.*?\)", shown(cell), re.DOTALL):
+        for tensor in re.findall(r"tensor\(.*?\)", displayed(cell), re.DOTALL):
             if tensor.count(",") > 6:
                 yield f"{cell.id} shows a raw tensor: {tensor[:40]}…"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from tests.notebooks.lesson import Lesson, calls, shown, syntax
+from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 
 Function = ast.FunctionDef
 WORDS_IN_COMMON = 3
@@ -66,8 +66,8 @@ def _compare(name: str, stub: Function, answer: Function | None) -> Iterator[str
 def no_exercise_is_started(lesson: Lesson) -> Iterator[str]:
     for name in lesson.exercises:
         for cell in lesson.cells:
-            if cell.id == f"check-{name}" and shown(cell) != f"{name}\nNot started yet.":
-                yield f"the check of {name} should say that it is not started; it says: {shown(cell)}"
+            if cell.id == f"check-{name}" and displayed(cell) != f"{name}\nNot started yet.":
+                yield f"the check of {name} should say that it is not started; it says: {displayed(cell)}"
 
 
 def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
@@ -78,8 +78,8 @@ def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
             yield f"{cell.id} is not followed by `mended = …` and check(mended, the exercise, save=False)"
             continue
         _, _, name, check = hunted
-        if not shown(check).startswith(f"{name}: not right yet\n"):
-            yield f"{check.id} should find {name} wrong, and name no mistake; it says: {shown(check)}"
+        if not displayed(check).startswith(f"{name}: not right yet\n"):
+            yield f"{check.id} should find {name} wrong, and name no mistake; it says: {displayed(check)}"
 
 
 def no_case_of_a_bug_hunt_gives_it_away(lesson: Lesson) -> Iterator[str]:
@@ -87,7 +87,7 @@ def no_case_of_a_bug_hunt_gives_it_away(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.tagged("bug-hunt"):
         if (hunted := bug_hunted(lesson, cell)) is None or (solution := lesson.after(hunted[3])) is None:
             continue
-        for called in re.findall(r"^Case \d+ of \d+ \((.*)\):", shown(hunted[3]), re.MULTILINE):
+        for called in re.findall(r"^Case \d+ of \d+ \((.*)\):", displayed(hunted[3]), re.MULTILINE):
             for words in sorted(_runs_of_words(called) & _runs_of_words(solution.source)):
                 yield f"{hunted[3].id} shows a case called {called!r}, and {' '.join(words)!r} is in the solution"
 

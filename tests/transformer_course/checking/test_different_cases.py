@@ -35,8 +35,8 @@ def whether_zero(output, case):
 
 def test_a_mistake_in_the_constructor_is_named_beside_one_in_the_forward():
     mistakes = [
-        Mistake("second_starts_at_zero", SecondStartsAtZero, says="The second layer starts at 0."),
-        known("no_relu", TWICE.but(active=lambda hidden: hidden), does="there is no ReLU"),
+        Mistake("second_starts_at_zero", SecondStartsAtZero, message="The second layer starts at 0."),
+        known("no_relu", TWICE.but(active=lambda hidden: hidden), summary="there is no ReLU"),
     ]
     exercise = Exercise(
         Twice, cases_with_one_as_it_is_made, mistakes, HINTS, 1, "Right.", steps=TWICE, normalise=whether_zero

@@ -29,18 +29,21 @@ def test_another_seed_has_other_cases():
 @pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
 def test_the_quick_output_is_the_one_that_is_observed(name):
     known = behaviour(every_exercise()[name], 0)
-    ways = [known.exercise.reference, *(way for mistake in known.exercise.mistakes for way in mistake.ways)]
-    for way in ways[:12]:
-        for index, seen in enumerate(known.run(way)[:3]):
+    large = [
+        known.exercise.reference,
+        *(version for mistake in known.exercise.mistakes for version in mistake.variants),
+    ]
+    for version in large[:12]:
+        for index, observed in enumerate(known.run(version)[:3]):
             with in_isolation():
-                quick = known.output(way, index)
+                quick = known.output(version, index)
             for kind in ("output", "parameters"):
                 if kind in quick:
-                    assert distance(quick[kind], seen[kind]) <= 1
+                    assert distance(quick[kind], observed[kind]) <= 1
             if "error" in quick:
                 assert (quick["error"]["type"], quick["error"]["message"]) == (
-                    seen["error"]["type"],
-                    seen["error"]["message"],
+                    observed["error"]["type"],
+                    observed["error"]["message"],
                 )
 
 
@@ -51,13 +54,13 @@ def test_pairs_make_both_changes_and_those_that_change_least_come_first():
     assert len(pairs) > 100
     for pair in pairs:
         assert any(
-            set(pair.way.changes) == {*one.changes, *other.changes}
+            set(pair.variant.changes) == {*one.changes, *other.changes}
             and all(
                 name in {*needs(one.changes[name]), *needs(other.changes[name])}  # one builds on the other
                 for name in {*one.changes} & {*other.changes}
             )
-            for one in pair.mistakes[0].variants
-            for other in pair.mistakes[1].variants
+            for one in pair.mistakes[0].step_variants
+            for other in pair.mistakes[1].step_variants
         )
 
 
@@ -66,9 +69,9 @@ def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
     largest = max(range(len(known.cases)), key=lambda index: known.cases[index].inputs["scores"].numel())
     with in_isolation():
         whole = known.cases[largest].inputs["scores"].numel()
-        ways = [pair.way for pair in known.pairs[:80]]
-        outputs = [one.get("output") for one in known.outputs(ways, largest)]
-        variants = [way for way, output in zip(ways, outputs, strict=True) if count_numbers(output) >= whole]
+        large = [pair.variant for pair in known.pairs[:80]]
+        outputs = [one.get("output") for one in known.outputs(large, largest)]
+        variants = [version for version, output in zip(large, outputs, strict=True) if count_numbers(output) >= whole]
         assert len(variants) > 20
         for index, is_kept in ((0, True), (largest, False)):
             first, again = list(known.outputs(variants, index)), list(known.outputs(variants, index))
@@ -88,11 +91,11 @@ def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
 def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
     monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 0)
     known, crash = behaviour(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
-    seen = [{"output": one["output"].double()} for one in known.expected]
+    observed = [{"output": one["output"].double()} for one in known.expected]
     stored = catalogue_of(SOFTMAX).cases
-    hidden = [crash if index in stored else one for index, one in enumerate(seen)]
+    hidden = [crash if index in stored else one for index, one in enumerate(observed)]
     with in_isolation():
-        pairs = [known.pairs_with_generated(shown, range(len(shown))) for shown in (seen, hidden)]
+        pairs = [known.pairs_with_generated(displayed, range(len(displayed))) for displayed in (observed, hidden)]
     tried = [{mistake.name for pair in some for mistake in pair.mistakes} for some in pairs]
     assert all(any(name.startswith("dtype") for name in names) for names in tried)
 
@@ -115,5 +118,5 @@ def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
 def test_outputs_of_both_modes_are_brought_to_the_form_in_which_they_are_compared():
     known = behaviour(every_exercise()["LoRALinear"], 0)
     [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
-    seen = known.expected[index]
-    assert seen["output"] == seen["output_in_training"] == {"the output is that of the frozen layer": False}
+    observed = known.expected[index]
+    assert observed["output"] == observed["output_in_training"] == {"the output is that of the frozen layer": False}

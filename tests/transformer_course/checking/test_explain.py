@@ -37,8 +37,8 @@ def of(right):
     return Exercise(right, lambda seed: [], [], [], 1, "")
 
 
-def explained(exercise, where, case, seen, right):
-    return explain_differences(exercise, where, case, seen, right, differences(seen, right))
+def explained(exercise, where, case, found, right):
+    return explain_differences(exercise, where, case, found, right, differences(found, right))
 
 
 def said(attempt, right=reference, case=SMALL):
@@ -46,7 +46,7 @@ def said(attempt, right=reference, case=SMALL):
 
 
 @pytest.mark.parametrize(
-    ("attempt", "says"),
+    ("attempt", "message"),
     [
         (lambda x, times: None, "Here: you return None. Is a `return` missing? (`print(…)` returns None, too.)"),
         (lambda x, times: (x,), "Here: it should be a tensor of shape (1, 2), but you return a tuple of length 1."),
@@ -63,12 +63,12 @@ def said(attempt, right=reference, case=SMALL):
         ),
     ],
 )
-def test_the_first_thing_that_differs_is_named(attempt, says):
-    assert said(attempt) == says
+def test_the_first_thing_that_differs_is_named(attempt, message):
+    assert said(attempt) == message
 
 
 @pytest.mark.parametrize(
-    ("attempt", "says"),
+    ("attempt", "message"),
     [
         (
             lambda x, times: [{"all": [x]}],
@@ -85,18 +85,18 @@ def test_the_first_thing_that_differs_is_named(attempt, says):
         ),
     ],
 )
-def test_of_dicts_the_entry_that_differs_is_named(attempt, says):
-    told = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
-    assert told.splitlines()[0] == f"Here: {says}"
+def test_of_dicts_the_entry_that_differs_is_named(attempt, message):
+    text = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
+    assert text.splitlines()[0] == f"Here: {message}"
 
 
 def test_copies_of_parameters_are_told_from_them():
     case = every_exercise()["parameter_groups"].cases(0)[0]
-    told = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
+    text = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert re.fullmatch(
         r"Here: of the \d+ parameters that you return, 0 are the model's own. The others hold the same numbers, "
         r"but they are different tensors.",
-        told,
+        text,
     )
 
 
@@ -110,8 +110,8 @@ def test_few_numbers_are_shown_beside_the_inputs():
 
 def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_module():
     case = Case({"x": torch.ones(1, 2)}, "", keywords={"mask": torch.tensor([[True, False]])})
-    told = said(lambda x, mask: x, lambda x, mask: x * mask, case)
-    assert told.splitlines()[1:] == [
+    text = said(lambda x, mask: x, lambda x, mask: x * mask, case)
+    assert text.splitlines()[1:] == [
         "    x         [[1, 1]]",
         "    mask      [[True, False]]",
         "    expected  [[1, 0]]",
@@ -143,13 +143,13 @@ def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_m
 def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
     case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
     assert can_be_worked_by_hand(LARGE) and not can_be_worked_by_hand(case)
-    told = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
-    assert told.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
+    text = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
+    assert text.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
 
 
 def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
-    told = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
-    assert told == (
+    text = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
+    assert text == (
         "Here: the second value you return: `n`: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
         "Every number is 0.5 times what it should be."
@@ -157,8 +157,8 @@ def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
 
 
 def test_numbers_that_differ_are_never_written_alike():
-    told = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
-    assert told.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
+    text = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
+    assert text.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
     assert (
         said(lambda x, times: 3.0, lambda x, times: 3) == "Here: it should be the int 3, but you return the float 3.0."
     )
@@ -166,18 +166,18 @@ def test_numbers_that_differ_are_never_written_alike():
 
 
 def test_truth_values_are_not_called_numbers():
-    told = said(lambda x, times: x > 1, lambda x, times: x > 0)
-    assert told.startswith("Here: the values are wrong.") and told.endswith("got       [[False, True]]")
+    text = said(lambda x, times: x > 1, lambda x, times: x > 0)
+    assert text.startswith("Here: the values are wrong.") and text.endswith("got       [[False, True]]")
     many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
     assert many.startswith("Here: 1 of the 34 values is wrong, most of all that at index [0, 1]:")
 
 
 def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
-    told = said(lambda x, times: (x // 2).long(), lambda x, times: x)
-    assert told.startswith(
+    text = said(lambda x, times: (x // 2).long(), lambda x, times: x)
+    assert text.startswith(
         "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
     )
-    assert told.endswith("    got       [[0, 1]]")
+    assert text.endswith("    got       [[0, 1]]")
     large = said(lambda x, times: (x // 2).long(), lambda x, times: x, LARGE)
     assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too."
 
@@ -195,23 +195,23 @@ def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_a
         return right
 
     def off(x, times):
-        seen = expected(x, times)
-        seen[16, 1] += 1  # within the tolerance of so large a number
-        seen[1, 0] += 0.9
-        return seen
+        found = expected(x, times)
+        found[16, 1] += 1  # within the tolerance of so large a number
+        found[1, 0] += 0.9
+        return found
 
-    told = said(off, expected, LARGE)
-    assert told.startswith("Here: 1 of the 34 numbers is wrong, most of all that at index [1, 0]:")
+    text = said(off, expected, LARGE)
+    assert text.startswith("Here: 1 of the 34 numbers is wrong, most of all that at index [1, 0]:")
 
 
 def test_of_lists_that_were_put_in_order_no_place_is_told():
     def in_order(output, case):
         return sorted(output, key=str)
 
-    def of_list(seen, right):
+    def of_list(found, right):
         exercise = replace(of(lambda: right), normalise=in_order)
         case = Case({}, "")
-        observed = [observe(lambda value=value: value, case) for value in (seen, right)]
+        observed = [observe(lambda value=value: value, case) for value in (found, right)]
         for observation in observed:
             observation["output"] = in_order(observation["output"], case)
         return explained(exercise, "Here", case, *observed)
@@ -238,14 +238,14 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
     exercise = replace(of(lambda: torch.zeros(1, 3)), normalise=lambda output, case: output)
     case = Case({}, "")
 
-    def told(seen):
-        return explained(exercise, "Here", case, observe(lambda: seen, case), observe(exercise.reference, case))
+    def text(found):
+        return explained(exercise, "Here", case, observe(lambda: found, case), observe(exercise.reference, case))
 
     assert (
-        told(torch.ones(2, 3)) == "Here: the output is wrong. This is the form in which they are compared:\n"
+        text(torch.ones(2, 3)) == "Here: the output is wrong. This is the form in which they are compared:\n"
         "    expected  [[0, 0, 0]]\n    got       [[1, 1, 1], [1, 1, 1]]"
     )
-    assert told(torch.ones(1, 3)).startswith(
+    assert text(torch.ones(1, 3)).startswith(
         "Here: the numbers are wrong. This is the form in which they are compared:\n"
     )
 
@@ -274,8 +274,8 @@ def test_axes_without_a_name_are_left_out():
         return 2 * x
 
     case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
-    told = said(lambda x: x, leading, case)
-    assert told.startswith("Here: all 210 numbers are wrong, most of all that at index [0, 0, 0, 0] (axes …, n, d):\n")
+    text = said(lambda x: x, leading, case)
+    assert text.startswith("Here: all 210 numbers are wrong, most of all that at index [0, 0, 0, 0] (axes …, n, d):\n")
 
 
 class Freezes(nn.Module):
@@ -291,27 +291,27 @@ class Freezes(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("frozen", "should", "says"),
+    ("frozen", "should", "message"),
     [
         (["scale"], [], "`scale` should be trained, but `requires_grad` is False."),
         (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
     ],
 )
-def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, says):
+def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, message):
     parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
     case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
-    seen, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
-    assert explained(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
+    found, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
+    assert explained(of(Freezes), "Here", case, found, right) == f"Here: {message}"
 
 
 class Remembers(nn.Module):
     """Keeps what it has seen first."""
 
-    seen = None
+    found = None
 
     def forward(self, x):
-        self.seen = x if self.seen is None else self.seen
-        return self.seen + x
+        self.observed = x if self.observed is None else self.observed
+        return self.observed + x
 
 
 def test_a_later_call_that_goes_wrong_is_told_as_that():
@@ -322,8 +322,8 @@ def test_a_later_call_that_goes_wrong_is_told_as_that():
     case = Case(
         {"x": torch.ones(1, 2)}, "", kind="module", later=[{"x": torch.ones(3, 2) * 5}, {"x": torch.zeros(1, 2)}]
     )
-    told = explained(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
-    assert told == "Here: call 2 of the same module, with different inputs, gives the wrong output."
+    text = explained(of(Doubles), "Here", case, observe(Remembers, case), observe(Doubles, case))
+    assert text == "Here: call 2 of the same module, with different inputs, gives the wrong output."
 
 
 class OtherNames(nn.Module):
@@ -357,7 +357,7 @@ class Drops(FEED_FORWARD.reference):
 
 
 @pytest.mark.parametrize(
-    ("attempt", "says"),
+    ("attempt", "message"),
     [
         (
             OtherNames,
@@ -373,20 +373,20 @@ class Drops(FEED_FORWARD.reference):
         (Drops, "when it is called again with the same arguments, your code gives a different output."),
     ],
 )
-def test_what_is_wrong_with_a_module_is_named(attempt, says):
+def test_what_is_wrong_with_a_module_is_named(attempt, message):
     case = FEED_FORWARD.cases(0)[0]
-    seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
-    assert explained(FEED_FORWARD, "Here", case, seen, right) == f"Here: {says}"
+    found, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
+    assert explained(FEED_FORWARD, "Here", case, found, right) == f"Here: {message}"
 
 
 def of_samples(attempt, label="the likeliest 2"):
     case = next(case for case in SAMPLE_NEXT.cases(0) if case.label == label)
-    seen, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
-    return explained(SAMPLE_NEXT, "Here", case, seen, right)
+    found, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
+    return explained(SAMPLE_NEXT, "Here", case, found, right)
 
 
 @pytest.mark.parametrize(
-    ("samples", "says"),
+    ("samples", "message"),
     [
         (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; yours go from 5 to 5."),
         (lambda n: torch.zeros(n, 1).long(), "you should return an int64 token for each row of `logits`, shape "
@@ -395,8 +395,8 @@ def of_samples(attempt, label="the likeliest 2"):
     ],
     ids=["too large", "another shape", "nothing"],
 )  # fmt: skip
-def test_what_is_wrong_with_samples_is_named(samples, says):
-    assert of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {says}"
+def test_what_is_wrong_with_samples_is_named(samples, message):
+    assert of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {message}"
 
 
 def test_a_generator_that_is_not_used_is_told():
@@ -428,7 +428,7 @@ def test_what_is_wrong_with_frequencies_is_named():
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "message"),
     [
         ({"type": "ValueError", "message": "no"}, "Here: ValueError: no"),
         ({"type": "KeyError", "message": "", "line": 3, "code": "x"}, "Here: KeyError\nOn your line 3:\n    x"),
@@ -443,8 +443,8 @@ def test_what_is_wrong_with_frequencies_is_named():
         ),
     ],
 )
-def test_a_crash_is_told_with_its_line(error, says):
-    assert explain_crash("Here", error) == says
+def test_a_crash_is_told_with_its_line(error, message):
+    assert explain_crash("Here", error) == message
 
 
 def test_what_is_read_from_the_notebook_is_told():

@@ -27,11 +27,11 @@ def test_two_values_get_the_digits_that_tell_them_apart():
 
 
 @pytest.mark.parametrize(
-    ("names", "says"),
+    ("names", "message"),
     [([], "none"), (["a"], "`a`"), (["a", "b"], "`a` and `b`"), (["a", "b", "c"], "`a`, `b` and `c`")],
 )
-def test_names_are_listed_in_marks_of_code(names, says):
-    assert listed(names) == says
+def test_names_are_listed_in_marks_of_code(names, message):
+    assert listed(names) == message
 
 
 def test_layers_stand_for_their_parameters_and_many_are_counted():

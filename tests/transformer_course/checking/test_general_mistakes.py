@@ -7,7 +7,7 @@ from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 
 @pytest.mark.parametrize("mistake", GENERAL_MISTAKES)
 def test_what_can_go_wrong_in_every_exercise_has_three_hints_and_is_a_clause(mistake):
-    hints, does = GENERAL_MISTAKES[mistake].hints, GENERAL_MISTAKES[mistake].does
+    hints, summary = GENERAL_MISTAKES[mistake].hints, GENERAL_MISTAKES[mistake].summary
     assert len(set(hints)) == 3
     assert all(hint.endswith((".", "?")) and hint.count("`") % 2 == 0 for hint in hints)
-    assert does[0].islower() and not does.endswith(".")
+    assert summary[0].islower() and not summary.endswith(".")

@@ -214,12 +214,12 @@ def test_made_up_observations_get_a_verdict_and_no_points(one, several):
 
 
 def test_made_up_remarks_are_kept_short():
-    seen = [dict(observe(squares, case)) for case in CASES]
-    seen[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
-    assert len(judge(DOUBLE, 0, seen).message) < 5000
+    found = [dict(observe(squares, case)) for case in CASES]
+    found[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
+    assert len(judge(DOUBLE, 0, found).message) < 5000
 
 
 def test_too_few_observations_are_a_crash():
-    seen = [observe(double, case) for case in CASES]
-    assert judge(DOUBLE, 0, seen[:2]).status == "crashed"
+    found = [observe(double, case) for case in CASES]
+    assert judge(DOUBLE, 0, found[:2]).status == "crashed"
     assert judge(DOUBLE, 0, []).status == "crashed"

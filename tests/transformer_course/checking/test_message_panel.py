@@ -16,16 +16,16 @@ def test_in_a_terminal_it_is_the_title_and_the_message():
 
 
 def test_in_a_notebook_lines_are_paragraphs_and_indented_lines_a_block():
-    shown = page("Words.\n    expected  1\n    got       2\nMore words.")
-    assert ">Words.</p><pre" in shown
-    assert ">expected  1\ngot       2</pre><p" in shown
+    displayed = page("Words.\n    expected  1\n    got       2\nMore words.")
+    assert ">Words.</p><pre" in displayed
+    assert ">expected  1\ngot       2</pre><p" in displayed
 
 
 @pytest.mark.parametrize("text", ["<b>", "    <b>", "`<b>`", "*b<b>*", "\n    <b>"])
 def test_markup_of_the_learners_is_shown_not_obeyed(text):
-    for shown in (page(text), page("", title=text)):
-        assert "<b>" not in shown
-        assert "&lt;b&gt;" in shown
+    for displayed in (page(text), page("", title=text)):
+        assert "<b>" not in displayed
+        assert "&lt;b&gt;" in displayed
 
 
 def test_backticks_mark_code_and_stars_stress():
@@ -50,9 +50,9 @@ def test_stars_that_multiply_stress_nothing(text):
 
 @pytest.mark.parametrize("tint", TINTS)
 def test_every_tint_leaves_the_text_in_the_colour_of_the_theme(tint):
-    shown = Panel("A title", "", tint)._repr_html_()
-    assert "color: inherit" in shown
-    assert TINTS[tint] in shown
+    displayed = Panel("A title", "", tint)._repr_html_()
+    assert "color: inherit" in displayed
+    assert TINTS[tint] in displayed
 
 
 def test_code_in_a_message_is_indented_line_by_line():

@@ -13,18 +13,20 @@ from transformer_course.checking.mistake_pairs import (
     RIGHT,
     SEEN,
     Single,
+    displayed,
     in_order,
     likely,
-    shown,
     written,
 )
 from transformer_course.exercise import Mistake
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
 
 MISTAKES = [
-    Mistake("negative", STEPS.but(rows=lambda rows: -rows), STEPS.but(mean=lambda mean: -mean), does="it is negative"),
-    Mistake("whole", lambda rows, weights, scale=None: rows, says="Rows are no mean."),
-    Mistake("doubled", STEPS.but(shares=lambda shares: 2 * shares), does="the shares are doubled"),
+    Mistake(
+        "negative", STEPS.but(rows=lambda rows: -rows), STEPS.but(mean=lambda mean: -mean), summary="it is negative"
+    ),
+    Mistake("whole", lambda rows, weights, scale=None: rows, message="Rows are no mean."),
+    Mistake("doubled", STEPS.but(shares=lambda shares: 2 * shares), summary="the shares are doubled"),
 ]
 
 
@@ -44,24 +46,24 @@ def test_what_does_no_step_otherwise_meets_no_other_mistake():
     ]  # fmt: skip
     pairs = in_order(itertools.combinations(singles, 2))
     assert [pair.mistakes[-1].name for pair in pairs] == ["negative", "doubled", "negative"]
-    assert pairs[1].way.attempt(ROWS, WEIGHTS).tolist() == [-5.0, -8.5, -15.5]
+    assert pairs[1].variant.attempt(ROWS, WEIGHTS).tolist() == [-5.0, -8.5, -15.5]
 
 
-def tried(shown, seen):
+def tried(displayed, observed):
     """Return which pairs are tried, in order, of mistakes that alone show this in each case."""
-    some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(shown)])]
-    return ["".join(pair) for pair in names(likely(some, dict(zip(some, shown, strict=True)), seen))]
+    some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(displayed)])]
+    return ["".join(pair) for pair in names(likely(some, dict(zip(some, displayed, strict=True)), observed))]
 
 
 def test_of_samples_it_is_how_often_each_comes_that_tells():
-    right, seen, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
-    assert list(shown([right, seen, other], right, seen)) == [RIGHT, SEEN, OTHER]
+    right, observed, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
+    assert list(displayed([right, observed, other], right, observed)) == [RIGHT, SEEN, OTHER]
 
 
 def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
-    right, seen = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
+    right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
-    found = shown([right, seen, {"output": torch.full((2,), torch.nan)}, crash], right, seen)
+    found = displayed([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
     assert list(found) == [RIGHT, SEEN, NOTHING, NOTHING]
 
 

@@ -44,21 +44,21 @@ def output(weights, values):
 STEPS = InSteps(products, scores, weights, output, reference=mixture)
 
 
-def known(name, *ways, does="a step is done otherwise"):
-    return Mistake(name, *ways, does=does, says=f"It {name}.", hints=HINTS)
+def known(name, *variants, summary="a step is done otherwise"):
+    return Mistake(name, *variants, summary=summary, message=f"It {name}.", hints=HINTS)
 
 
 MISTAKES = [
-    known("mixes_keys", STEPS.but(output=lambda weights, keys: weights @ keys), does="the keys are mixed"),
-    known("not_scaled", STEPS.but(scores=lambda products: products), does="the products are not divided"),
+    known("mixes_keys", STEPS.but(output=lambda weights, keys: weights @ keys), summary="the keys are mixed"),
+    known("not_scaled", STEPS.but(scores=lambda products: products), summary="the products are not divided"),
     known(
         "over_queries",
         STEPS.but(weights=lambda scores: torch.softmax(scores, dim=-2)),
         STEPS.but(weights=lambda scores: torch.softmax(scores, dim=0)),
-        does="the softmax runs over the queries",
+        summary="the softmax runs over the queries",
     ),
-    known("no_softmax", STEPS.but(weights=lambda scores: scores), does="there is no softmax"),
-    known("crashes", STEPS.but(products=lambda queries, keys: queries @ keys), does="the keys are not transposed"),
+    known("no_softmax", STEPS.but(weights=lambda scores: scores), summary="there is no softmax"),
+    known("crashes", STEPS.but(products=lambda queries, keys: queries @ keys), summary="the keys are not transposed"),
 ]
 
 
@@ -100,7 +100,7 @@ def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they
 @pytest.mark.parametrize("seed", range(5))
 def test_every_pair_is_told_truly_or_not_at_all(seed):
     for pair in behaviour(EXERCISE, seed).pairs:
-        verdict, names = verdict_on(pair.way.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
+        verdict, names = verdict_on(pair.variant.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
         assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
 
 
@@ -119,12 +119,12 @@ def test_two_ways_of_one_mistake_are_that_mistake():
 
 def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readings_of_the_rest_are_told():
     either = [
-        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
-        known("doubles_values", STEPS.but(values=lambda values: 2 * values), does="the values are doubled"),
+        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
+        known("doubles_values", STEPS.but(values=lambda values: 2 * values), summary="the values are doubled"),
         MISTAKES[1],
     ]
     exercise = Exercise(mixture, cases, either[:1] + either[2:], HINTS, 1, "Right.", steps=STEPS)
-    third = known("doubles_the_output", STEPS.but(output=lambda output: 2 * output), does="the output is doubled")
+    third = known("doubles_the_output", STEPS.but(output=lambda output: 2 * output), summary="the output is doubled")
     two = STEPS.but(scores=lambda products: products, values=lambda values: 2 * values).attempt
     assert verdict_on(two, exercise).mistakes == ("not_scaled", "doubles")
     verdict = verdict_on(two, Exercise(mixture, cases, either, HINTS, 1, "Right.", steps=STEPS))
@@ -144,7 +144,7 @@ def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readin
 def test_of_pairs_that_share_no_mistake_the_likeliest_is_told_if_the_others_are_far_fetched(n_between):
     def times(name, value, factor):
         change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
-        return known(name, STEPS.but(**{value: change}), does=f"the {value} are {name}")
+        return known(name, STEPS.but(**{value: change}), summary=f"the {value} are {name}")
 
     def shifted(i):
         return known(f"shifted_{i}", STEPS.but(scores=lambda scores: scores + torch.arange(scores.shape[-1]) / (i + 1)))
@@ -212,10 +212,10 @@ def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_t
 @pytest.mark.parametrize("amount", [-1e-3, -4e-4, 4e-4, 1e-3])
 def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_numbers(amount):
     hardly = [
-        known("cuts", STEPS.but(weights=lambda weights: weights.detach()), does="the weights are detached"),
-        known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), does="the output is rounded"),
-        known("halves", STEPS.but(values=lambda values: values / 2), does="the values are halved"),
-        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), does="the weights are doubled"),
+        known("cuts", STEPS.but(weights=lambda weights: weights.detach()), summary="the weights are detached"),
+        known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), summary="the output is rounded"),
+        known("halves", STEPS.but(values=lambda values: values / 2), summary="the values are halved"),
+        known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
     ]
     exercise = Exercise(mixture, cases, hardly, HINTS, 1, "Right.", steps=STEPS)
     assert verdict_on(lambda *inputs: mixture(*inputs) * (1 + amount), exercise).status == "wrong"
@@ -307,18 +307,18 @@ def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch:
     first, *_, last = behaviour(EXERCISE, 0).pairs
     assert {mistake.name for mistake in first.mistakes} == {"mixes_keys", "not_scaled"}
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 1)
-    assert len(verdict_on(first.way.attempt).mistakes) == 2
-    assert len(verdict_on(last.way.attempt).mistakes) < 2
+    assert len(verdict_on(first.variant.attempt).mistakes) == 2
+    assert len(verdict_on(last.variant.attempt).mistakes) < 2
 
 
 def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatch: pytest.MonkeyPatch):
     first = behaviour(EXERCISE, 0).pairs[0]
     monkeypatch.setattr(mistake_recognition, "MAX_ALIKE", 0)
-    assert verdict_on(first.way.attempt).mistakes == ()
+    assert verdict_on(first.variant.attempt).mistakes == ()
 
 
 @pytest.mark.parametrize(
-    ("axis", "mistakes", "says"),
+    ("axis", "mistakes", "message"),
     [(-1, ("not_scaled",), "It not_scaled."), (-2, ("not_scaled", "over_queries"), "Your code has two bugs.")],
 )
 @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatc
     [(lambda mixed: None.any(), "your code crashes"), (lambda mixed: mixed / 0.0, "something else goes wrong")],
     ids=["a crash", "no number"],
 )
-def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others(axis, mistakes, says, spoil, also):
+def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others(axis, mistakes, message, spoil, also):
     more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
 
     def attempt(q, k, v):
@@ -335,7 +335,7 @@ def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others
 
     verdict = verdict_on(attempt, more)
     assert (verdict.status, verdict.mistakes) == ("mistake", mistakes)
-    assert verdict.message.startswith(says)
+    assert verdict.message.startswith(message)
     assert f"\nAlso, {also} in case 1 of 6" in verdict.message
     assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
 
@@ -360,19 +360,21 @@ def test_generated_mistakes_that_are_evaluated_together_are_recognised_as_one_by
             assert len(known.generated_like(known.expected)) == len(
                 known.generated
             )  # no outlines are stored of this seed
-            recognition = recognise(known, known.run(mistake.ways[0]))
+            recognition = recognise(known, known.run(mistake.variants[0]))
             assert recognition is not None
-            found.append((recognition.mistakes, recognition.way if recognition.mistakes else recognition.way.result))
+            found.append(
+                (recognition.mistakes, recognition.variant if recognition.mistakes else recognition.variant.result)
+            )
         assert found[0] == found[1]
 
 
 def test_what_has_been_recognised_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["softmax"]
-    shown = behaviour(exercise, 3)
-    first, second = list(shown.mistakes)[:2]
-    found = recognise_once(shown, first[1])
+    displayed = behaviour(exercise, 3)
+    first, second = list(displayed.mistakes)[:2]
+    found = recognise_once(displayed, first[1])
     assert found is not None and found.mistakes == (first[0],)
     monkeypatch.setattr(mistake_recognition, "recognise", lambda *_: None)
-    with_remarks = [{**seen, "remarks": {"seconds": 9.0}} for seen in first[1]]
-    assert recognise_once(shown, with_remarks) is found
-    assert recognise_once(shown, second[1]) is None
+    with_remarks = [{**observed, "remarks": {"seconds": 9.0}} for observed in first[1]]
+    assert recognise_once(displayed, with_remarks) is found
+    assert recognise_once(displayed, second[1]) is None

@@ -37,7 +37,7 @@ def test_the_dimensions_of_an_output_are_those_of_the_annotation():
 
 
 @pytest.mark.parametrize(
-    ("shape", "dimensions", "says"),
+    ("shape", "dimensions", "message"),
     [
         ((2, 5), "n_query d_v", "(n_query=2, d_v=5)"),
         ((5,), "d_v", "(d_v=5,)"),
@@ -51,8 +51,8 @@ def test_the_dimensions_of_an_output_are_those_of_the_annotation():
         ((2, 5), "{n_heads} d_v", "(n_heads=2, d_v=5)"),
     ],
 )
-def test_a_shape_is_written_with_its_names(shape, dimensions, says):
-    assert name_dimensions(shape, dimensions.split()) == says
+def test_a_shape_is_written_with_its_names(shape, dimensions, message):
+    assert name_dimensions(shape, dimensions.split()) == message
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ RIGHT = torch.tensor([[0.5, -1.25, 2.0], [3.0, 0.0, -0.75], [1.5, 0.25, -2.0]])
 
 
 @pytest.mark.parametrize(
-    ("seen", "says"),
+    ("observed", "message"),
     [
         (2**0.5 * RIGHT, "Every number is 1.414 times (√2) what it should be."),
         (-2 * RIGHT, "Every number is -2 times what it should be."),
@@ -20,9 +20,9 @@ RIGHT = torch.tensor([[0.5, -1.25, 2.0], [3.0, 0.0, -0.75], [1.5, 0.25, -2.0]])
         (RIGHT.flip(0), "These are the right numbers in the wrong places."),
     ],
 )
-def test_a_simple_relation_is_told(seen, says):
-    assert explain_relation(seen, RIGHT) == says
-    assert explain_relation(seen.expand(2, 3, 3), RIGHT.expand(2, 3, 3)) == says
+def test_a_simple_relation_is_told(observed, message):
+    assert explain_relation(observed, RIGHT) == message
+    assert explain_relation(observed.expand(2, 3, 3), RIGHT.expand(2, 3, 3)) == message
 
 
 def test_relations_of_masks_and_of_whole_numbers_are_told():
@@ -33,7 +33,7 @@ def test_relations_of_masks_and_of_whole_numbers_are_told():
 
 
 @pytest.mark.parametrize(
-    "seen",
+    "observed",
     [
         RIGHT.where(RIGHT != 3, -3.0),  # all but one
         2 * RIGHT + 1,
@@ -44,19 +44,19 @@ def test_relations_of_masks_and_of_whole_numbers_are_told():
         1.0003 * RIGHT,  # would be called 1 times
     ],
 )
-def test_nothing_is_told_where_no_relation_holds_for_every_number(seen):
-    assert explain_relation(seen, RIGHT) == ""
+def test_nothing_is_told_where_no_relation_holds_for_every_number(observed):
+    assert explain_relation(observed, RIGHT) == ""
 
 
 @pytest.mark.parametrize(
-    ("seen", "right"),
+    ("observed", "right"),
     [
         ([0.06245, 0.0039], [0.0625, 0.00390625]),  # by factors of 0.9992 and 0.9984
         ([1.0, 0.500013, 0.250012], [1.0, 0.5, 0.25]),  # by 0.000013 and less
     ],
 )
-def test_numbers_that_are_nearly_right_have_no_relation_that_only_the_tolerance_allows(seen, right):
-    assert explain_relation(torch.tensor(seen), torch.tensor(right)) == ""
+def test_numbers_that_are_nearly_right_have_no_relation_that_only_the_tolerance_allows(observed, right):
+    assert explain_relation(torch.tensor(observed), torch.tensor(right)) == ""
 
 
 def test_nothing_is_told_of_one_number_or_of_a_constant():

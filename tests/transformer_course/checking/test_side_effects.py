@@ -102,10 +102,10 @@ def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_nu
     def mean(x, y):
         return (x * y).mean()
 
-    without_any = Mistake("a_plain_number", lambda x, y: mean(x, y).item(), says="No gradient passes.", hints=HINTS)
+    without_any = Mistake("a_plain_number", lambda x, y: mean(x, y).item(), message="No gradient passes.", hints=HINTS)
     x, y = torch.arange(3.0), torch.ones(3)
     exercise = Exercise(mean, lambda seed: [Case({"x": x, "y": y}, "3 numbers")], [without_any], HINTS, 1, "Right.")
-    assert verdict_on(without_any.ways[0], exercise).mistakes == ("a_plain_number",)
+    assert verdict_on(without_any.variants[0], exercise).mistakes == ("a_plain_number",)
     assert verdict_on(lambda x, y: mean(x.detach(), y), exercise).mistakes == ("gradient_cut",)
 
 
@@ -157,7 +157,7 @@ def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "text"),
     [
         (["x", "y"], "your code writes into `x` and `y`, which the caller may still need"),
         (["model.training"], "your code leaves `model` in a different mode (training or eval) than it found it in"),
@@ -168,8 +168,8 @@ def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path
         ),
     ],
 )
-def test_arguments_written_into_and_modes_are_told_apart(changed, told):
-    assert describe_changes(changed) == told
+def test_arguments_written_into_and_modes_are_told_apart(changed, text):
+    assert describe_changes(changed) == text
 
 
 def test_parameters_that_get_no_gradient_are_told_by_their_layer():

@@ -23,7 +23,7 @@ from transformer_course.checking.tolerance import (
 
 
 @pytest.mark.parametrize(
-    ("seen", "right"),
+    ("observed", "right"),
     [
         (1, 1.0),
         (torch.tensor(1.0), 1.0),
@@ -40,12 +40,12 @@ from transformer_course.checking.tolerance import (
         (math.nan, math.nan),
     ],
 )
-def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
-    assert distance(seen, right) <= 1
+def test_what_agrees_within_the_tolerance_is_the_same(observed, right):
+    assert distance(observed, right) <= 1
 
 
 @pytest.mark.parametrize(
-    ("seen", "right"),
+    ("observed", "right"),
     [
         ({"remarks": 1, "output": 2}, {"remarks": 3, "output": 2}),
         ({"error": {"type": "E", "message": "m", "line": 3}}, {"error": {"type": "E", "message": "m", "line": 9}}),
@@ -56,13 +56,13 @@ def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
         ),
     ],
 )
-def test_observations_that_agree_within_the_tolerance_are_the_same(seen, right):
-    assert observation_distance(seen, right) <= 1
-    assert within(1, seen, right)
+def test_observations_that_agree_within_the_tolerance_are_the_same(observed, right):
+    assert observation_distance(observed, right) <= 1
+    assert within(1, observed, right)
 
 
 @pytest.mark.parametrize(
-    ("seen", "right"),
+    ("observed", "right"),
     [
         (True, 1),
         (1.5, 1),
@@ -77,12 +77,12 @@ def test_observations_that_agree_within_the_tolerance_are_the_same(seen, right):
         ({"output": 2}, {"output": 2, "changed": []}),
     ],
 )
-def test_what_differs_in_kind_is_infinitely_far(seen, right):
-    assert distance(seen, right) == math.inf
+def test_what_differs_in_kind_is_infinitely_far(observed, right):
+    assert distance(observed, right) == math.inf
 
 
 @pytest.mark.parametrize(
-    ("seen", "right"),
+    ("observed", "right"),
     [
         ({"output": 2}, {"output": 2, "changed": []}),
         ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "E", "message": "other"}}),
@@ -91,9 +91,9 @@ def test_what_differs_in_kind_is_infinitely_far(seen, right):
         ({"error": {"type": "E", "message": "m"}}, {"output": 2}),
     ],
 )
-def test_observations_that_differ_in_kind_are_infinitely_far(seen, right):
-    assert observation_distance(seen, right) == math.inf
-    assert not within(1000, seen, right)
+def test_observations_that_differ_in_kind_are_infinitely_far(observed, right):
+    assert observation_distance(observed, right) == math.inf
+    assert not within(1000, observed, right)
 
 
 def test_distances_are_measured_in_tolerances():
@@ -112,16 +112,16 @@ def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
 
 def test_of_numbers_alone_neither_changes_nor_gradients_count():
     right = {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}}
-    for seen in ({**right, "changed": ["x"]}, {**right, "gradients": {"x": torch.zeros(3)}}):
-        assert observation_distance(seen, right, numbers_only=True) == 0
-        assert observation_distance(seen, right) > 1
-        assert within(1, seen, right, numbers_only=True) and not within(1, seen, right)
-        assert agree([seen], [right], numbers_only=True) and not agree([seen], [right])
+    for observed in ({**right, "changed": ["x"]}, {**right, "gradients": {"x": torch.zeros(3)}}):
+        assert observation_distance(observed, right, numbers_only=True) == 0
+        assert observation_distance(observed, right) > 1
+        assert within(1, observed, right, numbers_only=True) and not within(1, observed, right)
+        assert agree([observed], [right], numbers_only=True) and not agree([observed], [right])
     assert observation_distance({"output": torch.tensor(3.0)}, right, numbers_only=True) > 1
 
 
 @pytest.mark.parametrize(
-    ("seen", "right", "apart"),
+    ("observed", "right", "apart"),
     [
         (None, None, 0.0),
         (torch.zeros(2), None, 0.0),
@@ -139,8 +139,8 @@ def test_of_numbers_alone_neither_changes_nor_gradients_count():
         (torch.empty(0), torch.empty(0), 0.0),
     ],
 )
-def test_gradients_are_compared_by_the_largest_number_of_the_right_one(seen, right, apart):
-    assert gradients_apart(seen, right) == pytest.approx(apart, rel=1e-5)
+def test_gradients_are_compared_by_the_largest_number_of_the_right_one(observed, right, apart):
+    assert gradients_apart(observed, right) == pytest.approx(apart, rel=1e-5)
 
 
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, (x,)], lambda x: {"a": torch.ones(1), "b": {"c": x}}])
@@ -188,14 +188,14 @@ def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
 
 def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
     values = [0.0, 1.0, 1.001, -2.0, 1e-6, math.inf, -math.inf, math.nan]
-    for seen in values:
+    for observed in values:
         for right in values:
-            pair = [torch.tensor([number, 1.0, 2.0], dtype=torch.float64) for number in (seen, right)]
-            is_same = seen == right or (math.isnan(seen) and math.isnan(right))
+            pair = [torch.tensor([number, 1.0, 2.0], dtype=torch.float64) for number in (observed, right)]
+            is_same = observed == right or (math.isnan(observed) and math.isnan(right))
             if is_same:
                 expected = 0.0
-            elif math.isfinite(seen) and math.isfinite(right):
-                expected = abs(seen - right) / (ABSOLUTE + RELATIVE * abs(right))
+            elif math.isfinite(observed) and math.isfinite(right):
+                expected = abs(observed - right) / (ABSOLUTE + RELATIVE * abs(right))
             else:
                 expected = math.inf
             assert distance(*pair) == pytest.approx(expected, rel=1e-9)
@@ -210,25 +210,25 @@ def test_many_answers_are_compared_at_once_as_one_by_one():
     error = {"error": {"type": "ValueError", "message": "no"}}
     frequencies = {"frequencies": torch.ones(2), "n_samples": 9, "output": torch.ones(2)}
     calls = [*({"output": output} for output in [*outputs, *others]), error, frequencies, {"parameters": {"a": [1]}}]
-    for seen in calls:
+    for observed in calls:
         for tolerances in (1.0, 9.0):
-            one_by_one = [may_show(call, seen, tolerances, crashed_later=True) for call in calls]
-            assert [*which_may_show(iter(9 * calls), seen, tolerances, crashed_later=True)] == 9 * one_by_one
+            one_by_one = [may_show(call, observed, tolerances, crashed_later=True) for call in calls]
+            assert [*which_may_show(iter(9 * calls), observed, tolerances, crashed_later=True)] == 9 * one_by_one
             assert any(one_by_one)
 
 
-SHOWN = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
+DISPLAYED = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
 
 
 @pytest.mark.parametrize(
-    ("seen", "right", "found"),
+    ("observed", "right", "found"),
     [
-        (SHOWN, {**SHOWN, "remarks": {"reads": ["x"]}, "gradients": {"x": torch.ones(1)}}, []),
-        (SHOWN, {**SHOWN, "output": (1.0, [torch.ones(2), {"a": 3}])}, [("output", (1, 1, "a"))]),
-        (SHOWN, {**SHOWN, "output": (2.0, [torch.zeros(2), {"a": 3}])}, [("output", (0,))]),
-        (SHOWN, {**SHOWN, "output": (1.0,)}, [("output", ())]),
-        (SHOWN, {**SHOWN, "output": (1.0, [torch.ones(2), {"b": 2}])}, [("output", (1, 1))]),
-        (SHOWN, {"output": SHOWN["output"], "own_parameters": 1}, [("repeatable", ()), ("own_parameters", ())]),
+        (DISPLAYED, {**DISPLAYED, "remarks": {"reads": ["x"]}, "gradients": {"x": torch.ones(1)}}, []),
+        (DISPLAYED, {**DISPLAYED, "output": (1.0, [torch.ones(2), {"a": 3}])}, [("output", (1, 1, "a"))]),
+        (DISPLAYED, {**DISPLAYED, "output": (2.0, [torch.zeros(2), {"a": 3}])}, [("output", (0,))]),
+        (DISPLAYED, {**DISPLAYED, "output": (1.0,)}, [("output", ())]),
+        (DISPLAYED, {**DISPLAYED, "output": (1.0, [torch.ones(2), {"b": 2}])}, [("output", (1, 1))]),
+        (DISPLAYED, {"output": DISPLAYED["output"], "own_parameters": 1}, [("repeatable", ()), ("own_parameters", ())]),
         ({"output": 1, "parameters": {"w": [2]}}, {"output": 2, "parameters": {"w": [3]}},
          [("parameters", ("w", 0)), ("output", ())]),
         ({"output": 1, "strange": 2}, {"output": 1}, [("strange", ())]),
@@ -241,9 +241,9 @@ SHOWN = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
          {"frequencies": torch.tensor([0.4, 0.6]), "n_samples": 100}, [("frequencies", ())]),
     ],
 )  # fmt: skip
-def test_differences_are_listed_in_order_and_none_where_two_calls_are_within_a_tolerance(seen, right, found):
-    assert differences(seen, right) == found
-    assert within(1, seen, right, numbers_only=True) == (not found)
+def test_differences_are_listed_in_order_and_none_where_two_calls_are_within_a_tolerance(observed, right, found):
+    assert differences(observed, right) == found
+    assert within(1, observed, right, numbers_only=True) == (not found)
 
 
 def test_path_leads_to_the_first_difference():

@@ -11,7 +11,7 @@ MASK = torch.tensor([[True, False], [True, True]])
 
 
 @pytest.mark.parametrize(
-    ("value", "right", "told"),
+    ("value", "right", "message"),
     [
         (torch.ones(3), RIGHT, "its shape is (3,), but should be (3, 2)"),
         (NUMBERS * torch.nan, NUMBERS, "it contains nan"),
@@ -39,8 +39,8 @@ MASK = torch.tensor([[True, False], [True, True]])
         (NUMBERS, NUMBERS, ""),
     ],
 )
-def test_one_fact_is_told(value, right, told):
-    assert describe_difference(value, right) == told
+def test_one_fact_is_told(value, right, message):
+    assert describe_difference(value, right) == message
 
 
 def test_rows_that_add_up_to_1_in_one_case_alone_do_so_by_chance():

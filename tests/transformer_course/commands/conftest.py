@@ -30,11 +30,11 @@ def graded(monkeypatch):
 
     def grade(*paths, **options):
         module.events.append("graded")
-        module.seen.append((*paths, options))
+        module.observed.append((*paths, options))
         return "2 students, 1 lesson."
 
     module = ModuleType(GRADE)
-    module.grade, module.seen, module.events = grade, [], []
+    module.grade, module.observed, module.events = grade, [], []
     monkeypatch.setitem(sys.modules, GRADE, module)
     monkeypatch.setattr(Sandbox, "start", lambda sandbox: module.events.append("starts"))
     monkeypatch.setattr(Sandbox, "close", lambda sandbox: module.events.append("closed"))

@@ -27,12 +27,12 @@ def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
     assert main([*command, "--look"]) == 0
-    told = capsys.readouterr().out
+    message = capsys.readouterr().out
     assert (
-        "The column is “Lab”." in told
-        and "1 of them had other points before." in told
-        and "  ada: 1 → " in told
-        and "Nothing was written." in told
+        "The column is “Lab”." in message
+        and "1 of them had other points before." in message
+        and "  ada: 1 → " in message
+        and "Nothing was written." in message
     )
     assert not (tmp_path / "graded" / "canvas.csv").exists()
 

@@ -25,7 +25,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def told(monkeypatch):
+def message(monkeypatch):
     """Make the model add what it was given, and record its arguments."""
     asked = []
 
@@ -45,14 +45,14 @@ def typed(data: bytes):
     return Stdin
 
 
-def test_a_prompt_is_an_argument(folder, told, capsys):
+def test_a_prompt_is_an_argument(folder, message, capsys):
     assert main(["generate", "-m", folder, "the cat\n", "--seed", "3"]) == 0
     assert capsys.readouterr() == ("<the cat\n€>\n", "")
-    assert told == [(None, 1.0, None, None, None, 1.0, [], 3)]
+    assert message == [(None, 1.0, None, None, None, 1.0, [], 3)]
 
 
 @pytest.mark.parametrize("data, prompt", [("ä\r\nb\n\n", "ä\nb\n"), ("\ufeffä", "ä"), ("", "")])
-def test_a_prompt_is_a_file_or_comes_through_a_pipe(folder, told, capsys, monkeypatch, tmp_path, data, prompt):
+def test_a_prompt_is_a_file_or_comes_through_a_pipe(folder, message, capsys, monkeypatch, tmp_path, data, prompt):
     path = tmp_path / "prompt.txt"
     path.write_bytes(data.encode())
     assert main(["generate", "-m", folder, "--file", str(path)]) == 0
@@ -61,17 +61,17 @@ def test_a_prompt_is_a_file_or_comes_through_a_pipe(folder, told, capsys, monkey
     assert capsys.readouterr() == (2 * f"<{prompt}€>\n", "")
 
 
-def test_every_option_arrives(folder, told):
+def test_every_option_arrives(folder, message):
     how = ["--temperature", "0.5", "--top-k", "7", "--top-p", "0.9", "--max-new-tokens", "5", "--seed", "11"]
     how += ["--min-p", "0.1", "--repetition-penalty", "1.5"]
     assert main(["generate", "-m", folder, "a", *how, "--stop", "x", "--stop", "y z"]) == 0
-    assert told == [(5, 0.5, 7, 0.9, 0.1, 1.5, ["x", "y z"], 11)]
+    assert message == [(5, 0.5, 7, 0.9, 0.1, 1.5, ["x", "y z"], 11)]
 
 
-def test_without_a_seed_each_run_draws_another(folder, told):
+def test_without_a_seed_each_run_draws_another(folder, message):
     for _ in range(2):
         main(["generate", "-m", folder, "a"])
-    assert told[0][-1] != told[1][-1]
+    assert message[0][-1] != message[1][-1]
 
 
 def test_the_same_seed_writes_the_same_text(folder, capsys):
@@ -83,19 +83,19 @@ def test_the_same_seed_writes_the_same_text(folder, capsys):
 
 
 def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, capsys, monkeypatch):
-    shown = []
+    displayed = []
 
     class Watched(TextState):
         def next_logits(self, tokens):
-            shown.append(capsys.readouterr().out)
+            displayed.append(capsys.readouterr().out)
             return super().next_logits(tokens)
 
     monkeypatch.setattr("transformer_lab.generation.decode.TextState", Watched)
     assert main(["generate", "-m", folder, "the cat", "--temperature", "0", "--max-new-tokens", "9"]) == 0
     rest = capsys.readouterr().out
     model = TextGenerator.load(folder)
-    assert "".join([*shown, rest]) == "".join(model.stream("the cat", 9, temperature=0)) + "\n"
-    assert sum(map(bool, shown)) > 4
+    assert "".join([*displayed, rest]) == "".join(model.stream("the cat", 9, temperature=0)) + "\n"
+    assert sum(map(bool, displayed)) > 4
 
 
 @pytest.mark.parametrize(

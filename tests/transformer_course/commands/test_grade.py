@@ -14,7 +14,7 @@ from transformer_course.sandbox.resource_limits import Limits
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
-    [(paths, out, options)] = graded.seen
+    [(paths, out, options)] = graded.observed
     assert (paths, out) == ([Path("handed-in")], Path("graded"))
     assert {"paths", "out", *options} == {*signature(grade).parameters}
     limits = {"seconds": 10.0, "memory_mb": 2048, "seed": None, "lessons": [], "container": ""}
@@ -29,7 +29,7 @@ def test_grade_is_told_what_was_typed(graded):
     expected |= {"library_calls": "none"}
     switches = ["--memory", "512", "--fresh", "--unconfined"]
     main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *switches])
-    [(paths, out, options)] = graded.seen
+    [(paths, out, options)] = graded.observed
     assert (paths, out) == ([Path("a.ipynb"), Path("b")], Path("graded"))
     expected |= {"memory_mb": 512, "fresh": True, "unconfined": True, "lessons": ["01_lookup", "02_scaling"]}
     assert {name: options[name] for name in expected} == expected
@@ -38,7 +38,7 @@ def test_grade_is_told_what_was_typed(graded):
 def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
     due = ["--due", "week_3=2026-10-19"]
     assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
-    [(*_, options)] = graded.seen
+    [(*_, options)] = graded.observed
     [own] = options["own"]
     assert (own.lesson, own.source) == ("week_3", own_file.read_text())
     assert options["late_policy"].due.keys() == {"week_3"}
@@ -48,7 +48,7 @@ def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, 
 def test_the_sandbox_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
     assert graded.events == ["starts", "graded", "closed"]
-    sandbox = graded.seen[0][-1]["sandbox"]
+    sandbox = graded.observed[0][-1]["sandbox"]
     assert (sandbox.limits, sandbox.container.tool) == (Limits(2.5, 512), "docker")
     monkeypatch.delattr(graded, "grade")
     with pytest.raises(ImportError):
@@ -70,13 +70,13 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
 def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
     assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
     assert "limits must be positive; got" in capsys.readouterr().err
-    assert graded.seen == []
+    assert graded.observed == []
 
 
 def test_grade_is_told_of_roster_and_due_dates(graded):
     due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
-    [(*_, options)] = graded.seen
+    [(*_, options)] = graded.observed
     policy = options["late_policy"]
     assert options["partial_credit"] and options["roster"] == Path("class.csv")
     assert (policy.penalty, policy.grace) == (10.0, 15.0)
@@ -84,7 +84,7 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
         (["--due", "01=2026-10-12"], "there is no lesson '01' that could be due"),
@@ -93,6 +93,6 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
         (["--late-penalty", "10"], "--late-penalty and --grace need due dates"),
     ],
 )
-def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, says):
+def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, message):
     assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
-    assert says in capsys.readouterr().err and graded.seen == []
+    assert message in capsys.readouterr().err and graded.observed == []

@@ -9,9 +9,9 @@ from transformer_course.workspace import working_copies
 
 @pytest.fixture
 def opened(monkeypatch):
-    seen = []
-    monkeypatch.setattr(lab, "open_lab", seen.append)
-    return seen
+    observed = []
+    monkeypatch.setattr(lab, "open_lab", observed.append)
+    return observed
 
 
 @pytest.mark.parametrize(

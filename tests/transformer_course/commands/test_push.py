@@ -70,10 +70,10 @@ def test_parameters_that_know_no_step_have_a_card_without_figures(trained, tmp_p
 
 def test_a_model_without_a_log_is_pushed_by_its_name(tmp_path, monkeypatch, capsys):
     publish(tmp_path, n_positions=64)
-    seen = []
-    monkeypatch.setattr(publishing, "push_folder", lambda folder, name: seen.append(name) or "there")
+    observed = []
+    monkeypatch.setattr(publishing, "push_folder", lambda folder, name: observed.append(name) or "there")
     assert main(["push", "-m", str(tmp_path), "ada/stories"]) == 0
-    assert seen == ["ada/stories"]
+    assert observed == ["ada/stories"]
     assert capsys.readouterr().out == "The model and its card are in there\n"
 
 

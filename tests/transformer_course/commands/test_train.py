@@ -40,7 +40,7 @@ def shown_help(capsys) -> str:
 
 
 def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
-    shown = shown_help(capsys)
+    displayed = shown_help(capsys)
     for meanings, configs in (
         (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),
         (SHAPE, (recipes.DATES_MODEL, recipes.CORPUS_MODEL, recipes.TEXT_MODEL)),
@@ -51,13 +51,13 @@ def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
                 dates = "as many as characters"
             each = f"{dates} for dates, {corpus} for a corpus, {text} for text"
             default = text if dates == corpus == text else each
-            assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in shown
+            assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in displayed
 
 
 def test_every_setting_has_an_option(capsys):
-    shown = shown_help(capsys)
+    displayed = shown_help(capsys)
     for name in [field.name for field in fields(TrainingConfig)] + list(SHAPE):
-        assert f"--{name.replace('_', '-')} " in shown.replace("]", " "), name
+        assert f"--{name.replace('_', '-')} " in displayed.replace("]", " "), name
 
 
 def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model, tmp_path):

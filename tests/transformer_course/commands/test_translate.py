@@ -14,7 +14,7 @@ LINES = ["eins zwei", "", "drei vier fünf", "neun"]
 
 
 @pytest.fixture
-def told(monkeypatch):
+def message(monkeypatch):
     """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
@@ -35,14 +35,14 @@ def backwards(lines):
     return "".join(f"{line[::-1]}\n" for line in lines)
 
 
-def test_each_argument_is_a_line(model, told, capsys):
+def test_each_argument_is_a_line(model, message, capsys):
     assert main(["translate", "-m", str(model), *LINES]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
-    assert told == [(None, 64, 1)]
+    assert message == [(None, 64, 1)]
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed):
+def test_a_file_is_translated_line_by_line(model, message, tmp_path, capsys, packed):
     data = "\r\n".join(LINES).encode("utf-8-sig")
     path = tmp_path / "lines.txt"
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -50,7 +50,7 @@ def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed
     assert capsys.readouterr() == (backwards(LINES), "")
 
 
-def test_a_pipe_is_translated_line_by_line(model, told, capsys, monkeypatch):
+def test_a_pipe_is_translated_line_by_line(model, message, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
     assert main(["translate", "-m", str(model)]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
@@ -59,20 +59,20 @@ def test_a_pipe_is_translated_line_by_line(model, told, capsys, monkeypatch):
 class Slow(io.RawIOBase):
     """A pipe through which a piece comes at a time, and none before all that came was translated."""
 
-    def __init__(self, pieces, shown):
-        self.pieces, self.shown, self.seen = iter(pieces), shown, []
+    def __init__(self, pieces, displayed):
+        self.pieces, self.displayed, self.seen = iter(pieces), displayed, []
 
     def readable(self):
         return True
 
     def readinto(self, room):
-        self.seen.append(self.shown())
+        self.seen.append(self.displayed())
         piece = next(self.pieces, b"")
         room[: len(piece)] = piece
         return len(piece)
 
 
-def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypatch):
+def test_lines_are_translated_as_soon_as_they_come(model, message, capsys, monkeypatch):
     stdin = Stdin(b"")
     slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
     stdin.buffer = io.BufferedReader(slow)
@@ -82,19 +82,19 @@ def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypa
     assert capsys.readouterr() == ("q\n", "")
 
 
-def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
+def test_a_line_that_is_cut_is_reported_by_number(model, message, capsys):
     assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
     said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
     assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
 
 
-def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, told, capsys):
+def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, message, capsys):
     assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
     said = "arguments, line 1: more than 950 characters, of which the model reads 19 tokens\n"
     assert capsys.readouterr() == (backwards(["q" * 950]), said)
 
 
-def test_a_line_that_is_not_utf_8_costs_no_other_line(model, told, capsys, monkeypatch):
+def test_a_line_that_is_not_utf_8_costs_no_other_line(model, message, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
     assert main(["translate", "-m", str(model)]) == 0
     report = "standard input, line 2: not UTF-8 (invalid start byte); translated with �\n"
@@ -129,9 +129,9 @@ def test_a_reader_that_has_enough_is_no_error(model):
     process.stderr.close()
 
 
-def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
+def test_a_beam_is_asked_for_by_its_size(model, message, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
-    assert told == [(None, 64, 3)]
+    assert message == [(None, 64, 3)]
     for size in ("0", "99999999999"):  # which would fill the memory
         assert main(["translate", "-m", str(model), "--beam", size, "eins"]) == 2
         assert capsys.readouterr().err == f"transformer-course: --beam must be between 1 and 1000; got --beam {size}\n"

@@ -211,8 +211,8 @@ def test_what_cannot_be_explained_is_said():
 
 
 def test_a_sum_beside_the_stream_is_told_from_one_that_is_lost():
-    told = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
-    assert told in texts(layer(made(OffTheStream)))
+    message = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
+    assert message in texts(layer(made(OffTheStream)))
 
 
 def test_a_norm_used_twice_is_drawn_twice_and_the_other_named():

@@ -53,8 +53,8 @@ def test_what_is_wrong_is_seen_in_the_picture():
     crossed.cross_out()
     part.path([(1, 0), (2, 1)], crossed=True)
     red = [round(c, 2) for c in plt.matplotlib.colors.to_rgb(WRONG)]
-    shown = [(abs(pixels(d)[..., :3] - red).max(axis=-1) < 0.02).any() for d in (plain, part)]
-    assert shown == [False, True]
+    displayed = [(abs(pixels(d)[..., :3] - red).max(axis=-1) < 0.02).any() for d in (plain, part)]
+    assert displayed == [False, True]
     assert pixels(crossed).shape == pixels(plain).shape
     assert (pixels(crossed) != pixels(plain)).any()
 
@@ -65,9 +65,9 @@ def test_every_colour_of_the_kit_is_in_the_picture_as_it_is_defined():
         d.box("", (i, 0), colour, "highlighted", width=0.4, height=0.4)
         d.path([(i, 1), (i, 2)], colour=colour)
     picture = (pixels(d)[..., :3] * 255).round().astype(int)
-    shown = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist()}
+    displayed = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist()}
     for colour in (*COLOURS, GREY, light(GREY, 0.5)):
-        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(colour)) in shown
+        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(colour)) in displayed
 
 
 def test_of_an_empty_diagram_nothing_is_seen():

@@ -16,8 +16,8 @@ def hands(d: Diagram, colour: str) -> list[tuple[float, float]]:
     """List where hands of a colour point, as (across, up) of length 1."""
     straight = [arrow for arrow in d.arrows if arrow.head and arrow.colour == colour and len(arrow.points) == 2]
     arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
-    ways = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
-    return [(x / hypot(x, y), y / hypot(x, y)) for x, y in ways]
+    variants = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
+    return [(x / hypot(x, y), y / hypot(x, y)) for x, y in variants]
 
 
 def test_each_hand_is_a_pair_of_the_encoding():
@@ -41,8 +41,8 @@ def test_an_arc_leads_from_where_a_hand_was_to_where_it_is():
     d = rotary_hands([(2, 1)], frequencies=(1.0,), query=0.0, key=0.5)
     arcs = {arrow.colour: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
     for colour, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
-        ways = [atan2(point.y, point.x - 2.1) for point in (arcs[colour][0], arcs[colour][-1])]
-        assert ways == pytest.approx([start, end])
+        variants = [atan2(point.y, point.x - 2.1) for point in (arcs[colour][0], arcs[colour][-1])]
+        assert variants == pytest.approx([start, end])
 
 
 def test_the_angle_between_query_and_key_stays_where_both_move_alike():

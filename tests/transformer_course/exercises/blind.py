@@ -160,9 +160,9 @@ def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
     tree = ast.parse(code)
     body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
     names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _values(body))
-    seen = {code}
+    observed = {code}
     for number in itertools.islice(itertools.count(), 60 * n):
-        if len(seen) > n:
+        if len(observed) > n:
             return
         change = Change(draw, draw.randrange(sum(1 for _ in ast.walk(tree))), names)
         changed = copy.deepcopy(tree)
@@ -171,8 +171,8 @@ def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
         ):
             function.body = [change.visit(statement) for statement in function.body]
         mutant = ast.unparse(ast.fix_missing_locations(changed))
-        if change.line and mutant not in seen:
-            seen.add(mutant)
+        if change.line and mutant not in observed:
+            observed.add(mutant)
             yield Attempt(right.exercise, f"{right.id}~{number}", "mutant", mutant, frozenset({change.line}))
 
 
@@ -199,11 +199,13 @@ def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
     return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
 
 
-def told(verdict: Verdict, attempt: Attempt) -> str:
+def message(verdict: Verdict, attempt: Attempt) -> str:
     """Return how well a verdict tells an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
-    shown = {int(n) for n in re.findall(r"^(?: *l|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
-    place = "" if not shown else "placed" if not attempt.lines else "located" if shown & attempt.lines else "misled"
+    displayed = {int(n) for n in re.findall(r"^(?: *l|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
+    place = (
+        "" if not displayed else "placed" if not attempt.lines else "located" if displayed & attempt.lines else "misled"
+    )
     if verdict.passed:
         return "passed"
     if attempt.kind == "right":
@@ -245,7 +247,7 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
             print(f"{attempt.id}: cannot be run: {error!r}")
             continue
         seconds.append(time.process_time() - started)
-        what = told(verdict, attempt)
+        what = message(verdict, attempt)
         if attempt.kind == "mutant" and verdict.passed and is_equivalent(attempt):
             what = "equivalent"
         counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1

@@ -45,7 +45,7 @@ def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
 
-def told(verdict: Verdict, pair: Pair) -> Told:
+def message(verdict: Verdict, pair: Pair) -> Told:
     """Return what is told of a pair; ``another`` where anything named is not of it."""
     made = {mistake.name: mistake for mistake in pair.mistakes}
     named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
@@ -59,7 +59,7 @@ def told(verdict: Verdict, pair: Pair) -> Told:
         return "another"
     if named == made.keys():
         return "both"
-    return "one hides" if made[named.pop()].says in verdict.message else "one"
+    return "one hides" if made[named.pop()].message in verdict.message else "one"
 
 
 @dataclass
@@ -75,11 +75,11 @@ def tally(exercise: Exercise, seed: int, size: int) -> Tally:
     """Judge some pairs of an exercise."""
     known, found = behaviour(exercise, seed), Tally()
     for pair in sample(exercise, seed, size):
-        observed = known.run(pair.way)
+        observed = known.run(pair.variant)
         started = time.process_time()
         verdict = judge(exercise, seed, observed)
         found.seconds.append(time.process_time() - started)
-        what = told(verdict, pair)
+        what = message(verdict, pair)
         found.counts[what] += 1
         if what in ("another", "passed"):
             found.others.append(f"{' × '.join(m.name for m in pair.mistakes)} → {', '.join(verdict.mistakes)}")

@@ -230,8 +230,8 @@ class HeadByHead(MultiHeadAttention):
             mask = mask.expand(len(query), self.n_heads, query.shape[1], key.shape[1])
         for head in range(self.n_heads):
             at = slice(head * d_k, (head + 1) * d_k)
-            seen = None if mask is None else mask[:, head]
-            mixed.append(F.scaled_dot_product_attention(q[..., at], k[..., at], v[..., at], attn_mask=seen))
+            observed = None if mask is None else mask[:, head]
+            mixed.append(F.scaled_dot_product_attention(q[..., at], k[..., at], v[..., at], attn_mask=observed))
         return self.w_o(torch.cat(mixed, dim=-1))
 
 
@@ -328,10 +328,10 @@ def masked_by_loops(queries, keys, values, mask):
     mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
     for *batch, i in itertools.product(*map(range, queries.shape[:-1])):
         at = tuple(batch)
-        seen = mask[(*at, i)]
-        if seen.any():
-            scores = keys[at][seen] @ queries[(*at, i)] / queries.shape[-1] ** 0.5
-            output[(*at, i)] = scores.softmax(0) @ values[at][seen]
+        observed = mask[(*at, i)]
+        if observed.any():
+            scores = keys[at][observed] @ queries[(*at, i)] / queries.shape[-1] ** 0.5
+            output[(*at, i)] = scores.softmax(0) @ values[at][observed]
     return output
 
 

@@ -16,8 +16,8 @@ from tests.transformer_course.exercises.blind import (
     draw_mutants,
     is_equivalent,
     made_wrong,
+    message,
     read,
-    told,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson.session import Session
@@ -41,9 +41,9 @@ def test_what_is_right_passes_and_nothing_else_does(attempt, session):
 @pytest.mark.parametrize("kind", LEAST)
 def test_nearly_all_are_told(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
-    counts = Counter(told(check(attempt, session), attempt) for attempt in attempts)
-    is_told = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
-    assert is_told >= LEAST[kind] * len(attempts), counts
+    counts = Counter(message(check(attempt, session), attempt) for attempt in attempts)
+    has_own_words = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
+    assert has_own_words >= LEAST[kind] * len(attempts), counts
 
 
 def test_random_changes_are_the_same_every_time_and_of_all_exercises():

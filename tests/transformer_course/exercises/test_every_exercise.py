@@ -46,27 +46,27 @@ def exercise(request):
 def far_apart(runs):
     """Name the pairs of runs over the same cases that are too near to each other."""
     clearly = apart_in_outputs([observations for _, observations in runs])
-    for (i, (one, right)), (j, (other, seen)) in itertools.combinations(enumerate(runs), 2):
+    for (i, (one, right)), (j, (other, found)) in itertools.combinations(enumerate(runs), 2):
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
         if one == other or clearly[j, i]:
             continue
         if all(
-            within(enough, *pair) for pair in zip(seen, right, strict=True)
+            within(enough, *pair) for pair in zip(found, right, strict=True)
         ):  # the later is held against the earlier
-            yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
+            yield f"{one} and {other} are {max(map(observation_distance, found, right)):.3g} tolerances apart"
 
 
 def apart_in_outputs(runs):
     """Return which runs are far from which by some finite output alone: a table for all pairs at once."""
     apart = torch.zeros(len(runs), len(runs), dtype=torch.bool)
-    for seen in zip(*runs, strict=True):
+    for found in zip(*runs, strict=True):
         alike = {}
-        for number, observation in enumerate(seen):
+        for number, observation in enumerate(found):
             output = observation.get("output")
             if isinstance(output, Tensor) and output.dtype == torch.float32 and output.isfinite().all():
                 alike.setdefault(output.shape, []).append(number)
         for numbers in alike.values():
-            outputs = torch.stack([seen[number]["output"].flatten().double() for number in numbers])
+            outputs = torch.stack([found[number]["output"].flatten().double() for number in numbers])
             tolerance = ABSOLUTE + RELATIVE * outputs.abs()
             for row, number in zip(outputs, numbers, strict=True):
                 apart[number, numbers] |= ((row - outputs).abs() > FAR * tolerance).any(dim=-1)
@@ -96,22 +96,22 @@ def test_every_way_of_every_mistake_is_named_and_far_from_all_else(exercise, tho
 
 
 def in_one_way(exercise):
-    return [(mistake, mistake.ways[0]) for mistake in exercise.mistakes]
+    return [(mistake, mistake.variants[0]) for mistake in exercise.mistakes]
 
 
 def in_every_way(exercise):
-    return [(mistake, way) for mistake in exercise.mistakes for way in mistake.ways]
+    return [(mistake, variant) for mistake in exercise.mistakes for variant in mistake.variants]
 
 
-def assert_named(exercise, seed, ways):
+def assert_named(exercise, seed, variants):
     """Check that the reference passes, and that each mistake is named and far from all else."""
     known = behaviour(exercise, seed)
     assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
-    observed = [(mistake, known.run(way)) for mistake, way in ways]
-    for mistake, seen in observed:
-        verdict = judge(exercise, seed, seen)
+    observed = [(mistake, known.run(variant)) for mistake, variant in variants]
+    for mistake, found in observed:
+        verdict = judge(exercise, seed, found)
         assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
-    runs = [("the reference", known.expected), *((mistake.name, seen) for mistake, seen in observed)]
+    runs = [("the reference", known.expected), *((mistake.name, found) for mistake, found in observed)]
     assert not list(far_apart(runs)), f"seed {seed}"
 
 
@@ -164,7 +164,7 @@ def has_all_numbers(answer, known):
 def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
     """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""
     known = behaviour(exercise, 0)
-    nearly = [{**seen, "output": slightly_larger(seen["output"])} for seen in known.expected if "output" in seen]
+    nearly = [{**found, "output": slightly_larger(found["output"])} for found in known.expected if "output" in found]
     if len(nearly) == len(known.cases):
         verdict = judge(exercise, 0, nearly)
         assert verdict.status in ("wrong", "passed"), verdict  # whole numbers stay as they are
@@ -188,7 +188,7 @@ def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, thorough
 
 def test_there_are_mistakes_each_of_a_name_of_its_own():
     for exercise in every_exercise().values():
-        names = [*(mistake.name for mistake in exercise.mistakes), *exercise.told]
+        names = [*(mistake.name for mistake in exercise.mistakes), *exercise.messages]
         assert len(set(names)) == len(names) >= 2, exercise.name  # generated mistakes name the rest
 
 
@@ -205,7 +205,7 @@ def texts(exercise):
     for hints in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
         yield from hints
     for mistake in exercise.mistakes:
-        yield mistake.says
+        yield mistake.message
 
 
 def test_a_pass_does_not_tell_what_comes_next():
@@ -226,8 +226,8 @@ def test_no_verdict_gives_the_answer_away():
         for mistake in exercise.mistakes:
             for code in re.findall(r"`([^`]+)`", mistake.hints[-1]):
                 if not code.isidentifier() and not code.isdecimal() and not code.startswith("parts."):
-                    assert code not in mistake.says, f"{mistake.name} says {code}"
-            assert not any(line in mistake.says for line in lines), mistake.name
+                    assert code not in mistake.message, f"{mistake.name} says {code}"
+            assert not any(line in mistake.message for line in lines), mistake.name
 
 
 @of_all

@@ -101,11 +101,11 @@ def test_a_plainer_answer_does_what_the_library_does(name):
     exercise = every_exercise()[name]
     assert exercise.reference is not library().get(name), "the library's own needs no comparison with itself"
     for case in exercise.cases(0):
-        seen, right = (observe(attempt, case) for attempt in (KEPT_PLAIN[name], exercise.reference))
+        found, right = (observe(attempt, case) for attempt in (KEPT_PLAIN[name], exercise.reference))
         if case.kind == "sampler":
-            assert observation_distance(seen, right) <= 1
+            assert observation_distance(found, right) <= 1
             continue
-        assert_close(*(exercise.normalise(observed["output"], case) for observed in (seen, right)))
+        assert_close(*(exercise.normalise(observed["output"], case) for observed in (found, right)))
 
 
 @pytest.mark.parametrize("name", sorted(every_exercise().keys() & library().keys()))

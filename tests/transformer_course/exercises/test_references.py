@@ -892,15 +892,15 @@ def test_the_reference_agrees_with_an_independent_implementation(name, thoroughn
     exercise = every_exercise()[name]
     for seed in thoroughness.seeds(10):
         for case in exercise.cases(seed):
-            seen, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
+            observation, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
             if case.kind == "sampler":
-                assert observation_distance(seen, right) <= 1
+                assert observation_distance(observation, right) <= 1
                 continue
-            seen, right = (exercise.normalise(observed["output"], case) for observed in (seen, right))
+            observation, right = (exercise.normalise(observed["output"], case) for observed in (observation, right))
             if isinstance(right, str) or (isinstance(right, list) and all(isinstance(part, str) for part in right)):
-                assert seen == right
+                assert observation == right
             else:
-                assert_close(seen, right)
+                assert_close(observation, right)
 
 
 def test_a_context_vector_is_the_librarys():

@@ -34,27 +34,27 @@ def test_every_step_is_asked_for_by_a_later_one_and_says_what_it_does():
 
 
 def test_what_is_said_of_a_mistake_in_company_is_a_clause_about_its_step_alone():
-    for mistake in [mistake for exercise in IN_STEPS for mistake in exercise.mistakes if mistake.variants]:
-        assert re.match(r"[a-zδπ√`*−\d]", mistake.does), f"{mistake.name}: {mistake.does}"
-        assert not mistake.does.endswith("."), mistake.name
-        assert mistake.does.count("`") % 2 == 0, mistake.name
-        assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", mistake.does), mistake.does
+    for mistake in [mistake for exercise in IN_STEPS for mistake in exercise.mistakes if mistake.step_variants]:
+        assert re.match(r"[a-zδπ√`*−\d]", mistake.summary), f"{mistake.name}: {mistake.summary}"
+        assert not mistake.summary.endswith("."), mistake.name
+        assert mistake.summary.count("`") % 2 == 0, mistake.name
+        assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", mistake.summary), mistake.summary
 
 
 def test_variants_are_of_the_exercise_they_belong_to():
     for exercise in IN_STEPS:
-        for way in [way for mistake in exercise.mistakes for way in mistake.ways]:
-            assert not isinstance(way, Variant) or way.of is exercise.steps, exercise.name
+        for variant in [variant for mistake in exercise.mistakes for variant in mistake.variants]:
+            assert not isinstance(variant, Variant) or variant.of is exercise.steps, exercise.name
 
 
 @in_steps
 def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(exercise, thoroughness):
     known = behaviour(exercise, thoroughness.seed)
-    some = [pair.way for pair in known.pairs[:: 1 + len(known.pairs) // (100 if thoroughness.enabled else 25)]]
+    some = [pair.variant for pair in known.pairs[:: 1 + len(known.pairs) // (100 if thoroughness.enabled else 25)]]
     for index in range(2):
         with in_isolation():
-            for shared, way in zip(known.outputs(some, index), some, strict=True):
-                alone = known.output(way, index)
+            for shared, variant in zip(known.outputs(some, index), some, strict=True):
+                alone = known.output(variant, index)
                 if "error" in alone:  # the words of Python and torch may depend on names
                     assert shared["error"]["type"] == alone["error"]["type"]
                 else:

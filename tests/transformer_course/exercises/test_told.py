@@ -10,7 +10,7 @@ from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalogue import catalogue_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 
-TOLD = [exercise for exercise in every_exercise().values() if exercise.told]
+TOLD = [exercise for exercise in every_exercise().values() if exercise.messages]
 
 
 @pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
@@ -21,7 +21,7 @@ def test_every_key_means_a_stored_generated_mistake(exercise):
 @pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
 def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise):
     lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
-    for wording in map(as_wording, exercise.told.values()):
+    for wording in map(as_wording, exercise.messages.values()):
         for text in (wording.sentence, *wording.hints):
             assert re.search(r"[^.][.?!…]$", text), text
             assert text.count("`") % 2 == 0, text
@@ -31,13 +31,13 @@ def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise)
 
 @pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
 def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
-    wordings = [wording for wording in exercise.told.values() if isinstance(wording, Wording)]
+    wordings = [wording for wording in exercise.messages.values() if isinstance(wording, Wording)]
     for summary in (wording.summary for wording in wordings if wording.summary):
         assert re.match(r"[a-zδπ√`*−\d]", summary), summary
         assert not summary.endswith("."), summary
         assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", summary), summary
     for edit in catalogue_of(exercise).edits if any(wording.hints for wording in wordings) else ():
-        hints = GeneratedMistake(edit, exercise.steps, exercise.told).hints
+        hints = GeneratedMistake(edit, exercise.steps, exercise.messages).hints
         assert len(set(hints)) == len(hints) >= 3, hints
 
 

@@ -5,7 +5,7 @@ import torch
 
 from tests.transformer_course.generated_mistakes.answer import ROWS, SAMPLES, STEPS, WEIGHTS
 from transformer_course.generated_mistakes.answer_edits import FAR, Sources, code_of
-from transformer_course.generated_mistakes.generated_mistake import variant
+from transformer_course.generated_mistakes.generated_mistake import variant_of
 from transformer_course.steps import asking
 
 EDITS = list(Sources(STEPS, SAMPLES).answer_edits())
@@ -31,7 +31,7 @@ def test_what_people_do_is_among_the_generated_mistakes(kind, code):
 def test_a_generated_mistake_may_be_made_only_where_an_option_is_given():
     code = "if scale is None:\n    return weights / total\nreturn weights"
     edit = next(edit for edit in EDITS if edit.code == {"shares": code})
-    attempt = variant(STEPS, edit.code).attempt
+    attempt = variant_of(STEPS, edit.code).attempt
     assert attempt(ROWS, WEIGHTS).tolist() == [2.5, 4.25, 7.75]
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 

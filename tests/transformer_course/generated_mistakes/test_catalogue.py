@@ -22,14 +22,21 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.running.case import Case
 
 
-def seen(*numbers):
+def observation_of(*numbers):
     return {"output": torch.tensor(numbers)}
 
 
 def stored():
-    right = [outline(seen(1.0, 2.0)), outline(seen(3.0))]
+    right = [outline(observation_of(1.0, 2.0)), outline(observation_of(3.0))]
     doubled = AnswerEdit(
-        "mean", "scaled", "", "§ * 2", "", 2.0, {"mean": "return 2"}, [outline(seen(2.0, 4.0)), outline(seen(6.0))]
+        "mean",
+        "scaled",
+        "",
+        "§ * 2",
+        "",
+        2.0,
+        {"mean": "return 2"},
+        [outline(observation_of(2.0, 4.0)), outline(observation_of(6.0))],
     )
     crashed = AnswerEdit(
         "total", "left_out", "", "rows", "rows", 1.0, {"total": "rows"}, [Outline("error ValueError")] * 2, [doubled]
@@ -74,17 +81,17 @@ def test_generated_mistake_is_stored_in_one_line_and_another_one_moves_no_other(
 
 def test_long_form_is_shortened_to_what_tells_it_apart():
     one, other = ({"output": [[number] * 9] * 9} for number in (1, 1.0))
-    forms = [outline(shown).form for shown in (one, other)]
+    forms = [outline(displayed).form for displayed in (one, other)]
     assert len(set(forms)) == 2
     assert [len(form) for form in forms] == [MAX_FORM_LENGTH] * 2
     assert forms[0].startswith("list 9 list 9 int int int")
 
 
 def test_outlines_tell_results_apart_and_forgive_rounding():
-    one = outline(seen(1.0, 2.0, 3.0))
-    assert one.may_be(outline(seen(1.00001, 2.0, 3.0)))
-    assert not one.may_be(outline(seen(1.0, 3.0, 2.0)))
-    assert not one.may_be(outline(seen(1.0, 2.0)))
+    one = outline(observation_of(1.0, 2.0, 3.0))
+    assert one.may_be(outline(observation_of(1.00001, 2.0, 3.0)))
+    assert not one.may_be(outline(observation_of(1.0, 3.0, 2.0)))
+    assert not one.may_be(outline(observation_of(1.0, 2.0)))
     assert not one.may_be(outline({"output": torch.tensor([1, 2, 3])}))
     assert not outline({"output": 1}).may_be(outline({"output": True}))
     assert outline({"output": {"a": (1.0, [True]), "b": None}}).form == "dict ['a', 'b'] tuple 2 float l…38af4385"
@@ -95,18 +102,18 @@ def test_outlines_tell_results_apart_and_forgive_rounding():
 @pytest.mark.parametrize(
     ("observed", "names"),
     [
-        ([seen(2.0, 4.0), seen(0.0), seen(6.0)], ["scaled_mean"]),
-        ([seen(2.0, 4.0), seen(0.0), seen(7.0)], []),
+        ([observation_of(2.0, 4.0), observation_of(0.0), observation_of(6.0)], ["scaled_mean"]),
+        ([observation_of(2.0, 4.0), observation_of(0.0), observation_of(7.0)], []),
         ([{"error": {"type": "ValueError"}}] * 3, ["left_out_total"]),
     ],
 )
 def test_only_what_may_be_an_attempt_is_looked_at(observed, names):
-    cases, right = [Case({}, "")] * 3, [seen(1.0, 2.0), seen(0.0), seen(3.0)]
+    cases, right = [Case({}, "")] * 3, [observation_of(1.0, 2.0), observation_of(0.0), observation_of(3.0)]
     assert [one.name for one in stored().candidates(cases, right, observed)] == names
 
 
 def test_on_the_cases_of_another_seed_all_are_looked_at():
-    cases, other = [Case({}, "")] * 3, [seen(5.0, 2.0), seen(0.0), seen(3.0)]
+    cases, other = [Case({}, "")] * 3, [observation_of(5.0, 2.0), observation_of(0.0), observation_of(3.0)]
     assert len(stored().candidates(cases, other, other)) == 2
 
 

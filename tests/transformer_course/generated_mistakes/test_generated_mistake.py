@@ -6,14 +6,14 @@ from tests.transformer_course.generated_mistakes.answer import ROWS, STEPS, WEIG
 from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalogue import Outline
-from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake, used_names, variant
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake, used_names, variant_of
 
 LEFT_OUT = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"})
 
 
 def test_a_generated_mistake_runs_in_the_place_of_its_step():
-    assert GeneratedMistake(LEFT_OUT, STEPS).ways[0].attempt(ROWS, WEIGHTS).tolist() == [10.0, 17.0, 31.0]
-    several = variant(STEPS, {"mean": "value = rows * scaled[:, None]\nreturn value.mean(dim=0)"})
+    assert GeneratedMistake(LEFT_OUT, STEPS).variants[0].attempt(ROWS, WEIGHTS).tolist() == [10.0, 17.0, 31.0]
+    several = variant_of(STEPS, {"mean": "value = rows * scaled[:, None]\nreturn value.mean(dim=0)"})
     assert several.attempt(ROWS, WEIGHTS).tolist() == [1.25, 2.125, 3.875]
     with pytest.raises(ValueError, match="has no"):
         STEPS.but(nothing=lambda: 1)
@@ -21,7 +21,7 @@ def test_a_generated_mistake_runs_in_the_place_of_its_step():
 
 def test_a_generated_mistake_may_meet_another_mistake():
     other = STEPS.but(rows=lambda rows: -rows)
-    assert GeneratedMistake(LEFT_OUT, STEPS).variants[0].combined(other).attempt(ROWS, WEIGHTS).tolist() == [
+    assert GeneratedMistake(LEFT_OUT, STEPS).step_variants[0].combined(other).attempt(ROWS, WEIGHTS).tolist() == [
         -10,
         -17,
         -31,
@@ -29,21 +29,23 @@ def test_a_generated_mistake_may_meet_another_mistake():
 
 
 def test_two_generated_mistakes_of_one_step_may_meet():
-    other = GeneratedMistake(LEFT_OUT, STEPS).variants[0]
+    other = GeneratedMistake(LEFT_OUT, STEPS).step_variants[0]
     for form, wanted in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
         code = {"shares": f"return {form.replace('§', '(weights / total)')}"}
-        both = GeneratedMistake(AnswerEdit("shares", "other", "", form, code=code), STEPS).variants[0].combined(other)
+        both = (
+            GeneratedMistake(AnswerEdit("shares", "other", "", form, code=code), STEPS).step_variants[0].combined(other)
+        )
         assert both.attempt(ROWS, WEIGHTS).tolist() == wanted
     only_given = "if scale is None:\n    return weights / total\nreturn (weights / total) * 2"
     given = GeneratedMistake(AnswerEdit("shares", "scaled", "", "§ * 2", code={"shares": only_given}), STEPS)
-    assert given.variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
+    assert given.step_variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
 
 
 def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     mistake = GeneratedMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
-    assert mistake.does == "the step “divide by the sum” is left out"
-    assert mistake.says == "The step “divide by the sum” is left out."
+    assert mistake.summary == "the step “divide by the sum” is left out"
+    assert mistake.message == "The step “divide by the sum” is left out."
     assert len(mistake.hints) == 3
     assert mistake.hints[0] == "What is the step “divide by the sum” for? What is missing from the result without it?"
     assert mistake.hints[2] == "As code: `weights / total`, where `total` is the sum of the weights."
@@ -52,7 +54,7 @@ def test_a_generated_mistake_is_told_in_the_words_of_its_step():
 def test_another_reading_of_the_same_behaviour_is_told_as_well():
     other = AnswerEdit("scaled", "sign", "", "-§")
     both = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
-    assert GeneratedMistake(both, STEPS).says.endswith(
+    assert GeneratedMistake(both, STEPS).message.endswith(
         "The result is the same if the scaled shares have the wrong sign."
     )
 
@@ -60,8 +62,8 @@ def test_another_reading_of_the_same_behaviour_is_told_as_well():
 def test_a_value_in_the_place_of_a_step_is_told_once():
     there = AnswerEdit("scaled", "wrong_input", "shares", "weights", "weights")
     both = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [there])
-    assert GeneratedMistake(both, STEPS).says == "The step “divide by the sum” is left out."
-    assert "`weights` is used where the shares belong" in GeneratedMistake(both, STEPS).says_at("scaled")
+    assert GeneratedMistake(both, STEPS).message == "The step “divide by the sum” is left out."
+    assert "`weights` is used where the shares belong" in GeneratedMistake(both, STEPS).message_at("scaled")
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,7 @@ def test_a_reading_that_says_nothing_new_is_not_told(reading):
     left_out = AnswerEdit(
         "shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading]
     )
-    assert GeneratedMistake(left_out, STEPS).says == "`weights` is left out of the step “divide by the sum”."
+    assert GeneratedMistake(left_out, STEPS).message == "`weights` is left out of the step “divide by the sum”."
 
 
 def test_values_of_which_none_is_made_of_the_other_may_be_exchanged():
@@ -84,20 +86,20 @@ def test_values_of_which_none_is_made_of_the_other_may_be_exchanged():
     left_out = AnswerEdit(
         "shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading]
     )
-    assert "have changed places" in GeneratedMistake(left_out, STEPS).says
+    assert "have changed places" in GeneratedMistake(left_out, STEPS).message
 
 
 def test_a_teacher_may_say_it_in_words_of_her_own():
-    told = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
-    assert GeneratedMistake(LEFT_OUT, STEPS, told).says == "Weights that do not add up to 1 make no mean."
+    messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
+    assert GeneratedMistake(LEFT_OUT, STEPS, messages).message == "Weights that do not add up to 1 make no mean."
 
 
 def test_wording_replaces_message_summary_and_first_hints():
     composed = GeneratedMistake(LEFT_OUT, STEPS)
     wording = Wording("{summary}. Do the shares add up to 1?", "the weights stay as large as they are", ["Add them."])
     own = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": wording})
-    assert own.does == "the weights stay as large as they are"
-    assert own.says == "The weights stay as large as they are. Do the shares add up to 1?"
+    assert own.summary == "the weights stay as large as they are"
+    assert own.message == "The weights stay as large as they are. Do the shares add up to 1?"
     assert own.hints == ("Add them.", *composed.hints[1:])
     assert len(GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("A.", hints=[*"abcd"])}).hints) == 4
 
@@ -105,10 +107,10 @@ def test_wording_replaces_message_summary_and_first_hints():
 def test_wording_composes_what_it_leaves_out():
     composed = GeneratedMistake(LEFT_OUT, STEPS)
     only_message = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("They add up to 17.")})
-    assert (only_message.does, only_message.says) == (composed.does, "They add up to 17.")
+    assert (only_message.summary, only_message.message) == (composed.summary, "They add up to 17.")
     assert only_message.hints == composed.hints
     only_summary = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording(summary="the sum is 17")})
-    assert only_summary.says == "The sum is 17."
+    assert only_summary.message == "The sum is 17."
 
 
 @pytest.mark.parametrize("arguments", [{}, {"message": "{summary}. Look again."}, {"hints": ["Look again."]}])
@@ -118,20 +120,20 @@ def test_wording_rejects_a_missing_message_or_summary(arguments):
 
 
 def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
-    told = {"scaled_shares: § * 2": "They add up to 2."}
+    messages = {"scaled_shares: § * 2": "They add up to 2."}
     twice, half = (
         GeneratedMistake(
-            AnswerEdit("shares", "scaled", "", form, code={"shares": form.replace("§", "weights")}), STEPS, told
+            AnswerEdit("shares", "scaled", "", form, code={"shares": form.replace("§", "weights")}), STEPS, messages
         )
         for form in ("§ * 2", "§ / 2")
     )
-    assert (twice.says, twice.is_told) == ("They add up to 2.", True)
-    assert (half.says, half.is_told) == ("The shares are half what they should be.", False)
+    assert (twice.message, twice.has_own_words) == ("They add up to 2.", True)
+    assert (half.message, half.has_own_words) == ("The shares are half what they should be.", False)
 
 
 def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():
     error, number = Outline("error RuntimeError"), Outline("float32[2]", 1.0, 1.0)
-    assert [AnswerEdit("shares", "left_out", shows=shown).crashes for shown in ([error, error], [error, number],
+    assert [AnswerEdit("shares", "left_out", shows=some).crashes for some in ([error, error], [error, number],
     [])] == [
         True, False, False,
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from transformer_course.generated_mistakes.wording import _brief, is_plural, wor
 
 
 @pytest.mark.parametrize(
-    ("edit", "does"),
+    ("edit", "summary"),
     [
         (AnswerEdit("total", "sibling", "weights.sum()", "weights.mean()"), "{} takes the mean where the sum belongs"),
         (
@@ -196,8 +196,8 @@ from transformer_course.generated_mistakes.wording import _brief, is_plural, wor
         (AnswerEdit("mean", "not_indexed", "rows[None]", "rows"), "in {}, an axis of length 1 is missing"),
     ],
 )
-def test_a_generated_mistake_is_said_in_the_words_of_its_step(edit, does):
-    assert words(STEPS, edit).does == does.format(
+def test_a_generated_mistake_is_said_in_the_words_of_its_step(edit, summary):
+    assert words(STEPS, edit).summary == summary.format(
         f"the step “{STEPS.describe(edit.step)}”" if edit.step in STEPS.steps else ""
     )
 
@@ -233,7 +233,7 @@ def test_what_is_said_of_stored_generated_mistakes_ends_properly_and_has_three_h
     stored = catalogue_of(exercise).edits
     for edit in random.Random(name).sample(stored, min(20, len(stored))):
         mistake = GeneratedMistake(edit, exercise.steps)
-        for text in (mistake.says, *mistake.hints):
+        for text in (mistake.message, *mistake.hints):
             assert re.search(r"[^.][.?!…]$", text), text
             assert text.count("`") % 2 == 0, text
             assert "  " not in text, text
@@ -245,11 +245,11 @@ def test_a_shape_is_told_once():
     steps = every_exercise()["causal_mask"].steps
     mask, keys = (AnswerEdit(name, "one_axis_more", "", "§[None]") for name in ("mask", "matrix"))
     twice = AnswerEdit("mask", "one_axis_more", "", "§[None]", readings=[keys])
-    assert GeneratedMistake(twice, steps).says == GeneratedMistake(mask, steps).says
+    assert GeneratedMistake(twice, steps).message == GeneratedMistake(mask, steps).message
 
 
 @pytest.mark.parametrize(
-    ("exercise", "edit", "does"),
+    ("exercise", "edit", "summary"),
     [
         ("leaks_future", AnswerEdit("answer", "shifted", "", "§ + 1"), "the result of “{answer}” is too large by 1"),
         (
@@ -333,9 +333,9 @@ def test_a_shape_is_told_once():
         ),  # and the other 1 has a minus
     ],
 )
-def test_generated_mistake_is_said_truly_where_its_exercise_makes_it_something_else(exercise, edit, does):
+def test_generated_mistake_is_said_truly_where_its_exercise_makes_it_something_else(exercise, edit, summary):
     steps = every_exercise()[exercise].steps
-    assert words(steps, edit).does == does.format_map({name: steps.describe(name) for name in steps.steps})
+    assert words(steps, edit).summary == summary.format_map({name: steps.describe(name) for name in steps.steps})
 
 
 @pytest.mark.parametrize("name", every_exercise())

@@ -20,7 +20,7 @@ def notebook(
     lesson: str = "01_lookup",
     problem: str = "",
     mistakes: tuple[str, ...] = (),
-    **told: Any,
+    **message: Any,
 ) -> GradedSubmission:
     """Return a graded notebook of which the first ``passed`` exercises passed.
 
@@ -30,7 +30,7 @@ def notebook(
         lesson: Its lesson.
         problem: Why it could not be graded.
         mistakes: The mistakes in the first exercise that did not pass; the others are wrong without a name.
-        told: More fields of the submission.
+        message: More fields of the submission.
     """
     graded = []
     for i, exercise in enumerate([] if problem else exercises_of(lesson)):
@@ -38,7 +38,7 @@ def notebook(
         if i == passed and mistakes:
             verdict = Verdict(exercise.name, "mistake", "", mistakes)
         graded.append(GradedExercise(exercise, verdict, 0.1 * (i + 1)))
-    submission = Submission("", Path("folder", file), lesson, problem=problem, sha256="5e" * 32, **told)
+    submission = Submission("", Path("folder", file), lesson, problem=problem, sha256="5e" * 32, **message)
     return GradedSubmission(submission, graded, "full")
 
 

@@ -73,8 +73,8 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
         one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
     }
     assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
-    says = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
-    assert says == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
+    message = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
+    assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
 def test_an_answer_on_a_wrong_one_passes_in_the_sandbox(sandbox: Sandbox):
@@ -114,7 +114,7 @@ def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
 
 
 @pytest.mark.parametrize(
-    ("library_calls", "points", "remarks", "says"),
+    ("library_calls", "points", "remarks", "message"),
     [
         ("full", 2, [], None),
         ("remark", 2, ["calls `torch.softmax`"], "Remark: it calls `torch.softmax`."),
@@ -122,10 +122,10 @@ def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
     ],
 )
 def test_the_instructor_says_what_a_call_of_the_answer_costs(
-    library_calls: str, points: int, remarks: list[str], says: str | None
+    library_calls: str, points: int, remarks: list[str], message: str | None
 ):
     passed = GradedExercise(SOFTMAX, Verdict("softmax", "passed", "Right."), 0.1, 3, 3, 0.1, ["calls `torch.softmax`"])
-    told = with_remarks(passed, library_calls)
-    assert (told.points, [*told.remarks]) == (points, remarks)
-    assert says in told.verdict.message if says else told.verdict.message == "Right."
-    assert told.n_right == (3 if points else 0)
+    report = with_remarks(passed, library_calls)
+    assert (report.points, [*report.remarks]) == (points, remarks)
+    assert message in report.verdict.message if message else report.verdict.message == "Right."
+    assert report.n_right == (3 if points else 0)

@@ -36,7 +36,7 @@ def text_of(page: str) -> str:
 
 def test_the_mistake_of_most_students_comes_first():
     first, second = shared_mistakes(a_class())
-    assert (first.exercise, first.does) == (SECOND, COMMON.does.rstrip("."))
+    assert (first.exercise, first.summary) == (SECOND, COMMON.summary.rstrip("."))
     assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
     assert second.students == ["other"]
     assert mistake_counts(a_class())[0] == {

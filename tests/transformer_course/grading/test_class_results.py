@@ -40,7 +40,7 @@ def test_lateness_takes_nothing_off_the_points_and_has_a_sum_of_its_own():
     [ada] = class_results({"ada": [late]}, LATE).students
     assert ada.points == FIRST.points + SECOND.points
     assert ada.points_after == pytest.approx(0.8 * ada.points)
-    assert ada.lessons["01_lookup"].lateness.says == "2 days late (time of the file)"
+    assert ada.lessons["01_lookup"].lateness.message == "2 days late (time of the file)"
 
 
 def test_a_late_notebook_never_counts_to_a_students_harm():
@@ -73,9 +73,9 @@ def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student
     alike = "This name differs from that of “Eve” only in case."
     twice = [notebook(2, remark=alike), notebook(1, file="01_lookup-1.ipynb", remark=alike)]
     results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
-    told = {student.name: (student.status, [*student.remarks]) for student in results.students}
+    message = {student.name: (student.status, [*student.remarks]) for student in results.students}
     best = "2 notebooks of 01_lookup: the best one counts."
-    assert told == {"Eve": ("graded", []), "eve (2)": ("graded", [alike, best])}
+    assert message == {"Eve": ("graded", []), "eve (2)": ("graded", [alike, best])}
     assert summary(Path("out"), results).count(alike) == class_page(results).count(alike) == 1
     assert "could not" not in class_page(results).lower() and alike not in feedback_page(results.students[1])
 
@@ -120,9 +120,9 @@ def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_sa
     line = "02_scaling was handed in by 1 of 10 students, so it does not count unless --lesson asks for it."
     assert list(results.remarks) == [line] and line in summary(Path("out"), results) and line in class_page(results)
     [euler] = [student for student in results.students if student.name == "euler"]
-    told = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
-    assert (euler.status, list(euler.remarks)) == ("could not be graded", [told])
-    assert told.partition(": ")[2] in feedback_page(euler)
+    message = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
+    assert (euler.status, list(euler.remarks)) == ("could not be graded", [message])
+    assert message.partition(": ")[2] in feedback_page(euler)
     asked = class_results(graded, ClassRules(lessons=["01_lookup", "02_scaling"]))
     due = class_results(graded, ClassRules(late_policy=LatePolicy({"02_scaling": datetime(2026, 10, 12, tzinfo=UTC)})))
     assert asked.lessons == due.lessons == ["01_lookup", "02_scaling"] and not list(asked.remarks)
@@ -185,16 +185,16 @@ def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_pat
 def test_a_name_of_two_students_in_a_table_is_told_with_both():
     people = [Person("1", "Anna Müller"), Person("2", "Anna Müller")]
     rules = ClassRules(roster=Roster(people), overrides=[Override("Müller, Anna", FIRST.name, 1.0)])
-    [told] = class_results({}, rules).unknown
-    assert told == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write which one."
+    [message] = class_results({}, rules).unknown
+    assert message == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write which one."
 
 
 def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
     asked = Override("ada", FIRST.name, request="My line 3 is right.")
     graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
-    told = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
-    assert "Not marked yet, and without points: 2 of the written answers" in told
-    assert "Without an answer: 1 of the requests" in told
+    message = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
+    assert "Not marked yet, and without points: 2 of the written answers" in message
+    assert "Without an answer: 1 of the requests" in message
     [ada] = class_results(graded).students
     marks = {answer.key: replace(answer, points=1.0) for answer in ada.written}
     done = ClassRules(overrides=[replace(asked, comment="No.")], marks=marks)

@@ -17,7 +17,7 @@ def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == late_policy
     assert rules.partial_credit and rules.overrides == [] and rules.lessons == ["01_lookup"]
-    assert next(iter(rules.says())) == "only 01_lookup" and list(rules.says())[-1] == "a roster of 1"
+    assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1"
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
     (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
     write_class_rules(tmp_path, tmp_path / "roster.csv", late_policy, False, [], [])

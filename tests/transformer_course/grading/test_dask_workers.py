@@ -39,13 +39,13 @@ def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_pa
     graded: list[dict[str, str]] = []
     for address in ("", scheduler):
         out = tmp_path / f"graded by {address.replace('/', '') or 'this machine'}"
-        told = grade([folder], out, seconds=60.0, seed=7, own=read_own_exercises(out, own_file), scheduler=address)
+        text = grade([folder], out, seconds=60.0, seed=7, own=read_own_exercises(out, own_file), scheduler=address)
         pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
         graded.append({path.name: path.read_text("utf-8") for path in pages})
     assert graded[0] == graded[1]
     softmax = next(one.points for one in exercises_of("01_lookup") if one.name == "softmax")
     for student, points in {"ada": FULL + 3, "ben": FULL - softmax, "eve": 0, "flo": 3}.items():
-        assert f"  {student}: {points} of {FULL + 5} points" in told
+        assert f"  {student}: {points} of {FULL + 5} points" in text
     students = json.loads((out / "results.json").read_text("utf-8"))["students"]
     assert {one["isolation"] for one in students.values()} == {"full"}
     assert "ended the process with exit 3" in graded[1]["eve.html"]
@@ -61,10 +61,11 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize(
-    ("found", "says"), [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, "version mismatch: worker tcp://x:1")]
+    ("found", "message"),
+    [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, "version mismatch: worker tcp://x:1")],
 )
-def test_rejects_missing_workers_and_workers_of_another_version(monkeypatch: pytest.MonkeyPatch, found, says: str):
+def test_rejects_missing_workers_and_workers_of_another_version(monkeypatch: pytest.MonkeyPatch, found, message: str):
     client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         dask_workers.SchedulerGrader("tcp://x:0", None, 7, "", [])

@@ -4,7 +4,7 @@ from transformer_course.grading.download_names import DownloadName, classroom_pr
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("lovelaceada_12345_67890_01_lookup.ipynb", DownloadName("lovelaceada", "12345")),
         ("lovelaceada_LATE_12345_67890_01_lookup-1.ipynb", DownloadName("lovelaceada", "12345", True)),
@@ -18,8 +18,8 @@ from transformer_course.grading.download_names import DownloadName, classroom_pr
         ("", None),
     ],
 )
-def test_a_name_tells_whose_a_file_is(name: str, told: DownloadName | None):
-    assert read_download_name(name) == told
+def test_a_name_tells_whose_a_file_is(name: str, message: DownloadName | None):
+    assert read_download_name(name) == message
 
 
 @pytest.mark.parametrize(

@@ -52,16 +52,16 @@ def merged(folder: Path, text: str, results: ClassResults, **how: str) -> tuple[
     (folder / "export.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
     merge = merge_into_canvas if text.startswith(("\ufeffStudent", "Student")) else merge_into_moodle
     table = merge(folder / "export.csv", results, **how)
-    return table.text, table.told
+    return table.text, table.messages
 
 
 def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path: Path):
-    text, told = merged(tmp_path, CANVAS, class_of_three(), column="Lookup")
+    text, report = merged(tmp_path, CANVAS, class_of_three(), column="Lookup")
     points, most = FIRST.points + SECOND.points, max_points(["01_lookup"])
     assert text == CANVAS.replace('""A""",,', f'""A""",{points},').replace(
         "bli,1,7,", f"bli,1,{FIRST.points},"
     ).replace("Points Possible,,,,,10,", f"Points Possible,,,,,{most},")
-    assert told.splitlines() == [
+    assert report.splitlines() == [
         "The column is “Lookup (4711)”.",
         "2 of 3 rows get points.",
         "  eve: no row is this student's.",
@@ -72,8 +72,8 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
 
 
 def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
-    text, told = merged(tmp_path, CANVAS, class_of_three())
-    assert told.startswith("The column is “Transformer Course”, a new one beside “Lookup (4711)” and “Quiz (12)”.\n")
+    text, report = merged(tmp_path, CANVAS, class_of_three())
+    assert report.startswith("The column is “Transformer Course”, a new one beside “Lookup (4711)” and “Quiz (12)”.\n")
     before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
     assert [row[:-1] for row in after] == before
     points = [str(FIRST.points + SECOND.points), str(FIRST.points)]
@@ -88,19 +88,19 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     late = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
     in_time = notebook(1, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
     results = class_results({"x1": [in_time]}, ClassRules(Roster(people), late, [override]))
-    text, told = merged(tmp_path, MOODLE, results)
+    text, report = merged(tmp_path, MOODLE, results)
     header, ada, ben = csv.reader(io.StringIO(text, newline=""))
     assert text.splitlines()[2] == MOODLE.splitlines()[2] and header == MOODLE.splitlines()[0].split(",")
     assert float(ada[4]) == (FIRST.points + 0.5) / 2
     assert f"{SECOND.name}: not right yet (0.5 of {SECOND.points})" in ada[7] and "1 day late" in ada[7]
     assert "Nearly: &#34;&lt;b&gt;&#34; &amp; more" in ada[7]
-    assert ben[4] == "3" and "nothing handed in; the cell stays as it was" in told
+    assert ben[4] == "3" and "nothing handed in; the cell stays as it was" in report
 
 
 def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
     bonus = next(e for e in exercises_of("01_lookup") if e.stretch)
-    told = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
-    book = replace(notebook(0), exercises=[GradedExercise(bonus, told, 0.1)])
+    report = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
+    book = replace(notebook(0), exercises=[GradedExercise(bonus, report, 0.1)])
     results = class_results({"98765": [book]})
     written = [WrittenAnswer("01_lookup", "why", "98765", "So.", 2.0, 3.0, "Well `said`.")]
     results = replace(results, students=[replace(results.students[0], written=written)])
@@ -114,9 +114,9 @@ def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
 def test_what_is_possible_in_canvas_has_the_written_answers(tmp_path: Path):
     one = WrittenAnswer("01_lookup", "why", "ada", "So.", 2.0, 3.0)
     results = class_results({"ada": [notebook(99, written={"why": "So."})]}, ClassRules(marks={one.key: one}))
-    text, told = merged(tmp_path, "Student,ID\nPoints Possible,\nada,1\n", results)
+    text, report = merged(tmp_path, "Student,ID\nPoints Possible,\nada,1\n", results)
     most = max_points(["01_lookup"])
-    assert text.splitlines()[1:] == [f"Points Possible,,{most + 3}", f"ada,1,{most + 2}"] and "possible" not in told
+    assert text.splitlines()[1:] == [f"Points Possible,,{most + 3}", f"ada,1,{most + 2}"] and "possible" not in report
 
 
 def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
@@ -125,16 +125,16 @@ def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
     bonus = sum(e.points for e in exercises_of("01_lookup") if e.stretch)
     assert merged(tmp_path, text, results)[0] == f"Student,ID,Transformer Course\nada,1,{results.max_points}\n"
     results = replace(results, rules=ClassRules(bonus=True))
-    one, told = merged(tmp_path, text, results, lesson="01_lookup")
+    one, report = merged(tmp_path, text, results, lesson="01_lookup")
     most = max_points(["01_lookup"])
     assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
-    assert f"1 of them have more than the {most} points possible: Canvas allows that." in told
+    assert f"1 of them have more than the {most} points possible: Canvas allows that." in report
     with pytest.raises(ValueError, match="nobody handed in '03_heads'; there are 01_lookup, 02_scaling"):
         merged(tmp_path, text, results, lesson="03_heads")
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("Student,Name\n", "is no gradebook of Canvas: it has no columns Student and ID"),
         ("Name,Points\n", "is no table of grades of Moodle: it has no column Identifier or Email address"),
@@ -142,8 +142,8 @@ def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
         ('Student,"ID\n', "row 1: a quoted cell does not end"),
     ],
 )
-def test_another_table_is_refused(tmp_path: Path, text: str, says: str):
-    with pytest.raises(ValueError, match=says):
+def test_another_table_is_refused(tmp_path: Path, text: str, message: str):
+    with pytest.raises(ValueError, match=message):
         merged(tmp_path, text, class_of_three())
 
 

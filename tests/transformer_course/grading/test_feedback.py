@@ -64,8 +64,8 @@ def test_a_learner_sees_the_own_code_with_the_place_marked():
         ("wrong", message, '<details class="code" open>'),
         ("passed", "", '<details class="code">'),
     ]
-    for status, told, opening in cases:
-        graded = GradedExercise(softmax, Verdict("softmax", status, told), 0.1)
+    for status, report, opening in cases:
+        graded = GradedExercise(softmax, Verdict("softmax", status, report), 0.1)
         submission = Submission("ada", Path("01_lookup.ipynb"), "01_lookup")
         text = page("ada", [GradedSubmission(submission, [graded], answers={"softmax": code})])
         assert f"{opening}<summary>Your code</summary>" in text

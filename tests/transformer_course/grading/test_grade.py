@@ -99,8 +99,8 @@ def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
 
 
 def results(out: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
-    return told
+    text: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    return text
 
 
 def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
@@ -185,9 +185,9 @@ def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
     seed = results(out)["seed"]
     path = write_notebook(tmp_path / "class" / "ben" / "01_lookup.ipynb", cells({}, others=["right"]))
     canned.graded.clear()
-    told = grade([path.parent], out)
+    text = grade([path.parent], out)
     assert {student for student, _ in canned.graded} == {"ben"}
-    assert "The results of 1 student are those of an earlier grading." in told
+    assert "The results of 1 student are those of an earlier grading." in text
     assert rows(out) == {"ada": 0, "ben": CORE["01_lookup"]}
     assert {path.name for path in (out / "feedback").iterdir()} == {"ada.html", "ben.html"}
     assert results(out)["seed"] == seed
@@ -264,15 +264,15 @@ def test_answers_that_never_end_share_the_time_of_their_notebook():
 
 
 def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
-    seen: list[float] = []
+    observed: list[float] = []
 
     def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
-        seen.append(given.seconds)
+        observed.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
 
     allowance = Allowance(Limits(seconds=10.0))
     graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
-    assert seen == [10.0, 8.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
+    assert observed == [10.0, 8.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
     last = graded[-1].exercises[-1]
     assert last.points == 0 and "was not run: the notebooks of this lesson" in last.verdict.message
 
@@ -292,20 +292,20 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_
 def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
-    told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
-    assert f"eve: 0 of {CORE['01_lookup']} points" in told and "In force: only 01_lookup." in told
+    text = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
+    assert f"eve: 0 of {CORE['01_lookup']} points" in text and "In force: only 01_lookup." in text
     other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
-    assert other in told and "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+    assert other in text and "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
     book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
     assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
-    told = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", lessons=["all"])
-    assert f"eve: 0 of {sum(CORE.values())} points" in told and "In force" not in told
+    text = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", lessons=["all"])
+    assert f"eve: 0 of {sum(CORE.values())} points" in text and "In force" not in text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
 @pytest.mark.parametrize(
-    ("guards", "says"),
+    ("guards", "message"),
     [
         ({}, ""),
         ({"own_user": False}, ""),
@@ -320,8 +320,8 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
         ),
     ],
 )
-def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], says: str):
-    assert says in caution(GUARDED | guards) and bool(says) == bool(caution(GUARDED | guards))
+def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], message: str):
+    assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
 
 
 def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
@@ -363,7 +363,7 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "message"),
     [
         ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
         ({"seconds": 0}, "seconds must be above 0 and at most 1,000,000; got seconds=0"),
@@ -371,8 +371,8 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
         ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], says: str):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
         grade([tmp_path], tmp_path / "out", **options)
 
 
@@ -399,8 +399,8 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
         handed_in_at(tmp_path / "class" / file, late)
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
-    told = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
-    assert "1 student of the roster handed in nothing." in told and "eve is not in the roster." in told
+    text = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
+    assert "1 student of the roster handed in nothing." in text and "eve is not in the roster." in text
     n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
     os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
@@ -422,10 +422,10 @@ def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned
     grade([tmp_path / "class"], out, lessons=["01_lookup"], late_policy=policy, partial_credit=True)
     n = len(canned.graded)
     (out / "results.json").write_text('{"kind": "transf')
-    told = grade([tmp_path / "class"], out, late_policy=policy.changed({"": due}, None, None))
+    text = grade([tmp_path / "class"], out, late_policy=policy.changed({"": due}, None, None))
     at = f"{due.astimezone():%Y-%m-%d %H:%M}"
     rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
-    assert f"In force: {rules}; partial credit." in told and len(canned.graded) == n
+    assert f"In force: {rules}; partial credit." in text and len(canned.graded) == n
     assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
 
 
@@ -461,8 +461,8 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
 def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     grade([tmp_path / "class"], tmp_path / "out")
-    told = grade([tmp_path / "class"], tmp_path / "out", library_calls="none")
-    assert "In force: no points for calls of what was to be written." in told
+    text = grade([tmp_path / "class"], tmp_path / "out", library_calls="none")
+    assert "In force: no points for calls of what was to be written." in text
     grade([tmp_path / "class"], tmp_path / "out", library_calls="remark")
     one = "Graded again, with other settings: 1 student (library calls: {} now, {} last time)."
     assert caplog.messages == [one.format("none", "remark"), one.format("remark", "none")]
@@ -487,8 +487,8 @@ def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(
     worksheet = tmp_path / "worksheet.csv"
     rows_of = [f"Participant 90000{n},Anna Müller,anna{n}@uni.edu,,\n" for n in (1, 2)]
     worksheet.write_text("Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(rows_of), "utf-8")
-    told = grade([tmp_path / "class"], tmp_path / "out", roster=worksheet)
-    assert "0 students of the roster handed in nothing." in told and "not in the roster" not in told
+    text = grade([tmp_path / "class"], tmp_path / "out", roster=worksheet)
+    assert "0 students of the roster handed in nothing." in text and "not in the roster" not in text
     assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
     filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
     grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.text, newline=""))]
@@ -505,7 +505,7 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
     listed = [f'"{name}",{number},,,1,\n' for name, number in [*people, ("Student, Test", 99)]]
     titles = "Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)\n    Points Possible,,,,,10\n"
     book.write_text(titles + "".join(listed))
-    told = grade([tmp_path / "class"], tmp_path / "out", roster=book, lessons=["01_lookup"])
+    text = grade([tmp_path / "class"], tmp_path / "out", roster=book, lessons=["01_lookup"])
     table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student", keep_default_na=False)
     assert dict(table["status"]) == {
         "Euler, Leo": "could not be graded",
@@ -513,5 +513,5 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
         "Lovelace, Ada": "graded",
         "Neil, Ben": "could not be graded",
     }
-    assert "1 student of the roster handed in nothing." in told and set(table["of"]) == {CORE["01_lookup"]}
+    assert "1 student of the roster handed in nothing." in text and set(table["of"]) == {CORE["01_lookup"]}
     assert "neilben_12346_679_01_lookup.html: This is no notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])

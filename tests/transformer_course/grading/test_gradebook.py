@@ -57,20 +57,20 @@ def test_no_cell_begins_a_formula(tmp_path: Path, name: str):
 def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> dict[str, Any]:
     settings = new_settings(7, Limits(seconds=3.0), {"landlock": 5})
     gradebook.write_gradebook(out, class_results(students), settings)
-    told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
-    return told
+    text: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    return text
 
 
 def test_results_are_as_the_schema_describes_them(tmp_path: Path):
     schema = json.loads((Path(__file__).parents[3] / "docs" / "results.schema.json").read_text("utf-8"))
     in_words = notebook(2, mistakes=("first_axis",), written={"why": "Because."})
     students = {"ada": [in_words, notebook(0, problem="It is damaged.")], "ben": []}
-    told = written_results(tmp_path, students)
-    told["alike"] = [{"lesson": "01_lookup", "students": ["ada", "ben"], "similarity": 0.9}]
-    jsonschema.validate(told, schema)
-    del told["students"]["ada"]["notebooks"][0]["exercises"][0]["status"]
+    text = written_results(tmp_path, students)
+    text["alike"] = [{"lesson": "01_lookup", "students": ["ada", "ben"], "similarity": 0.9}]
+    jsonschema.validate(text, schema)
+    del text["students"]["ada"]["notebooks"][0]["exercises"][0]["status"]
     with pytest.raises(jsonschema.ValidationError, match="'status' is a required property"):
-        jsonschema.validate(told, schema)
+        jsonschema.validate(text, schema)
 
 
 def test_who_it_is_and_how_late_has_columns_of_its_own():
@@ -90,9 +90,9 @@ def test_who_it_is_and_how_late_has_columns_of_its_own():
 
 
 def test_results_tell_how_each_exercise_went(tmp_path: Path):
-    told = written_results(tmp_path / "new", {"ada": [notebook(1)]})
-    assert (told["seed"], told["limits"]["seconds"], told["guards"]) == (7, 3.0, {"landlock": 5})
-    first, second = told["students"]["ada"]["notebooks"][0]["exercises"][:2]
+    text = written_results(tmp_path / "new", {"ada": [notebook(1)]})
+    assert (text["seed"], text["limits"]["seconds"], text["guards"]) == (7, 3.0, {"landlock": 5})
+    first, second = text["students"]["ada"]["notebooks"][0]["exercises"][:2]
     points = exercises_of("01_lookup")[0].points
     assert (first["status"], first["points"], first["of"]) == ("passed", points, points)
     assert (second["status"], second["points"]) == ("wrong", 0)
@@ -100,8 +100,8 @@ def test_results_tell_how_each_exercise_went(tmp_path: Path):
 
 def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
     students = {"ada": [notebook(0, file="\udcff\x1b[31m.ipynb", problem="It is damaged.")]}
-    told = written_results(tmp_path, students)
-    assert told["students"]["ada"]["notebooks"][0]["notebook"].endswith("?_[31m.ipynb")
+    text = written_results(tmp_path, students)
+    assert text["students"]["ada"]["notebooks"][0]["notebook"].endswith("?_[31m.ipynb")
     assert "?_[31m.ipynb: It is damaged." in pd.read_csv(tmp_path / "gradebook.csv").loc[0, "remarks"]
     assert (
         "\x1b" not in gradebook.summary(tmp_path, class_results(students))
@@ -110,10 +110,10 @@ def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
 
 
 def test_the_file_holds_the_rows_as_they_are(tmp_path: Path):
-    told = 'ada, "the first"\nline'
-    written_results(tmp_path, {told: [notebook(2)], "ben": []})
+    text = 'ada, "the first"\nline'
+    written_results(tmp_path, {text: [notebook(2)], "ben": []})
     table = pd.read_csv(tmp_path / "gradebook.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(table, table_of({told: [notebook(2)], "ben": []}))
+    pd.testing.assert_frame_equal(table, table_of({text: [notebook(2)], "ben": []}))
 
 
 def test_the_summary_counts_and_names_what_could_not_be_graded():
@@ -128,21 +128,21 @@ def test_the_summary_counts_and_names_what_could_not_be_graded():
 def test_the_summary_tells_what_lateness_leaves():
     policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
     late = notebook(99, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
-    told = gradebook.summary(Path("out"), class_results({"ada": [late]}, ClassRules(late_policy=policy)))
-    assert "  ada: 10 of 10 points and 2 bonus, 5 after lateness" in told.splitlines()
+    text = gradebook.summary(Path("out"), class_results({"ada": [late]}, ClassRules(late_policy=policy)))
+    assert "  ada: 10 of 10 points and 2 bonus, 5 after lateness" in text.splitlines()
     assert "lateness" not in gradebook.summary(Path("out"), class_results({"ada": [late]}))
 
 
 @pytest.mark.parametrize(
-    ("reason", "says"),
+    ("reason", "message"),
     [("SIGKILL", "was killed twice"), ("supervisor", "was killed twice"), ("busy", "got too little of the processors")],
 )
-def test_the_summary_says_what_others_ended(reason: str, says: str):
+def test_the_summary_says_what_others_ended(reason: str, message: str):
     graded = notebook(1)
     killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit(reason, Limits(seconds=3)))
     exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]
-    told = gradebook.summary(Path("out"), class_results({"ada": [replace(graded, exercises=exercises)]}))
-    assert f"01_lookup.ipynb: {killed.exercise} {says}" in told and told.count(says) == 1
+    text = gradebook.summary(Path("out"), class_results({"ada": [replace(graded, exercises=exercises)]}))
+    assert f"01_lookup.ipynb: {killed.exercise} {message}" in text and text.count(message) == 1
 
 
 def test_the_summary_of_a_large_class_lists_no_students():

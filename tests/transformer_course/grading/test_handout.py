@@ -30,8 +30,8 @@ def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
 
 def test_one_exercise_is_counted_as_one(own_file: Path, tmp_path: Path):
     own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
-    told = write_handout(OwnExercises.read(own_file), tmp_path / "out")
-    assert told == "week_3: 1 exercise of your own, without answers and checks"
+    message = write_handout(OwnExercises.read(own_file), tmp_path / "out")
+    assert message == "week_3: 1 exercise of your own, without answers and checks"
 
 
 def test_of_a_class_the_signatures_stay():

@@ -57,7 +57,7 @@ def test_what_is_not_given_again_holds():
     assert POLICY.changed({}, None, None) == POLICY
     assert POLICY.changed({"": other}, None, None) == LatePolicy({"01_lookup": DUE, "": other}, 10, 15)
     assert POLICY.changed({"01_lookup": other}, 20, None) == LatePolicy({"01_lookup": other}, 20, 15)
-    assert list(POLICY.changed({"": other}, None, 0).says())[1:] == [
+    assert list(POLICY.changed({"": other}, None, 0).message())[1:] == [
         f"01_lookup due {DUE.astimezone():%Y-%m-%d %H:%M}",
         "10 % off for each day late",
     ]
@@ -80,9 +80,13 @@ def test_extensions_are_read_and_what_is_wrong_with_them_is_named_by_its_line(tm
     path = tmp_path / "extensions.csv"
     path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,01_lookup,2026-10-12T18:00+00:00\n")
     assert read_extensions(tmp_path) == [Extension("Ada", "", DUE), Extension("Ben", "01_lookup", DUE)]
-    for row, says in {"Ada,03,2026-10-12": "lesson '03'", ",,2026-10-12": "no student", "Ada,,soon": "a date"}.items():
+    for row, message in {
+        "Ada,03,2026-10-12": "lesson '03'",
+        ",,2026-10-12": "no student",
+        "Ada,,soon": "a date",
+    }.items():
         path.write_text(f"student,lesson,due\n{row}\n")
-        with pytest.raises(ValueError, match=rf"extensions\.csv, line 2: .*{says}"):
+        with pytest.raises(ValueError, match=rf"extensions\.csv, line 2: .*{message}"):
             read_extensions(tmp_path)
 
 

@@ -14,9 +14,9 @@ def place(number: int, line: str, what: str) -> str:
 
 
 def test_the_place_of_a_message_is_marked_in_the_code_and_lines_are_numbered():
-    shown, is_marked = marked_code(CODE, place(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
-    assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in shown
-    assert re.findall(r"^ +(\d)", shown.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
+    displayed, is_marked = marked_code(CODE, place(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
+    assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in displayed
+    assert re.findall(r"^ +(\d)", displayed.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
 
 
 def test_of_a_long_line_the_part_that_is_shown_is_found():
@@ -42,10 +42,10 @@ def test_the_line_of_an_error_is_marked():
     ],
 )
 def test_what_the_code_has_not_is_not_marked(message: str):
-    shown, is_marked = marked_code(CODE, message)
-    assert not is_marked and "<mark>" not in shown
+    displayed, is_marked = marked_code(CODE, message)
+    assert not is_marked and "<mark>" not in displayed
 
 
 def test_what_a_learner_wrote_stays_text_and_a_long_cell_is_cut():
-    shown, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
-    assert is_marked and "<script" not in shown and "… and 100 more lines" in shown
+    displayed, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
+    assert is_marked and "<script" not in displayed and "… and 100 more lines" in displayed

@@ -48,10 +48,10 @@ def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sa
     graded = grade_answer(sandbox, source(WRONG), NAME)
     assert graded.verdict.status == "wrong"
     assert "On your line 5, the underlined part should be the scores" in graded.verdict.message
-    shown = html.unescape(page(graded))
+    displayed = html.unescape(page(graded))
     marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
-    assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in shown
-    assert "the underlined part should be the scores" in shown
+    assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in displayed
+    assert "the underlined part should be the scores" in displayed
 
 
 def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypatch):
@@ -156,7 +156,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
     """It has one expression, and gives the right outputs as soon as something is put there."""
     expected = behaviour(every_exercise()["softmax"], seed_of_places(SEED)).expected
     n_small = sum(is_small(case) for case in behaviour(every_exercise()["softmax"], seed_of_places(SEED)).cases)
-    outputs = [seen["output"] for seen in expected[:n_small]]
+    outputs = [observed["output"] for observed in expected[:n_small]]
     wrong = [{**TRACE, "output": output + 1, "events": [[0, 0, output + 1]]} for output in outputs]
     right = [{**TRACE, "output": output} for output in outputs]
     traces = [pack({"traces": [trace]}) for trace in wrong]
@@ -165,9 +165,9 @@ def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
     answers += [pack({"traces": [trace]}) for trace in right] * 3
     graded = grade_answer(sandbox, sending(answers, "define", "time.sleep(600)"))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
-    shown = page(graded, "01_lookup")
-    assert "<script" not in shown
-    assert html.escape(EVIL) in shown
+    displayed = page(graded, "01_lookup")
+    assert "<script" not in displayed
+    assert html.escape(EVIL) in displayed
 
 
 @linux

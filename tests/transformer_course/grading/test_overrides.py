@@ -37,7 +37,7 @@ def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("row", "says"),
+    ("row", "message"),
     [
         (",01_lookup,softmax,1,", "no student is named"),
         ("Ada,,softmx,1,", "there is no exercise 'softmx'"),
@@ -48,7 +48,7 @@ def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
         ("Ada,01_lookup,,1,", "points are given for an exercise, and none is named; got points='1'"),
     ],
 )
-def test_a_row_that_makes_no_sense_is_named_by_its_line(tmp_path: Path, row: str, says: str):
+def test_a_row_that_makes_no_sense_is_named_by_its_line(tmp_path: Path, row: str, message: str):
     with pytest.raises(ValueError, match=r"overrides\.csv, line 3: ") as error:
         overrides(tmp_path, "Ada,,softmax,1,", row)
-    assert says in str(error.value)
+    assert message in str(error.value)

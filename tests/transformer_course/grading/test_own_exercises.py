@@ -45,8 +45,8 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     folder, out = tmp_path / "class", tmp_path / "out"
     handed_in(folder, "def centred(x):\n    return x - x.mean()", MODULE.format(""))
     write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centred", "source": RIGHT}])
-    told = grade([folder], out, own=read_own_exercises(out, own_file), seconds=60.0, seed=7)
-    assert "week_3 (2)" in told and "ada: 0 of 5 points" in told and "ben: 3 of 5 points" in told
+    text = grade([folder], out, own=read_own_exercises(out, own_file), seconds=60.0, seed=7)
+    assert "week_3 (2)" in text and "ada: 0 of 5 points" in text and "ben: 3 of 5 points" in text
     page = (out / "feedback" / "ada.html").read_text("utf-8")
     assert "One mean is taken of all." in page and "secret remark" not in page
     exercises.remove_own_lessons()
@@ -77,7 +77,7 @@ def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, s
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "message"),
     [
         ("EXERCISES = [", "EXERCISES = [(", r"SyntaxError: "),
         ("points=3", "points=threee", r"week_3\.py: line \d+: NameError: name 'threee' is not defined"),
@@ -90,9 +90,9 @@ def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, s
         ("x - secret", "x - secrett", "the reference of centred fails: NameError: name 'secrett' is not defined"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, old: str, new: str, says: str):
+def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, old: str, new: str, message: str):
     own_file.write_text(own_file.read_text().replace(old, new))
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         OwnExercises.read(own_file)
     assert exercises.every_lesson() == exercises.LESSONS
 

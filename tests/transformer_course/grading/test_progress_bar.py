@@ -18,10 +18,10 @@ def screen(written: str) -> list[str]:
     """Return the lines that a terminal shows of what is written to it, without spaces at their ends."""
     lines = []
     for line in written.split("\n"):
-        shown: list[str] = []
+        displayed: list[str] = []
         for part in line.split("\r"):
-            shown[: len(part)] = part
-        lines.append("".join(shown).rstrip())
+            displayed[: len(part)] = part
+        lines.append("".join(displayed).rstrip())
     return lines
 
 

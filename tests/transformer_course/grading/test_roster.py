@@ -27,7 +27,7 @@ def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: 
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "roster.csv is empty; it needs a line of titles"),
         ("name\nAda\nBen\nAda\n", "roster.csv, line 4: a second row has the id 'Ada'"),
@@ -35,8 +35,8 @@ def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: 
         ('id\n"a\n', "roster.csv, line 2: unexpected end of data"),
     ],
 )
-def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, says: str):
-    with pytest.raises(ValueError, match=says):
+def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, message: str):
+    with pytest.raises(ValueError, match=message):
         read_roster(table(tmp_path, text))
 
 

@@ -15,9 +15,9 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 @pytest.mark.parametrize("name", every_exercise())
 def test_the_sandbox_is_told_where_to_find_a_piece(name: str):
     exercise = every_exercise()[name]
-    told = library_source(exercise)
-    assert told in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
-    assert not told.get("module", "").startswith("transformer_course")
+    message = library_source(exercise)
+    assert message in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
+    assert not message.get("module", "").startswith("transformer_course")
 
 
 COMPUTES = """

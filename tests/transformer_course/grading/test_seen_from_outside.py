@@ -132,6 +132,6 @@ def test_a_right_answer_passes_in_the_same_way(name: str):
 def test_no_case_says_in_the_sandbox_what_it_shows():
     for exercise in every_exercise().values():
         for case in exercise.cases(1):
-            told = case.as_dict()
-            assert "label" not in told and case.label not in str(told)
-            assert Case(**told).label == ""
+            message = case.as_dict()
+            assert "label" not in message and case.label not in str(message)
+            assert Case(**message).label == ""

@@ -43,11 +43,11 @@ def test_settings_that_differ_are_told_in_words(tmp_path: Path):
 def test_what_is_read_is_what_was_written(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
-    told = read_records(tmp_path)
-    assert list(told) == ["Zoë/..", "ada"] and told["Zoë/.."] == []
-    assert [as_dict(notebook) for notebook in told["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
-    assert told["ada"][0].fingerprint == {3, 5}
-    [one] = told["ada"][0].exercises
+    message = read_records(tmp_path)
+    assert list(message) == ["Zoë/..", "ada"] and message["Zoë/.."] == []
+    assert [as_dict(notebook) for notebook in message["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    assert message["ada"][0].fingerprint == {3, 5}
+    [one] = message["ada"][0].exercises
     assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
     assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]
     assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}

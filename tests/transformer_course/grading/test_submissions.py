@@ -9,7 +9,7 @@ from transformer_course.grading import submissions, submitted_files
 from transformer_course.grading.submissions import Submission, find_submissions
 
 
-def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
+def described(found: list[Submission]) -> set[tuple[str, str, bool]]:
     return {(submission.student, submission.lesson, bool(submission.problem)) for submission in found}
 
 
@@ -25,19 +25,19 @@ def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
 )
 def test_one_notebook_is_named_after_its_student_or_lies_in_their_folder(tmp_path: Path, file: str, student: str):
     path = write_notebook(tmp_path / file, cells({}))
-    assert told(find_submissions([path])) == {(student, "01_lookup", False)}
-    assert told(find_submissions([path.parent])) == {(student, "01_lookup", False)}
+    assert described(find_submissions([path])) == {(student, "01_lookup", False)}
+    assert described(find_submissions([path.parent])) == {(student, "01_lookup", False)}
 
 
 def test_a_student_may_have_folders_of_their_own(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "week 1" / "lookup.ipynb", cells({}))
     write_notebook(tmp_path / "ada" / ".ipynb_checkpoints" / "lookup-checkpoint.ipynb", cells({}))
-    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
 
 def test_the_lesson_shows_in_the_cells_if_the_name_does_not_tell(tmp_path: Path):
     code = cells({}, "02_scaling")
-    assert told(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
+    assert described(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
 
 
 def test_colab_keeps_the_ids_of_cells_in_their_metadata(tmp_path: Path):
@@ -59,29 +59,29 @@ def test_a_notebook_named_twice_is_graded_once(tmp_path: Path):
 def test_a_student_without_a_notebook_is_not_forgotten(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "ben").mkdir()
-    assert ("ben", "", True) in told(find_submissions([tmp_path]))
+    assert ("ben", "", True) in described(find_submissions([tmp_path]))
 
 
 def test_what_comes_with_the_lessons_but_has_no_exercises_is_no_submission(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     alone = [write_notebook(tmp_path / student / "interview_questions.ipynb", []) for student in ("ada", "ben")]
-    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ben", "", True)}
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ben", "", True)}
     assert [submission.problem for submission in find_submissions(alone)] == [submissions.NOTHING_TO_GRADE] * 2
 
 
 def test_a_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
-    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
 
 def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "graded").mkdir()
-    assert {student for student, _, _ in told(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
+    assert {student for student, _, _ in described(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "is no JSON"),
         (bytes(range(256)), "is no JSON"),
@@ -97,13 +97,13 @@ def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
         (b'{"nbformat": 4, "cells": []}', None),
     ],
 )
-def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, says: str | None):
+def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, message: str | None):
     path = tmp_path / "ada" / "01_lookup.ipynb"
     path.parent.mkdir()
     path.write_bytes(content)
     [submission] = find_submissions([tmp_path])
     assert (submission.student, submission.lesson) == ("ada", "01_lookup")
-    assert says in submission.problem if says else not submission.problem
+    assert message in submission.problem if message else not submission.problem
 
 
 def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -139,7 +139,7 @@ def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     write_notebook(deepest / "02_scaling.ipynb", [])
     write_notebook(deepest / "a" / "03_heads.ipynb", [])
-    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
 
 
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
@@ -201,7 +201,7 @@ def test_a_linked_folder_is_listed_and_not_followed(tmp_path: Path):
     write_notebook(tmp_path / "elsewhere" / "01_lookup.ipynb", cells({}))
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "class" / "ben").symlink_to(tmp_path / "elsewhere")
-    assert told(find_submissions([tmp_path / "class"])) == {("ada", "01_lookup", False), ("ben", "", True)}
+    assert described(find_submissions([tmp_path / "class"])) == {("ada", "01_lookup", False), ("ben", "", True)}
 
 
 def test_a_notebook_has_a_digest_of_what_is_graded(tmp_path: Path):

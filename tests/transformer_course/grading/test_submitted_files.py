@@ -36,7 +36,7 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> Path:
     return folder
 
 
-def told(found: list[Submission]) -> set[tuple[str, str, str]]:
+def described(found: list[Submission]) -> set[tuple[str, str, str]]:
     """Return whose each submission is, its lesson, and its problem."""
     return {(one.student, one.lesson, one.problem) for one in found}
 
@@ -82,7 +82,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: str):
     found = find_submissions([write_files(tmp_path / "class", LAYOUTS[layout])])
-    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
+    assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert {one.student for one in found if one.is_marked_late} == ({"ada"} if "Canvas" in layout else set())
     assert {one.lms_id != "" for one in found} == {"Canvas" in layout or "Moodle" in layout}
 
@@ -92,7 +92,7 @@ def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: 
 def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layout: str, folder: str):
     (tmp_path / "class.zip").write_bytes(zipped({f"{folder}{name}": data for name, data in LAYOUTS[layout].items()}))
     found = find_submissions([tmp_path / "class.zip"])
-    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
+    assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
     assert all(one.path.is_relative_to(tmp_path / "class.zip") for one in found)
     assert {one.time_source for one in found} == {"time in the zip"}
@@ -103,7 +103,7 @@ def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
     (tmp_path / "lookup-submissions.zip").write_bytes(zipped(classroom))
     (tmp_path / "submitted.zip").write_bytes(zipped({"submitted/ben/01_lookup/01_lookup.ipynb": NOTEBOOK}))
     found = find_submissions([tmp_path / "lookup-submissions.zip", tmp_path / "submitted.zip"])
-    assert told(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")}
+    assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")}
 
 
 def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Path):
@@ -124,7 +124,7 @@ def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Pa
 def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
     found = find_submissions([write_files(tmp_path, files)])
-    assert told(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
+    assert described(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
     assert {one.student: one.remark for one in found} == {
         "lina": "",
         "lina (54321)": "Another student is called “lina”, too.",
@@ -141,7 +141,7 @@ LEADS_OUT = "The zip holds a path that leads out of it; this file was not read."
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "message"),
     [
         ("../evil.ipynb", LEADS_OUT),
         ("ada/../../evil.ipynb", LEADS_OUT),
@@ -152,16 +152,16 @@ LEADS_OUT = "The zip holds a path that leads out of it; this file was not read."
         ("/".join(["a"] * 12) + "/evil.ipynb", "This lies more than 8 folders deep."),
     ],
 )
-def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name: str, says: str):
+def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name: str, message: str):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, NOTEBOOK)
         archive.writestr("01_lookup.ipynb", NOTEBOOK)
     write_files(tmp_path / "class", {"eve.zip": content.getvalue(), "ada/01_lookup.ipynb": NOTEBOOK})
-    assert told(find_submissions([tmp_path / "class"])) == {
+    assert described(find_submissions([tmp_path / "class"])) == {
         ("ada", "01_lookup", ""),
         ("eve", "01_lookup", ""),
-        ("eve", "", says),
+        ("eve", "", message),
     }
     assert {path.name for path in tmp_path.rglob("*")} == {"class", "eve.zip", "ada", "01_lookup.ipynb"}
 
@@ -173,7 +173,7 @@ def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
         archive.writestr("01_lookup.ipynb", NOTEBOOK)
         archive.writestr("01_lookup.ipynb", b"")
     found = find_submissions([write_files(tmp_path / "class", {"eve.zip": content.getvalue()})])
-    assert told(found) == {
+    assert described(found) == {
         ("eve", "01_lookup", ""),
         ("eve", "", "The zip holds two files of this name: the first one was read."),
     }
@@ -191,11 +191,14 @@ def test_zips_in_zips_are_read_once(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
     found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
-    assert told(found) == {("ada", "01_lookup", ""), ("eve", "", "This is a zip in a zip in a zip, and is not read.")}
+    assert described(found) == {
+        ("ada", "01_lookup", ""),
+        ("eve", "", "This is a zip in a zip in a zip, and is not read."),
+    }
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (b"", "The file is damaged: it is no zip."),
         (b"PK\5\6" + bytes(18) + b"tail", "no notebook lies in"),
@@ -203,14 +206,14 @@ def test_zips_in_zips_are_read_once(tmp_path: Path):
         (zipped(LAYOUTS["a folder per student"]).replace(b"PK\1\2", b"PK\1\3"), "The zip is damaged."),
     ],
 )
-def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, says: str):
+def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, message: str):
     path = write_files(tmp_path, {"class.zip": content}) / "class.zip"
     try:
         [found] = find_submissions([path])
         problem = found.problem
     except ValueError as error:
         problem = str(error)
-    assert any(part in problem for part in says.split("|")), problem
+    assert any(part in problem for part in message.split("|")), problem
 
 
 def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -268,7 +271,7 @@ def test_an_empty_folder_in_the_zip_of_a_class_is_a_student_too(tmp_path: Path):
         archive.writestr("ada_98765_assignsubmission_file_/01_lookup.ipynb", NOTEBOOK)
         archive.writestr("ben_98766_assignsubmission_file_/", b"")
     (tmp_path / "class.zip").write_bytes(content.getvalue())
-    assert told(find_submissions([tmp_path / "class.zip"])) == {
+    assert described(find_submissions([tmp_path / "class.zip"])) == {
         ("ada", "01_lookup", ""),
         ("ben", "", "There is no notebook to grade in this folder."),
     }

@@ -37,24 +37,24 @@ def attributes(html: str, key: str) -> dict[str, str]:
 
 
 def test_a_newcomer_is_told_where_to_begin(folder):
-    shown = html(folder)
-    assert "Begin with lesson 00 or, if you are new to PyTorch, with the primer ." in text(shown)
-    assert attributes(shown, "tl-go-on")["data-path"] == "00_first.ipynb"
-    assert attributes(shown, "tl-go-on")["href"] == "/base/lab/tree/00_first.ipynb"
-    assert "None yet." in shown
-    assert "0 of 4 exercises passed." in shown
+    displayed = html(folder)
+    assert "Begin with lesson 00 or, if you are new to PyTorch, with the primer ." in text(displayed)
+    assert attributes(displayed, "tl-go-on")["data-path"] == "00_first.ipynb"
+    assert attributes(displayed, "tl-go-on")["href"] == "/base/lab/tree/00_first.ipynb"
+    assert "None yet." in displayed
+    assert "0 of 4 exercises passed." in displayed
 
 
 def test_one_is_led_back_to_the_last_exercise_that_passed(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
-    shown = html(folder)
-    assert "Go on: 00 A first lesson The next exercise is two ." in text(shown)
-    assert attributes(shown, "tl-go-on")["data-cell"] == "check-one"
-    assert attributes(shown, "tl-map-00_first")["aria-label"] == "Lesson 00, A first lesson: you are here"
-    assert attributes(shown, "tl-map-01_second")["aria-label"] == "Lesson 01, A second lesson: to come"
-    assert attributes(shown, "tl-part-00_first")["data-path"] == "parts/00_first.py"
-    assert "1 of 2 0 of 1 35" in text(shown)
+    displayed = html(folder)
+    assert "Go on: 00 A first lesson The next exercise is two ." in text(displayed)
+    assert attributes(displayed, "tl-go-on")["data-cell"] == "check-one"
+    assert attributes(displayed, "tl-map-00_first")["aria-label"] == "Lesson 00, A first lesson: you are here"
+    assert attributes(displayed, "tl-map-01_second")["aria-label"] == "Lesson 01, A second lesson: to come"
+    assert attributes(displayed, "tl-part-00_first")["data-path"] == "parts/00_first.py"
+    assert "1 of 2 0 of 1 35" in text(displayed)
 
 
 def test_one_goes_on_at_the_last_cell_that_was_run_before_the_next_open_exercise(folder):
@@ -68,11 +68,11 @@ def test_one_goes_on_at_the_last_cell_that_was_run_before_the_next_open_exercise
 def test_each_name_and_dot_of_an_exercise_leads_to_its_cell(folder):
     folder.record("one", at=HOURS)
     folder.save("00_first", "one")
-    shown = html(folder)
+    displayed = html(folder)
     for key, cell in {"open-two": "two", "dot-one": "one", "dot-three": "three", "saved-one": "one"}.items():
-        found = attributes(shown, f"tl-{key}")
+        found = attributes(displayed, f"tl-{key}")
         assert (found["data-path"], found["data-cell"]) == ("00_first.ipynb", cell)
-    assert attributes(shown, "tl-dot-one")["aria-label"] == "one: passed"
+    assert attributes(displayed, "tl-dot-one")["aria-label"] == "one: passed"
     folder.parts.joinpath("00_first.py").unlink()
     assert attributes(html(folder), "tl-unsaved-one")["data-cell"] == "one"
     (folder.path / "00_first.ipynb").unlink()
@@ -82,10 +82,10 @@ def test_each_name_and_dot_of_an_exercise_leads_to_its_cell(folder):
 def test_after_a_finished_lesson_the_next_is_offered(folder):
     folder.record("one", at=HOURS)
     folder.record("two", at=HOURS)
-    shown = html(folder)
-    assert "Next: 01 A second lesson" in text(shown)
-    assert "2 of 2 0 of 1 ✓ finished" in text(shown)
-    assert attributes(shown, "tl-map-00_first")["aria-label"].endswith(": finished")
+    displayed = html(folder)
+    assert "Next: 01 A second lesson" in text(displayed)
+    assert "2 of 2 0 of 1 ✓ finished" in text(displayed)
+    assert attributes(displayed, "tl-map-00_first")["aria-label"].endswith(": finished")
     folder.record("four", at=HOURS)
     folder.copy("primer", executed=("a", "b"))
     assert "You have finished every lesson." in html(folder)
@@ -95,10 +95,10 @@ def test_predictions_are_counted_by_lesson_and_plotted_once_one_says_how_sure(fo
     assert "Your predictions" not in html(folder)
     record_prediction(folder.path, Prediction("one:1", "right", None, "4", "4"))
     record_prediction(folder.path, Prediction("one:2", "wrong", None, "4", "5"))
-    shown = html(folder)
-    assert "Your predictions 1 of 2 predictions right, 0 close." in text(shown)
-    assert "A first lesson 0 of 2 0 of 1 1 of 2 50" in text(shown)
-    assert "tl-calibration" not in shown
+    displayed = html(folder)
+    assert "Your predictions 1 of 2 predictions right, 0 close." in text(displayed)
+    assert "A first lesson 0 of 2 0 of 1 1 of 2 50" in text(displayed)
+    assert "tl-calibration" not in displayed
     record_prediction(folder.path, Prediction("four:1", "wrong", 0.9, "4", "5"))
     assert "90% sure: 0% of 1 right" in html(folder)
 
@@ -111,25 +111,25 @@ def test_parts_that_are_gone_are_told(folder):
 def test_parts_elsewhere_are_named_without_a_link(folder, tmp_path):
     folder.parts = tmp_path.parent / "elsewhere"
     folder.save("00_first", "one")
-    shown = html(folder)
-    assert str(folder.parts / "00_first.py") in shown
-    assert attributes(shown, "tl-part-00_first") == {}
+    displayed = html(folder)
+    assert str(folder.parts / "00_first.py") in displayed
+    assert attributes(displayed, "tl-part-00_first") == {}
 
 
 def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
     (folder.path / FILE).write_text("<script>\n")
     folder.save("00_first", "one")
-    shown = html(folder)
-    assert "Some of your folder cannot be read" in shown
-    assert f"line 1 of {FILE} is no record of a pass, a prediction or a mistake" in shown
-    assert "1 of 4 exercises passed." in shown
+    displayed = html(folder)
+    assert "Some of your folder cannot be read" in displayed
+    assert f"line 1 of {FILE} is no record of a pass, a prediction or a mistake" in displayed
+    assert "1 of 4 exercises passed." in displayed
 
 
 def test_a_deleted_copy_has_no_link(folder):
     (folder.path / "00_first.ipynb").unlink()
-    shown = html(folder)
-    assert attributes(shown, "tl-lesson-00_first") == {}
-    assert "deleted; the next start brings it back" in shown
+    displayed = html(folder)
+    assert attributes(displayed, "tl-lesson-00_first") == {}
+    assert "deleted; the next start brings it back" in displayed
 
 
 def test_no_two_elements_have_one_id(folder):
@@ -143,6 +143,6 @@ def test_the_stored_map_has_a_link_for_every_lesson(folder, monkeypatch):
     monkeypatch.undo()
     outlines = [Outline(name, name, (), (), 0, 1.0, {}) for name in ("primer", *LESSONS)]
     home = Home([LessonState(outline) for outline in outlines], [], folder.path, folder.parts)
-    shown = home_page.home_page(home, "/", "/")
-    assert "data-lesson" not in shown
-    assert all(attributes(shown, f"tl-map-{outline.name}")["href"] for outline in outlines)
+    displayed = home_page.home_page(home, "/", "/")
+    assert "data-lesson" not in displayed
+    assert all(attributes(displayed, f"tl-map-{outline.name}")["href"] for outline in outlines)

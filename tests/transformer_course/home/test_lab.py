@@ -19,8 +19,8 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     (tmp_path / "notebooks").mkdir()
     book = new_notebook(cells=[new_markdown_cell("# Lookup", id="title")])
     nbformat.write(book, tmp_path / "notebooks" / "01_lookup.ipynb")
-    seen = []
-    monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
+    observed = []
+    monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: observed.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
     monkeypatch.setattr(lab, "NOT_LOADED", ())  # other tests may load it
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
@@ -32,7 +32,7 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
 
     lab.open_lab(["--no-browser", "--port", "8890"])
 
-    [(arguments, environment)] = seen
+    [(arguments, environment)] = observed
     assert arguments == [
         f"--ServerApp.root_dir={tmp_path / 'mine'}",
         "--ServerApp.jpserver_extensions=transformer_course.home.server=True",

@@ -51,11 +51,11 @@ def test_a_map_that_was_not_run_or_another_view_is_no_model(folder):
 
 
 def test_what_is_shown_without_a_kernel_is_what_was_saved(folder):
-    shown = view()
-    save(folder, "00_first", HOURS, [output_of(shown)])
+    displayed = view()
+    save(folder, "00_first", HOURS, [output_of(displayed)])
     given = map_to_show(folder.path / "00_first.ipynb", "cell")
-    assert given["traits"] == json.loads(shown.stored())["traits"]
-    assert (given["script"], given["style"]) == (shown._esm, shown._css)
+    assert given["traits"] == json.loads(displayed.stored())["traits"]
+    assert (given["script"], given["style"]) == (displayed._esm, displayed._css)
     handler = server.ModelHandler.__new__(server.ModelHandler)
     assert json.loads(handler.written(folder.home())) == given
 

@@ -41,9 +41,9 @@ def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(min
 
 @pytest.mark.parametrize("lesson", LESSONS[:-1])
 def test_the_end_of_a_lesson_links_to_the_one_that_is_published_after_it(lesson, mine):
-    shown = lesson_end(session(*(exercise.name for exercise in exercises_of(lesson))))._repr_html_()
+    displayed = lesson_end(session(*(exercise.name for exercise in exercises_of(lesson))))._repr_html_()
     in_order = sorted((path.stem for path in published_lessons().glob("*.ipynb")), key=place)
-    assert re.findall('href="([^"]+)"', shown) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
+    assert re.findall('href="([^"]+)"', displayed) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
 
 
 def test_a_lesson_is_done_with_its_core_and_the_last_has_none_after_it(mine):

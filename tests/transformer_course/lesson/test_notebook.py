@@ -45,17 +45,17 @@ def test_a_stub_of_every_exercise_is_not_started(lesson, name):
 
 
 def test_the_button_of_a_panel_gives_the_next_hint_for_what_was_checked_last(lesson, monkeypatch):
-    shown = []
-    monkeypatch.setattr("IPython.display.display", shown.append)
+    displayed = []
+    monkeypatch.setattr("IPython.display.display", displayed.append)
     show_hint("softmax")
-    assert "Run the check again" in repr(shown[-1])
+    assert "Run the check again" in repr(displayed[-1])
     lesson.run(WRONG).check("softmax")
     lesson.run("softmax = None")  # what it is called by now is of no account
     show_hint("softmax"), show_hint("softmax")
-    assert [repr(panel).splitlines()[0] for panel in shown[1:]] == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+    assert [repr(panel).splitlines()[0] for panel in displayed[1:]] == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     lesson.run(RIGHT).check("softmax")
     show_hint("softmax")
-    assert "Run the check again" in repr(shown[-1])
+    assert "Run the check again" in repr(displayed[-1])
 
 
 def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch):
@@ -89,7 +89,7 @@ def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
 
 
 @pytest.mark.parametrize(
-    ("prediction", "measured", "says"),
+    ("prediction", "measured", "message"),
     [
         (8, torch.tensor(8.0), "you said 8, measured 8: right"),
         (22, 22.8123, "you said 22, measured 22.8: right"),
@@ -102,22 +102,22 @@ def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
         (1000, 1465.2, "you said 1000, measured 1465: wrong"),
     ],
 )
-def test_predictions_are_put_beside_what_was_measured(prediction, measured, says, capsys):
+def test_predictions_are_put_beside_what_was_measured(prediction, measured, message, capsys):
     assert compare(prediction, measured) is None
-    assert capsys.readouterr().out == says + "\n"
+    assert capsys.readouterr().out == message + "\n"
 
 
 @pytest.mark.parametrize(
-    ("prediction", "says"),
+    ("prediction", "message"),
     [
         (4, "you said 4, measured 2.5 (nearest of the choices: 4): right"),
         (1, "you said 1, measured 2.5 (nearest of the choices: 4): wrong"),
         (..., "you made no prediction, measured 2.5 (nearest of the choices: 4)"),
     ],
 )
-def test_what_was_measured_is_never_rounded_to_a_choice(prediction, says, capsys):
+def test_what_was_measured_is_never_rounded_to_a_choice(prediction, message, capsys):
     compare(prediction, 2.5, choices=(1, 4, 16))
-    assert capsys.readouterr().out == says + "\n"
+    assert capsys.readouterr().out == message + "\n"
 
 
 def test_a_choice_that_was_measured_exactly_is_not_repeated(capsys):

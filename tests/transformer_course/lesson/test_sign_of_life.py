@@ -10,30 +10,32 @@ from transformer_course.lesson.sign_of_life import sign_of_life
 
 
 @pytest.fixture
-def told(monkeypatch):
-    told = []
-    monkeypatch.setattr(DisplayHandle, "display", lambda handle, shown, raw: told.append(shown["text/plain"]))
-    monkeypatch.setattr(DisplayHandle, "update", lambda handle, shown, raw: told.append(shown["text/plain"]))
+def message(monkeypatch):
+    message = []
+    monkeypatch.setattr(
+        DisplayHandle, "display", lambda handle, displayed, raw: message.append(displayed["text/plain"])
+    )
+    monkeypatch.setattr(DisplayHandle, "update", lambda handle, displayed, raw: message.append(displayed["text/plain"]))
     monkeypatch.setattr(module, "SILENT_SECONDS", 0.2)
-    return told
+    return message
 
 
-def test_what_takes_long_is_told_while_it_runs_and_afterwards(told, monkeypatch):
+def test_what_takes_long_is_told_while_it_runs_and_afterwards(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with pytest.raises(ZeroDivisionError), sign_of_life(7):
         deadline = time.monotonic() + 20
-        while not told and time.monotonic() < deadline:
+        while not message and time.monotonic() < deadline:
             pass  # as an endless loop would
-        assert told == ["Your code is running. If it has not ended 7 seconds after its start, it is stopped."]
+        assert message == ["Your code is running. If it has not ended 7 seconds after its start, it is stopped."]
         raise ZeroDivisionError
-    assert len(told) == 2 and told[1].startswith("The check took ")
+    assert len(message) == 2 and message[1].startswith("The check took ")
 
 
-def test_nothing_is_said_of_what_ends_soon_or_where_nobody_looks_on(told, monkeypatch):
+def test_nothing_is_said_of_what_ends_soon_or_where_nobody_looks_on(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with sign_of_life(7):
         pass
     monkeypatch.delenv("TRANSFORMER_LAB_LIVE")
     with sign_of_life(7):
         time.sleep(0.5)
-    assert told == []
+    assert message == []

@@ -56,9 +56,9 @@ def test_what_waits_while_others_compute_is_not_slow():
         time.sleep(0.1)
         return x
 
-    [seen] = observe_all(waiting, [CASE], 10.0)
-    assert seen["remarks"]["seconds"] < 0.05
-    assert slowdown(waiting, computing(0.02, []), CASE, best=seen["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
+    [observed] = observe_all(waiting, [CASE], 10.0)
+    assert observed["remarks"]["seconds"] < 0.05
+    assert slowdown(waiting, computing(0.02, []), CASE, best=observed["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
 
 
 def test_a_reference_that_takes_less_than_a_tick_makes_nothing_slow(monkeypatch):

@@ -260,11 +260,11 @@ def test_other_verdicts_have_no_place(status):
 def test_of_a_long_line_what_surrounds_the_expression_is_shown():
     long = "(queries + 0) @ (keys + 0).mT / (keys.shape[-1] + 0 * len(queries) + 0 * len(keys)) ** 0.5"
     place = place_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
-    shown, under = place.message.splitlines()[-2:]
-    assert shown.startswith("    line 2:  ")
-    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE_LENGTH
-    assert len(under) <= len(shown)
-    assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
+    displayed, under = place.message.splitlines()[-2:]
+    assert displayed.startswith("    line 2:  ")
+    assert len(displayed) <= len("    line 2:  …  …") + MAX_LINE_LENGTH
+    assert len(under) <= len(displayed)
+    assert place.expression.text.startswith(displayed[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
 
 
 def test_what_is_asked_in_a_condition_is_not_blamed():
@@ -288,7 +288,7 @@ def test_a_generated_mistake_that_a_teacher_tells_is_shown_on_its_line():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)
-    assert verdict.message.startswith(every_exercise()["softmax"].told["sibling_largest"])
+    assert verdict.message.startswith(every_exercise()["softmax"].messages["sibling_largest"])
     assert f"It is here:\n    line 2:  {lines[0]}\n" in verdict.message
 
 

@@ -72,13 +72,13 @@ def dtypes(dtype, *lines):
 
 
 def test_the_expressions_that_bring_in_a_dtype_are_told_and_can_be_replaced():
-    told = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
-    assert told == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
+    message = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
+    assert message == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
 
 
 def test_a_dtype_at_every_turn_of_a_loop_is_replaced_at_every_turn():
-    told = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
-    assert told == (["row.double()"], torch.float32)
+    message = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
+    assert message == (["row.double()"], torch.float32)
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def shapes(*lines):
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "message"),
     [
         ("z = x @ y", "On your line 2, these shapes meet: `x` (2, 3) @ `y` (4, 3)."),
         ("z = x + y * 2", "On your line 2, these shapes meet: `x` (2, 3) + `y * 2` (4, 3)."),
@@ -121,8 +121,8 @@ def shapes(*lines):
         ("z = 1 / 0", ""),
     ],
 )
-def test_the_shapes_that_met_in_a_crash_are_told(line, told):
-    assert shapes(line, "return z") == told
+def test_the_shapes_that_met_in_a_crash_are_told(line, message):
+    assert shapes(line, "return z") == message
 
 
 def test_nothing_met_where_nothing_crashed():

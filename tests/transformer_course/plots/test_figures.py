@@ -110,8 +110,8 @@ def test_a_mask_names_a_cell_of_either_colour():
         "may attend": to_rgb(image.cmap(image.norm(1.0))),
         "hidden": to_rgb(image.cmap(image.norm(0.0))),
     }
-    seen, hidden = (luminance(image.cmap(image.norm(cell))[:3]) for cell in (1.0, 0.0))
-    assert seen > hidden + 0.5
+    observed, hidden = (luminance(image.cmap(image.norm(cell))[:3]) for cell in (1.0, 0.0))
+    assert observed > hidden + 0.5
     assert image.colorbar is None
 
 
@@ -134,14 +134,14 @@ def test_all_of_a_mask_is_within_its_figure(n):
 
 
 def test_a_table_of_another_meaning_says_it():
-    ax = plots.mask(torch.eye(2).bool(), says=("does not move it", "moves it"))
+    ax = plots.mask(torch.eye(2).bool(), message=("does not move it", "moves it"))
     assert list(named_cells(ax)) == ["moves it", "does not move it"]
 
 
 def test_masks_of_one_figure_name_their_cells_once():
     _, axes = plt.subplots(1, 3)
-    for ax, says in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
-        plots.mask(torch.eye(2).bool(), ax=ax, says=says)
+    for ax, message in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
+        plots.mask(torch.eye(2).bool(), ax=ax, message=message)
     assert axes[0].get_legend() is None
     assert [list(named_cells(ax)) for ax in axes[1:]] == [["yes", "no"], ["may attend", "hidden"]]
 

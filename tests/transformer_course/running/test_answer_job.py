@@ -43,7 +43,7 @@ def test_an_answer_that_is_gone_is_not_started(sandbox: Sandbox):
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "message"),
     [
         ("def softmax(s):\n    x = s.nothing\n    return x", "On your line 2:\n    x = s.nothing"),
         ("def softmax(s)\n    return s", "On your line 1:\n    def softmax(s)"),
@@ -52,9 +52,9 @@ def test_an_answer_that_is_gone_is_not_started(sandbox: Sandbox):
         ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
     ],
 )
-def test_a_crash_shows_the_learners_own_line(sandbox: Sandbox, source: str, says: str):
+def test_a_crash_shows_the_learners_own_line(sandbox: Sandbox, source: str, message: str):
     verdict = grade_answer(sandbox, source).verdict
-    assert verdict.status == "crashed" and says in verdict.message
+    assert verdict.status == "crashed" and message in verdict.message
 
 
 @pytest.mark.parametrize(

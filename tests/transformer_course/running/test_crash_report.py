@@ -64,7 +64,7 @@ def test_an_error_that_cannot_be_read_is_named_at_least():
     def f():
         raise Unreadable
 
-    assert (told := crash(f))["type"] == "Unreadable" and told["message"] == ""
+    assert (text := crash(f))["type"] == "Unreadable" and text["message"] == ""
 
 
 def test_a_syntax_error_shows_the_line_that_is_not_python():
@@ -98,7 +98,7 @@ class Layer(nn.Module):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         (
             (torch.ones(2, 3), torch.ones(5, 7)),
@@ -128,8 +128,8 @@ class Layer(nn.Module):
         ),
     ],
 )
-def test_a_report_of_jaxtyping_becomes_one_line(arguments, says):
-    assert crash(lambda: mix(*arguments))["message"] == says
+def test_a_report_of_jaxtyping_becomes_one_line(arguments, message):
+    assert crash(lambda: mix(*arguments))["message"] == message
 
 
 def test_a_wrong_argument_of_a_module_names_the_module():
@@ -141,9 +141,9 @@ def test_a_wrong_argument_of_a_module_names_the_module():
 def test_a_wrong_argument_of_the_library_is_told_as_well():
     from transformer_lab.attention.dot_product import scaled_dot_product_attention
 
-    told = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
-    assert told["type"] == "TypeCheckError"
-    assert told["message"] == (
+    text = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
+    assert text["type"] == "TypeCheckError"
+    assert text["message"] == (
         "scaled_dot_product_attention takes `v` as a float tensor of shape (*batch, n_key=4, d_v); "
         "it got float32 of shape (5, 7)"
     )

@@ -42,10 +42,12 @@ def sample(logits, generator):
     ],
 )
 def test_an_observation_has_the_keys_of_its_type_and_crosses_the_border(kind, attempt, case):
-    seen = observe(attempt, case)
-    assert kind.__required_keys__ <= seen.keys() <= kind.__required_keys__ | kind.__optional_keys__
-    assert same(unpack(pack(seen)), seen)
-    assert seen["remarks"].keys() <= observation.Remarks.__optional_keys__
-    if "error" in seen:
+    observed = observe(attempt, case)
+    assert kind.__required_keys__ <= observed.keys() <= kind.__required_keys__ | kind.__optional_keys__
+    assert same(unpack(pack(observed)), observed)
+    assert observed["remarks"].keys() <= observation.Remarks.__optional_keys__
+    if "error" in observed:
         report = observation.CrashReport
-        assert report.__required_keys__ <= seen["error"].keys() <= report.__required_keys__ | report.__optional_keys__
+        assert (
+            report.__required_keys__ <= observed["error"].keys() <= report.__required_keys__ | report.__optional_keys__
+        )

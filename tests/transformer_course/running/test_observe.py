@@ -64,8 +64,8 @@ def test_a_second_call_shows_whether_the_first_left_something_behind():
 
 
 def test_random_numbers_are_the_same_in_every_check():
-    seen = [observe(lambda x: torch.rand(3), ONE)["output"] for _ in range(2)]
-    assert torch.equal(*seen)
+    observed = [observe(lambda x: torch.rand(3), ONE)["output"] for _ in range(2)]
+    assert torch.equal(*observed)
 
 
 def test_gradients_are_those_of_autograd():
@@ -79,30 +79,30 @@ def test_gradients_are_those_of_autograd():
     ids=["detach", "tolist", "numpy", "a number"],
 )
 def test_where_no_gradient_arrives_there_is_none(cuts):
-    seen = differentiated(cuts)
-    assert seen["gradients"] == {"x": None}
-    assert not seen["remarks"]["differentiable"]
+    observed = differentiated(cuts)
+    assert observed["gradients"] == {"x": None}
+    assert not observed["remarks"]["differentiable"]
 
 
 def test_an_argument_that_is_not_used_gets_no_gradient():
     case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "")
-    seen = observe(lambda x, y, n, ids: x * n, case)["gradients"]
-    assert seen.keys() == {"x", "y"}
-    assert seen["y"] is None
+    observed = observe(lambda x, y, n, ids: x * n, case)["gradients"]
+    assert observed.keys() == {"x", "y"}
+    assert observed["y"] is None
 
 
 def test_the_tensors_of_a_pair_have_gradients_of_their_own():
     case = Case({"x": X, "cache": (X, [torch.tensor([1]), 2 * X])}, "")
-    seen = observe(lambda x, cache: x + cache[0] * 3 + cache[1][1].detach(), case)["gradients"]
-    assert seen.keys() == {"x", "cache[0]", "cache[1][1]"}
-    assert_close(seen["cache[0]"], 3 * seen["x"])
-    assert seen["cache[1][1]"] is None
+    observed = observe(lambda x, cache: x + cache[0] * 3 + cache[1][1].detach(), case)["gradients"]
+    assert observed.keys() == {"x", "cache[0]", "cache[1][1]"}
+    assert_close(observed["cache[0]"], 3 * observed["x"])
+    assert observed["cache[1][1]"] is None
 
 
 def test_an_attempt_that_changes_its_argument_can_still_be_differentiated():
-    seen = differentiated(lambda x: x.mul_(2))
-    assert_close(seen["output"], 2 * X)
-    assert seen["remarks"]["differentiable"]
+    observed = differentiated(lambda x: x.mul_(2))
+    assert_close(observed["output"], 2 * X)
+    assert observed["remarks"]["differentiable"]
 
 
 class Scale(nn.Module):
@@ -124,17 +124,17 @@ def of_module(module, **more):
 
 
 def test_a_module_is_built_loaded_and_called_in_both_modes():
-    seen = of_module(Scale)
-    assert seen["parameters"] == {"scale": [3], "unused": [1]}
-    assert_close(seen["output"], PARAMETERS["scale"] * X)
-    assert set((seen["output_in_training"] - 1).div(seen["output"]).tolist()) <= {0.0, 2.0}
-    assert seen["repeatable"]
+    observed = of_module(Scale)
+    assert observed["parameters"] == {"scale": [3], "unused": [1]}
+    assert_close(observed["output"], PARAMETERS["scale"] * X)
+    assert set((observed["output_in_training"] - 1).div(observed["output"]).tolist()) <= {0.0, 2.0}
+    assert observed["repeatable"]
 
 
 def test_gradients_of_parameters_tell_the_used_from_the_unused():
-    seen = of_module(Scale)["parameter_gradients"]
-    assert seen["unused"] is None
-    assert_close(seen["scale"], X * torch.tensor([1.0, 2.0, 3.0]).cos())
+    observed = of_module(Scale)["parameter_gradients"]
+    assert observed["unused"] is None
+    assert_close(observed["scale"], X * torch.tensor([1.0, 2.0, 3.0]).cos())
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_a_model_comes_fresh_to_every_call():
         return model(ids)
 
     assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
-    seen = observe(spoils, case)
-    assert seen["repeatable"]
-    assert seen["changed"] == ["model.transition"]
+    observed = observe(spoils, case)
+    assert observed["repeatable"]
+    assert observed["changed"] == ["model.transition"]
     assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
@@ -180,10 +180,10 @@ def draws(logits, generator):
 
 
 def test_samples_are_counted_row_by_row():
-    seen = observe(draws, ROWS)
-    assert_close(seen["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
-    assert seen["n_samples"] == 1000
-    assert seen["repeatable"] and seen["varies_with_seed"] and not seen["used_global_generator"]
+    observed = observe(draws, ROWS)
+    assert_close(observed["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
+    assert observed["n_samples"] == 1000
+    assert observed["repeatable"] and observed["varies_with_seed"] and not observed["used_global_generator"]
 
 
 def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
@@ -192,8 +192,8 @@ def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
 
 
 def test_the_global_generator_and_a_constant_are_seen():
-    seen = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
-    assert seen["used_global_generator"]
+    observed = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
+    assert observed["used_global_generator"]
     assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
@@ -213,8 +213,8 @@ def test_what_a_sampler_writes_into_is_seen():
     ids=["another shape", "another dtype", "nothing", "too large", "too small"],
 )  # fmt: skip
 def test_samples_that_are_none_are_shown_as_they_are(samples, key):
-    seen = observe(lambda logits, generator: samples(len(logits)), ROWS)
-    assert key in seen and "frequencies" not in seen
+    observed = observe(lambda logits, generator: samples(len(logits)), ROWS)
+    assert key in observed and "frequencies" not in observed
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), GeneratorExit(), BaseException("no")], ids=repr)
@@ -222,8 +222,8 @@ def test_whatever_is_raised_becomes_an_observation(error):
     def f(x):
         raise error
 
-    told = observe(f, ONE)["error"]
-    assert (told["type"], told["message"], told["code"]) == (type(error).__name__, str(error), "raise error")
+    message = observe(f, ONE)["error"]
+    assert (message["type"], message["message"], message["code"]) == (type(error).__name__, str(error), "raise error")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
@@ -271,12 +271,13 @@ def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(rec
         return x.expand(2, 2, 3).T
 
     for _ in range(2):
-        told = observe(f, ONE)["remarks"]["warned"]
-        assert told[0] == "a line"
+        message = observe(f, ONE)["remarks"]["warned"]
+        assert message[0] == "a line"
         assert (
-            told[1].startswith("The use of `x.T` on tensors of dimension other than 2") and "Triggered" not in told[1]
+            message[1].startswith("The use of `x.T` on tensors of dimension other than 2")
+            and "Triggered" not in message[1]
         )
-        assert len(told) == 2
+        assert len(message) == 2
     assert not recwarn.list
 
 
@@ -284,9 +285,9 @@ def test_what_is_taken_from_the_notebook_is_remarked_with_and_without_a_crash():
     lesson = {"__name__": "__main__", "d_k": 3}
     exec("def g(x): ...\ndef f(x): return x / d_k\ndef h(x): return g(x) + d_k", lesson)
     assert observe(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
-    seen = observe(lesson["h"], ONE)
-    assert seen["error"]["type"] == "TypeError"
-    assert (seen["remarks"]["reads"], seen["remarks"]["unfinished"]) == (["d_k"], ["g"])
+    observed = observe(lesson["h"], ONE)
+    assert observed["error"]["type"] == "TypeError"
+    assert (observed["remarks"]["reads"], observed["remarks"]["unfinished"]) == (["d_k"], ["g"])
 
 
 def test_the_first_case_that_outlasts_the_time_is_the_last():
@@ -308,9 +309,9 @@ def test_what_the_clock_stops_says_how_much_it_computed():
         while True:
             time.sleep(0.001)
 
-    [seen] = observe_all(waits, [ONE], seconds=0.2, clock=0.3)
-    assert seen["error"]["message"] == "no answer within 0.3 s for all cases together"
-    assert 0 <= seen["error"]["computed"] < 0.2
+    [observed] = observe_all(waits, [ONE], seconds=0.2, clock=0.3)
+    assert observed["error"]["message"] == "no answer within 0.3 s for all cases together"
+    assert 0 <= observed["error"]["computed"] < 0.2
 
 
 def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch):
@@ -323,8 +324,8 @@ def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch)
         raise TookTooLong
 
     monkeypatch.setattr("transformer_course.running.record.time_limit", falls_behind)
-    [seen] = observe_all(torch.clone, [ONE], seconds=0.01)
-    assert torch.equal(seen["output"], X)
+    [observed] = observe_all(torch.clone, [ONE], seconds=0.01)
+    assert torch.equal(observed["output"], X)
 
 
 def test_a_limit_from_outside_is_not_taken_for_the_own_one():
@@ -360,9 +361,9 @@ def test_a_module_may_be_built_around_another_which_keeps_its_own_parameters():
 
 
 def test_a_parameter_may_stay_as_it_was_made_and_then_no_gradients_are_looked_at():
-    seen = observe(Wrapped, wrapped(not_loaded=["factor"]))
-    assert seen["output"].tolist() == [0.0]
-    assert seen["gradients"] == seen["parameter_gradients"] == {}
+    observed = observe(Wrapped, wrapped(not_loaded=["factor"]))
+    assert observed["output"].tolist() == [0.0]
+    assert observed["gradients"] == observed["parameter_gradients"] == {}
 
 
 def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradients():
@@ -376,7 +377,10 @@ def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradient
 
 def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_order():
     case = Case({"x": torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])}, "")
-    down, up = (observe(lambda x, way=way: x.sort(descending=way), case)["gradients"]["x"] for way in (True, False))
+    down, up = (
+        observe(lambda x, variant=variant: x.sort(descending=variant), case)["gradients"]["x"]
+        for variant in (True, False)
+    )
     assert torch.equal(down, up)
     assert down.unique().numel() == 6
     assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
@@ -386,5 +390,5 @@ def test_the_first_case_that_fills_the_memory_is_the_last():
     def fills(x):
         raise MemoryError
 
-    [seen] = observe_all(fills, [ONE, ONE], seconds=9)
-    assert seen["error"]["type"] == "MemoryError"
+    [observed] = observe_all(fills, [ONE, ONE], seconds=9)
+    assert observed["error"]["type"] == "MemoryError"

@@ -16,11 +16,11 @@ def writes(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_arguments_come_back_as_the_call_left_them():
-    seen = record(writes, Case({"x": X}))
-    assert_close(seen["left"]["x"], X + 1)
-    assert_close(seen["output"], 2 * (X + 1))
-    assert "changed" not in seen  # that is for others to say
-    assert observation_of(seen, Case({"x": X}))["changed"] == ["x"]
+    observed = record(writes, Case({"x": X}))
+    assert_close(observed["left"]["x"], X + 1)
+    assert_close(observed["output"], 2 * (X + 1))
+    assert "changed" not in observed  # that is for others to say
+    assert observation_of(observed, Case({"x": X}))["changed"] == ["x"]
 
 
 def test_constants_come_without_gradients():
@@ -31,9 +31,9 @@ def test_constants_come_without_gradients():
         return x * constant.detach()
 
     for attempt in (torch.mul, detaches):
-        seen = observe(attempt, Case(inputs, constants=("constant",)))
-        assert set(seen["gradients"]) == {"x"}
-        assert_close(seen["gradients"], observe(torch.mul, Case(inputs, constants=("constant",)))["gradients"])
+        observed = observe(attempt, Case(inputs, constants=("constant",)))
+        assert set(observed["gradients"]) == {"x"}
+        assert_close(observed["gradients"], observe(torch.mul, Case(inputs, constants=("constant",)))["gradients"])
     assert observe(torch.mul, Case(inputs))["gradients"]["constant"].any()
     assert observe(detaches, Case(inputs))["gradients"]["constant"] is None
 
@@ -43,10 +43,10 @@ def test_the_samples_themselves_come_back():
         return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
 
     case = Case({"logits": torch.zeros(2, 5)}, kind="sampler", n_samples=400)
-    seen = record(draws, case)
+    observed = record(draws, case)
     rows = torch.zeros(800, 5).softmax(-1)
-    assert_close(seen["samples"], torch.multinomial(rows, 1, generator=seeded(0)).squeeze(-1))
-    assert not torch.equal(seen["samples"], seen["samples_of_another_seed"])
+    assert_close(observed["samples"], torch.multinomial(rows, 1, generator=seeded(0)).squeeze(-1))
+    assert not torch.equal(observed["samples"], observed["samples_of_another_seed"])
     assert observe(draws, case)["varies_with_seed"]
 
 
@@ -57,5 +57,5 @@ def test_tokens_that_are_dealt_out_instead_of_drawn_are_seen():
         rows = [torch.arange(400)[torch.randperm(400, generator=generator)] % 5 for _ in range(2)]
         return torch.cat(rows)
 
-    seen = observe(deals, Case({"logits": torch.zeros(2, 5)}, kind="sampler", n_samples=400))
-    assert seen["repeatable"] and not seen["varies_with_seed"]
+    observed = observe(deals, Case({"logits": torch.zeros(2, 5)}, kind="sampler", n_samples=400))
+    assert observed["repeatable"] and not observed["varies_with_seed"]

@@ -29,17 +29,17 @@ def nobody_serves_afterwards() -> Iterator[None]:
 
 
 def served(case: Case) -> ServedModel:
-    [told], models = without_tables([case.as_dict()])
+    [message], models = without_tables([case.as_dict()])
     served_models.connect(ModelServer(models).answer)
-    return ServedModel(told["inputs"]["model"])
+    return ServedModel(message["inputs"]["model"])
 
 
 def judged(name: str, attempt) -> str:
     exercise = every_exercise()[name]
     known = behaviour(exercise, SEED)
-    told, models = without_tables([case.as_dict() for case in known.cases])
+    message, models = without_tables([case.as_dict() for case in known.cases])
     served_models.connect(ModelServer(models).answer)
-    records = record_all(attempt, [Case(**case) for case in told], 60.0)
+    records = record_all(attempt, [Case(**case) for case in message], 60.0)
     verdict = judge(exercise, SEED, observations_of(records, known.cases))
     return verdict.mistake or verdict.status
 
@@ -58,9 +58,9 @@ def test_what_a_model_draws_while_it_trains_is_what_it_would_draw_here():
     there, here, tokens = served(Case({"model": mixer})), build_model(mixer), torch.tensor([[1, 5, 2]])
     with torch.random.fork_rng():
         torch.manual_seed(3)
-        seen = [there(tokens), torch.rand(2)]
+        observed = [there(tokens), torch.rand(2)]
         torch.manual_seed(3)
-        assert_close(seen, [here(tokens), torch.rand(2)])
+        assert_close(observed, [here(tokens), torch.rand(2)])
     assert_close(there.eval()(tokens), here.eval()(tokens))
 
 
@@ -90,10 +90,10 @@ def test_there_is_nothing_to_read_and_a_copy_answers_as_well():
 def test_only_models_that_are_called_are_left_out_of_the_cases():
     affine = describe_model("affine", weight=torch.ones(2, 3), bias=torch.ones(2))
     case = Case({"a": affine, "b": MIXER, "c": 3}, "what it shows", keywords={"d": MIXER})
-    [told], models = without_tables([case.as_dict()])
-    assert told["inputs"] == {"a": affine, "b": {"served": 0, "training": True}, "c": 3}
-    assert told["keywords"] == {"d": {"served": 1, "training": True}} and models == [MIXER, MIXER]
-    assert "label" not in told
+    [message], models = without_tables([case.as_dict()])
+    assert message["inputs"] == {"a": affine, "b": {"served": 0, "training": True}, "c": 3}
+    assert message["keywords"] == {"d": {"served": 1, "training": True}} and models == [MIXER, MIXER]
+    assert "label" not in message
 
 
 @pytest.mark.parametrize("request_", [b"", b"x" * 99, served_models.pack({"what": "eval", "model": 0})])

@@ -57,10 +57,10 @@ def test_gradients_and_vmap_do_not_hide_it():
     assert largest(lambda q, k: torch.func.vmap(attention, (0, None))(q, k)) == 62
 
 
-@pytest.mark.parametrize(("most", "seen"), [(61, ["queries"]), (62, None)])
-def test_an_observation_says_which_limit_was_broken(most, seen):
+@pytest.mark.parametrize(("most", "observed"), [(61, ["queries"]), (62, None)])
+def test_an_observation_says_which_limit_was_broken(most, observed):
     case = Case({"queries": queries, "keys": keys}, "", max_numbers={"queries": most})
-    assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == seen
+    assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == observed
 
 
 def test_watching_does_not_import_torchs_compiler():

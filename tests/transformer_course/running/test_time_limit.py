@@ -51,19 +51,19 @@ def test_threads_side_by_side_count_once():
 
 
 def test_it_is_stopped_in_any_thread():
-    seen = []
+    observed = []
 
     def run():
         try:
             with time_limit(0.05):
                 spin()
         except TookTooLong:
-            seen.append("stopped")
+            observed.append("stopped")
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    assert seen == ["stopped"]
+    assert observed == ["stopped"]
 
 
 def test_code_that_catches_it_once_is_stopped_the_next_time():

@@ -263,16 +263,16 @@ def f(x, y):
 """
     traced = Traced(cell(source))
     trace = traced.run(Case({"x": X, "y": X}, ""))
-    told = [(traced.expressions[number].text, name) for number, name in trace.writes]
-    assert told == [("y.mul_(2)", "y"), ("x[0][1] = 3", "x")]
+    message = [(traced.expressions[number].text, name) for number, name in trace.writes]
+    assert message == [("y.mul_(2)", "y"), ("x[0][1] = 3", "x")]
 
 
 def test_what_changes_a_model_is_told_too():
     model = describe_model("token_mixer", mixing=torch.eye(2), embedding=torch.eye(2))
     traced = Traced(cell("def f(model):\n    x = 3\n    model.eval()\n    model.embedding.zero_()\n    return x"))
     trace = traced.run(Case({"model": model}, ""))
-    told = [(traced.expressions[number].text, name) for number, name in trace.writes]
-    assert told == [("model.eval()", "model"), ("model.embedding.zero_()", "model")]
+    message = [(traced.expressions[number].text, name) for number, name in trace.writes]
+    assert message == [("model.eval()", "model"), ("model.embedding.zero_()", "model")]
 
 
 def test_chance_is_the_same_at_each_run_and_another_at_each_call():

@@ -72,16 +72,16 @@ def test_what_never_ends_is_stopped_and_told_so(sandbox: Sandbox, source: str):
 
 
 @pytest.mark.parametrize(
-    ("source", "says"),
+    ("source", "message"),
     [
         *(pytest.param(*attack, id=name) for name, attack in EVERYWHERE.items()),
         *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
 )
-def test_an_attack_costs_its_own_points_and_says_why(sandbox: Sandbox, source: str, says: str):
+def test_an_attack_costs_its_own_points_and_says_why(sandbox: Sandbox, source: str, message: str):
     graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
-    assert re.search(says, graded.verdict.message), graded.verdict.message
+    assert re.search(message, graded.verdict.message), graded.verdict.message
     assert len(graded.verdict.message) < 5000
     assert still_works(sandbox)
 

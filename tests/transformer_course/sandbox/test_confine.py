@@ -103,10 +103,10 @@ def test_answers_among_pythons_packages_cannot_be_read(tmp_path: Path, monkeypat
     assert {*readable} == {str(tmp_path / "lib" / "y.py"), str(site / "torch")}
     if (child := os.fork()) == 0:
         landlock.restrict_self(readable, [], listed)
-        told = (site / "torch" / "x.py").read_text() + "".join(sorted(os.listdir(site)))
+        message = (site / "torch" / "x.py").read_text() + "".join(sorted(os.listdir(site)))
         try:
             (site / "transformer_course" / "exercises" / "answer.py").read_text()
         except PermissionError:
-            os._exit(told != "1torchtransformer_course")
+            os._exit(message != "1torchtransformer_course")
         os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

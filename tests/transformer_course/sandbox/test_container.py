@@ -60,12 +60,12 @@ def test_a_sandbox_in_a_container_grades_as_any_other(tmp_path: Path, monkeypatc
     assert where == "unix:///run/user/7/docker.sock" and "DOCKER_HOST" not in " ".join(run)
     assert inspected == ["image", "inspect", "an-image"]
     assert removed == ["rm", "--force", folder.name]
-    told = " ".join(run)
+    message = " ".join(run)
     for option in ("--network none", "--read-only", "--cap-drop all", "--security-opt no-new-privileges", "--rm"):
-        assert option in told
-    assert re.search(r"--pids-limit \d+ --memory \d+m --user", told)
+        assert option in message
+    assert re.search(r"--pids-limit \d+ --memory \d+m --user", message)
     assert [run[i + 1] for i, part in enumerate(run) if part == "--volume"] == [f"{folder}:{folder}:Z"]
-    assert run[run.index("an-image") + 1] == "python" and "--privileged" not in told
+    assert run[run.index("an-image") + 1] == "python" and "--privileged" not in message
 
 
 def test_podman_keeps_the_user_who_grades_unless_that_is_root_for_whom_it_refuses(tmp_path: Path, monkeypatch):

@@ -10,7 +10,7 @@ def test_every_exit_code_has_a_name(code: int, name: str):
 
 
 @pytest.mark.parametrize(
-    ("reason", "says"),
+    ("reason", "message"),
     [
         ("time", "no answer within 3 s"),
         ("SIGXCPU", "no answer within 3 s"),
@@ -25,5 +25,5 @@ def test_every_exit_code_has_a_name(code: int, name: str):
         ("signal 62", "ended by signal 62"),
     ],
 )
-def test_every_exit_reason_is_explained_with_its_limit(reason: str, says: str):
-    assert says in explain_exit(reason, Limits(seconds=3.0, answer_mb=7, file_mb=5))
+def test_every_exit_reason_is_explained_with_its_limit(reason: str, message: str):
+    assert message in explain_exit(reason, Limits(seconds=3.0, answer_mb=7, file_mb=5))

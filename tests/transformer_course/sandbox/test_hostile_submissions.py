@@ -103,8 +103,8 @@ def processes_with(text: str) -> list[str]:
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            told = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
-            found += [str(told)] if text.encode() in told else []
+            message = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+            found += [str(message)] if text.encode() in message else []
     return found
 
 
@@ -137,15 +137,15 @@ def _notebook_folders(n: int | None) -> list[str]:
     return [f"notebook-{i}" for i in range(len(notebooks.NOTEBOOKS[:n]))]
 
 
-def each_gets_what_it_deserves(told: dict[str, dict[str, Any]], n: int | None) -> bool:
+def each_gets_what_it_deserves(message: dict[str, dict[str, Any]], n: int | None) -> bool:
     for kind, answers in run.CLASSES.items():
         for answer in answers[:n]:
-            got = told[f"{kind}: {answer.name}"]
+            got = message[f"{kind}: {answer.name}"]
             assert got["points"] == answer.points, (kind, answer.name, got)
-            assert re.search(answer.says, got["message"]), (kind, answer.name, got)
-        assert told[f"{kind}: a right answer after all these"]["points"] == 2
+            assert re.search(answer.message, got["message"]), (kind, answer.name, got)
+        assert message[f"{kind}: a right answer after all these"]["points"] == 2
     for notebook in notebooks.NOTEBOOKS[:n]:
-        got = told[f"notebooks: {notebook.name}"]
+        got = message[f"notebooks: {notebook.name}"]
         assert got["points"] == notebook.passes and not got["message"].startswith("only some"), (notebook.name, got)
     return True
 

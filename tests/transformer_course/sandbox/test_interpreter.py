@@ -112,11 +112,11 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("fork_server", "says"),
+    ("fork_server", "message"),
     [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "it says nothing")],
 )
-def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, says: str):
-    with pytest.raises(SandboxError, match=f"the sandbox does not start: {says}"):
+def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, message: str):
+    with pytest.raises(SandboxError, match=f"the sandbox does not start: {message}"):
         _ = Interpreter(sandbox_with(tmp_path, fork_server), forks=False).guards
 
 
@@ -129,8 +129,8 @@ def test_an_interpreter_that_starts_with_nonsense_is_stopped(tmp_path: Path):
 def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    told = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
-    fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
+    text = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
+    fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {text}")
     echo = Interpreter(sandbox_with(tmp_path, fork_server), forks=False)
     guards = echo.guards
     echo.stop()

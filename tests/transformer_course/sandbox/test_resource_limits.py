@@ -12,8 +12,8 @@ from transformer_course.sandbox.resource_limits import Limits
      ("memory_mb", 10**20), ("processes", 0)],
 )  # fmt: skip
 def test_a_limit_that_is_none_is_refused(name: str, value: Any):
-    says = f"{name} must be above 0 and at most 1,000,000; got {name}={value}"
-    with pytest.raises(ValueError, match=re.escape(says)):
+    message = f"{name} must be above 0 and at most 1,000,000; got {name}={value}"
+    with pytest.raises(ValueError, match=re.escape(message)):
         Limits(**{name: value})
 
 

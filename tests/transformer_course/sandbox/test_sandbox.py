@@ -119,8 +119,8 @@ assert '20170612' not in seen
 
 def test_memorised_results_of_the_lesson_fail(sandbox: Sandbox):
     """The cases of a lesson's own check are known to everybody; those of the grader are not."""
-    shown = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
-    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in shown]
+    displayed = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
+    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in displayed]
     source = f"""
 known = [(torch.tensor(scores), torch.tensor(weights)) for scores, weights in {known!r}]
 def softmax(s):
@@ -174,8 +174,8 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_unguarded)
     with Sandbox(Limits(seconds=60.0, memory_mb=256)) as sandbox:
         assert not any(sandbox.guards.values())
-        for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
-            assert says in grade_answer(sandbox, softmax_after(attack)).verdict.message
+        for attack, message in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
+            assert message in grade_answer(sandbox, softmax_after(attack)).verdict.message
         with short_time_limit(sandbox):
             assert re.search(STOPPED, grade_answer(sandbox, softmax_after("while True: pass")).verdict.message)
         first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"

@@ -86,7 +86,7 @@ def test_an_answer_that_dawdles_is_cut_off(sandbox: Sandbox):
 
 
 @pytest.mark.parametrize(
-    ("clock", "delay", "says"),
+    ("clock", "delay", "message"),
     [
         (10.9, 0.0, ""),
         (11.1, 0.0, "time"),  # what sleeps has no delay, and is ended as on an idle machine
@@ -97,18 +97,18 @@ def test_an_answer_that_dawdles_is_cut_off(sandbox: Sandbox):
     ],
 )
 def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
-    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, says: str
+    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
     monkeypatch.setattr(supervisor, "seconds_of_family", lambda: 0.1)
-    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says
+    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == message
 
 
 def test_that_its_own_processes_kept_it_waiting_is_no_excuse(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
-    for computed, says in ((2.0, ""), (18.0, "time")):
+    for computed, message in ((2.0, ""), (18.0, "time")):
         monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
-        assert supervisor._time_is_up(1, 15.0, Limits(seconds=10.0)) == says
+        assert supervisor._time_is_up(1, 15.0, Limits(seconds=10.0)) == message
 
 
 @pytest.mark.parametrize(

@@ -26,12 +26,12 @@ class Shown:
 
 
 @pytest.fixture(autouse=True)
-def shown(monkeypatch):
+def displayed(monkeypatch):
     """Show nothing, and keep what the picture that is stored at the end says."""
-    shown = Shown()
-    monkeypatch.setattr(training_view, "display", lambda view, display_id: shown)
+    displayed = Shown()
+    monkeypatch.setattr(training_view, "display", lambda view, display_id: displayed)
     monkeypatch.setattr(training_view, "get_ipython", object)
-    return shown
+    return displayed
 
 
 @pytest.fixture
@@ -50,25 +50,25 @@ def run(view, n, score_every=50):
             view.score({"right": step / 100, "wrong": 1 - step / 100})
 
 
-def test_a_second_cell_goes_on_where_the_first_stopped(shown):
+def test_a_second_cell_goes_on_where_the_first_stopped(displayed):
     view = TrainingView(100)
     run(view, 30)
     assert view.state == "paused"
     run(view, 70)
     assert (view.step, len(view.losses), view.state) == (100, 100, "finished")
     assert (view.scored_at, view.scores) == ([50, 100], {"right": [0.5, 1.0], "wrong": [0.5, 0.0]})
-    first, last = shown.words
+    first, last = displayed.words
     assert first == "Training, paused: step 30 of 100, loss 0.03."
     assert last == "Training, finished: step 100 of 100, loss 0.01; right 1.00; wrong 0.00."
 
 
-def test_the_cell_before_keeps_a_picture_of_what_it_showed(shown):
+def test_the_cell_before_keeps_a_picture_of_what_it_showed(displayed):
     view = TrainingView(100)
     run(view, 60)
-    assert shown.pictures == []
+    assert displayed.pictures == []
     view.n_steps = 300
     run(view, 40)
-    [(picture, stored)] = shown.pictures
+    [(picture, stored)] = displayed.pictures
     assert set(picture) == {"text/plain", "image/png"}, "and no second view of the same run"
     assert picture["text/plain"] == "Training, paused: step 60 of 100, loss 0.02; right 0.50; wrong 0.50."
     assert (stored["traits"]["step"], stored["traits"]["n_steps"]) == (60, 100)
@@ -139,7 +139,7 @@ def test_it_is_redrawn_a_few_times_a_second_at_most(monkeypatch):
     assert 8 <= len(drawn) <= 13
 
 
-def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(shown):
+def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(displayed):
     view, taken = TrainingView(10), []
     before = signal.getsignal(signal.SIGINT)
     for step in view.steps(10):
@@ -147,7 +147,7 @@ def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(sh
             os.kill(os.getpid(), signal.SIGINT)  # in the middle of the step
         taken.append(step)
     assert taken == [1, 2, 3, 4]
-    assert view.state == "stopped" and "stopped: step 4 of 10" in shown.words[-1]
+    assert view.state == "stopped" and "stopped: step 4 of 10" in displayed.words[-1]
     assert signal.getsignal(signal.SIGINT) is before
     assert list(view.steps(6)) == [5, 6, 7, 8, 9, 10]
     assert view.state == "finished"

@@ -12,9 +12,9 @@ from transformer_course.workspace.progress import (
     FILE,
     Prediction,
     read_progress,
+    record_messages,
     record_pass,
     record_prediction,
-    record_told,
 )
 from transformer_course.workspace.working_copies import EDITIONS_FILE
 
@@ -42,12 +42,12 @@ def test_the_first_prediction_of_a_place_is_recorded_and_no_later_one(tmp_path):
 
 
 def test_what_is_told_is_recorded_once_by_exercise(tmp_path):
-    record_told(tmp_path, "softmax", ["first_axis", "no_exponential"])
+    record_messages(tmp_path, "softmax", ["first_axis", "no_exponential"])
     record_pass(tmp_path, "softmax")
-    record_told(tmp_path, "softmax", ["first_axis"])
-    record_told(tmp_path, "attention", ["wrong"])
+    record_messages(tmp_path, "softmax", ["first_axis"])
+    record_messages(tmp_path, "attention", ["wrong"])
     progress = read_progress(tmp_path)
-    assert progress.told == {"softmax": ["first_axis", "no_exponential"], "attention": ["wrong"]}
+    assert progress.messages == {"softmax": ["first_axis", "no_exponential"], "attention": ["wrong"]}
     assert (list(progress.passed), progress.problems) == (["softmax"], [])
 
 
@@ -109,7 +109,7 @@ def test_the_mistakes_that_a_check_names_are_recorded_and_no_stub_is(mine, in_a_
         raise NotImplementedError
 
     notebook.check(stub, "softmax")
-    assert read_progress(mine).told == {"similarity": [similarity.mistakes[0].name, "wrong"]}
+    assert read_progress(mine).messages == {"similarity": [similarity.mistakes[0].name, "wrong"]}
 
 
 def test_that_it_cannot_be_recorded_is_told_and_the_check_passes(mine, in_a_notebook):

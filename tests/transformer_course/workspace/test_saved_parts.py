@@ -118,7 +118,7 @@ def test_a_folder_that_cannot_be_written_is_told(folder, shell):
 
 
 @pytest.mark.parametrize(
-    ("broken", "says"),
+    ("broken", "message"),
     [
         ("def softmax(scores) return", "SyntaxError: expected ':' (01_lookup.py, line 4)"),
         ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_is_told(folder, shell):
         ("softmax = '\udcff'", "UnicodeEncodeError"),
     ],
 )
-def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys, broken, says):
+def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys, broken, message):
     folder.mkdir()
     text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
     path = folder / "01_lookup.py"
@@ -135,7 +135,7 @@ def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys,
     parts = later()
     assert (parts.whose("softmax"), parts.whose("similarity")) == ("the library's", "yours")
     said = capsys.readouterr().out
-    assert said.startswith(f"{path}: softmax is skipped, for it does not run: ") and says in said
+    assert said.startswith(f"{path}: softmax is skipped, for it does not run: ") and message in said
     assert said.count("\n") == 1
     shell.run(SOFTMAX)
     assert shell.check("softmax").passed
@@ -210,8 +210,8 @@ def test_working_copies_that_others_may_write_to_are_not_used(made, shell, share
     (made / shared).chmod(0o777)
     assert later(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX)
-    told = shell.check("softmax").message
-    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in told
+    report = shell.check("softmax").message
+    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in report
 
 
 def test_working_copies_of_another_user_are_not_used(made, shell, monkeypatch):

@@ -59,9 +59,9 @@ def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, in
     long, short = q.shape[-1] + 2, q.shape[-1]
     longer_q = torch.cat([q / short**0.5, q_more], dim=-1) * long**0.5
     longer_k = torch.cat([k, k_more], dim=-1)
-    for seen in (mask, None):
-        biased = attention(q, k, v, seen, bias=q_more @ k_more.mT)
-        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, seen))
+    for observed in (mask, None):
+        biased = attention(q, k, v, observed, bias=q_more @ k_more.mT)
+        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, observed))
 
 
 @either
@@ -158,7 +158,7 @@ def test_is_causal_means_a_causal_mask(dtype):
 
 
 @pytest.mark.parametrize(
-    "options, n_key, says",
+    "options, n_key, message",
     [
         ({"mask": torch.ones(3, 3, dtype=torch.bool)}, 3, "got mask=True, bias=False, n_query=3, n_key=3"),
         ({"bias": torch.zeros(3, 3)}, 3, "got mask=False, bias=True, n_query=3, n_key=3"),
@@ -166,9 +166,9 @@ def test_is_causal_means_a_causal_mask(dtype):
     ],
     ids=["mask", "bias", "more keys"],
 )
-def test_is_causal_is_refused_where_it_would_mean_something_else(options, n_key, says):
+def test_is_causal_is_refused_where_it_would_mean_something_else(options, n_key, message):
     q, k = torch.ones(2, 3, 5), torch.ones(2, n_key, 5)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         attend(q, k, k, is_causal=True, **options)
 
 

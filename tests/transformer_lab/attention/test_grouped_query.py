@@ -73,9 +73,9 @@ def test_recording_the_weights_changes_nothing(n_kv_heads, is_causal):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads))
     x = vectors(BATCH, N_KEY, D_MODEL * 2)
     with record_attention(attention) as recorded:
-        seen = attention(x, is_causal=is_causal)
-    assert_close(seen, attention(x, is_causal=is_causal))
-    assert_close(seen, attention(x, causal_mask(N_KEY) if is_causal else None))
+        observed = attention(x, is_causal=is_causal)
+    assert_close(observed, attention(x, is_causal=is_causal))
+    assert_close(observed, attention(x, causal_mask(N_KEY) if is_causal else None))
     assert recorded[""].shape == (BATCH, 6, N_KEY, N_KEY)
     assert bool((recorded[""].triu(1) == 0).all()) is is_causal
 

@@ -63,8 +63,8 @@ def test_a_decoder_may_look_at_what_came_before_and_is_no_padding(tokens):
     n = tokens.shape[1]
     mask = decoder_mask(tokens, PAD)
     assert (mask.shape, mask.dtype) == ((len(tokens), 1, n, n), torch.bool)
-    for sentence, seen in zip(tokens.tolist(), mask[:, 0].tolist(), strict=True):
-        assert seen == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
+    for sentence, observed in zip(tokens.tolist(), mask[:, 0].tolist(), strict=True):
+        assert observed == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
 
 
 def test_no_gradient_reaches_padding_or_what_comes_after():

@@ -53,16 +53,16 @@ def test_heads_are_separate_attentions_put_side_by_side(mask):
 @pytest.mark.parametrize(
     "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"]
 )
-@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
-def test_cross_attention_is_that_of_torch(copied_from, mask, seen):
+@pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
+def test_cross_attention_is_that_of_torch(copied_from, mask, observed):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     query, key, value = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
     hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # there, True means hidden
-    with record_attention(ours if seen else nn.Module()) as recorded:
+    with record_attention(ours if observed else nn.Module()) as recorded:
         output = ours(query, key, value, mask)
     their_output, their_weights = theirs(query, key, value, attn_mask=hidden, average_attn_weights=False)
-    if seen:
+    if observed:
         assert_close(recorded[""], their_weights)
     assert_twins(ours, theirs, output, their_output, query, key, value)
 
@@ -92,8 +92,8 @@ def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite
     query, key = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
     mask = torch.ones(N_QUERY, N_KEY, dtype=torch.bool)
     mask[2] = False
-    for seen in [False, True]:
-        with record_attention(attention if seen else nn.Module()):
+    for observed in [False, True]:
+        with record_attention(attention if observed else nn.Module()):
             output = attention(query, key, key, mask)
         assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o of zeros
         gradients = torch.autograd.grad(output.sum(), [query, key, *attention.parameters()])
@@ -106,8 +106,8 @@ def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkey
     query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), draw_mask()
     unseen = attention(query, key, key, mask)
     with record_attention(attention) as recorded:
-        seen = attention(query, key, key, mask)
-    assert_close(seen, unseen)
+        observed = attention(query, key, key, mask)
+    assert_close(observed, unseen)
     assert_close(recorded[""].sum(dim=-1), torch.ones(BATCH, N_HEADS, N_QUERY, dtype=torch.float64))
     assert (recorded[""][~mask.expand(BATCH, N_HEADS, -1, -1)] == 0).all()
     recorded.clear()
@@ -118,33 +118,33 @@ def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkey
     assert not recorded
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
-def test_heads_that_are_causal_attend_as_with_a_causal_mask(seen):
+@pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
+def test_heads_that_are_causal_attend_as_with_a_causal_mask(observed):
     attention = MultiHeadAttention(D_MODEL, N_HEADS)
     q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
-    with record_attention(attention if seen else nn.Module()):
+    with record_attention(attention if observed else nn.Module()):
         causal = attention.attend_heads(q, k, v, is_causal=True)
     assert_close(causal, attention.attend_heads(q, k, v, causal_mask(N_KEY)))
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+@pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
 @pytest.mark.parametrize("options", [{"mask": causal_mask(N_KEY)}, {"bias": torch.zeros(N_KEY, N_KEY)}, {}], ids=list)
-def test_is_causal_is_refused_beside_what_it_would_override_recorded_or_not(options, seen):
+def test_is_causal_is_refused_beside_what_it_would_override_recorded_or_not(options, observed):
     attention = MultiHeadAttention(D_MODEL, N_HEADS)
     q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
     with (
-        record_attention(attention if seen else nn.Module()),
+        record_attention(attention if observed else nn.Module()),
         pytest.raises(ValueError, match="is_causal needs as many keys as queries, and neither a mask nor a bias; got "),
     ):
         attention.attend_heads(q if options else q[:, :, 1:], k, v, is_causal=True, **options)
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
-def test_weights_are_dropped_in_training_and_only_when_asked_for(seen):
+@pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
+def test_weights_are_dropped_in_training_and_only_when_asked_for(observed):
     x = torch.randn(BATCH, N_KEY, D_MODEL)
     for dropout, differs in [(0.0, False), (0.5, True)]:
         attention = MultiHeadAttention(D_MODEL, N_HEADS, dropout)
-        with record_attention(attention if seen else nn.Module()):
+        with record_attention(attention if observed else nn.Module()):
             evaluated, again = attention.eval()(x, x, x), attention(x, x, x)
             trained = attention.train()(x, x, x)
         assert torch.equal(evaluated, again)
@@ -158,13 +158,13 @@ def test_heads_that_do_not_divide_the_width_are_named(n_heads):
             make(15, n_heads)
 
 
-@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
-def test_a_mask_with_three_axes_is_one_for_each_sentence_or_for_each_head(seen):
+@pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
+def test_a_mask_with_three_axes_is_one_for_each_sentence_or_for_each_head(observed):
     batch = N_HEADS + 1
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
     rng = torch.Generator().manual_seed(0)
     of_sentences, of_heads = (torch.rand(n, N_KEY, N_KEY, generator=rng) < 0.5 for n in (batch, N_HEADS))
-    with record_attention(attention if seen else nn.Module()):
+    with record_attention(attention if observed else nn.Module()):
         together = attention(x, x, x, of_sentences)
         assert_close(attention(x, x, x, of_heads), attention(x, x, x, of_heads.expand(batch, -1, -1, -1)))
     for i in range(batch):

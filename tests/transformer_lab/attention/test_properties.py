@@ -50,9 +50,9 @@ def test_permuting_queries_permutes_outputs(attention, inputs, data):
 @given(inputs=attention_inputs())
 def test_outputs_stay_within_the_values_that_may_be_seen(attention, inputs):
     output = attention(*inputs)
-    seen, values = inputs.mask.unsqueeze(-1), inputs.v.unsqueeze(-3)
-    highest = values.where(seen, -torch.inf).amax(dim=-2)
-    lowest = values.where(seen, torch.inf).amin(dim=-2)
+    observed, values = inputs.mask.unsqueeze(-1), inputs.v.unsqueeze(-3)
+    highest = values.where(observed, -torch.inf).amax(dim=-2)
+    lowest = values.where(observed, torch.inf).amin(dim=-2)
     some = inputs.mask.any(dim=-1)
     assert (output <= highest + 1e-9)[some].all()
     assert (output >= lowest - 1e-9)[some].all()

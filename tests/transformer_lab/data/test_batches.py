@@ -27,11 +27,11 @@ PAIRS = corpus(LENGTHS)
 
 def epoch_of(batches, n_pairs):
     """Return the batches until all pairs have come."""
-    taken, seen = [], 0
+    taken, observed = [], 0
     for batch in batches:
         taken.append(batch)
-        seen += len(batch.source)
-        if seen >= n_pairs:
+        observed += len(batch.source)
+        if observed >= n_pairs:
             return taken
     raise AssertionError
 

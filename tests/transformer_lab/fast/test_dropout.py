@@ -49,9 +49,9 @@ class Doubled(nn.Dropout):
 
 
 def test_a_hook_sees_what_is_dropped():
-    module, seen = nn.Dropout(0.5), []
-    module.register_forward_hook(lambda _module, _args, output: seen.append(output))
-    assert torch.equal(dropout(module, torch.ones(3, 5)), seen[0][0])
+    module, observed = nn.Dropout(0.5), []
+    module.register_forward_hook(lambda _module, _args, output: observed.append(output))
+    assert torch.equal(dropout(module, torch.ones(3, 5)), observed[0][0])
 
 
 @pytest.mark.parametrize("p", [2**-18, 1 - 2**-18, 1 - 1e-9])

@@ -122,10 +122,10 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
 
 @torch.no_grad()
 def test_a_hook_of_all_modules_sees_every_block_at_every_step():
-    model, seen = language_model(**GPT), []
-    handle = register_module_forward_hook(lambda module, *_: seen.append(type(module)))
+    model, observed = language_model(**GPT), []
+    handle = register_module_forward_hook(lambda module, *_: observed.append(type(module)))
     try:
         generate(model, torch.tensor(PROMPTS["no padding"]), 5, temperature=0)
     finally:
         handle.remove()
-    assert seen.count(Block) == 5 * len(model.blocks)
+    assert observed.count(Block) == 5 * len(model.blocks)

@@ -139,16 +139,16 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
 
 @torch.no_grad()
 def test_a_hook_of_all_modules_sees_every_layer_at_every_step():
-    model, seen = translator(), []
+    model, observed = translator(), []
     state = TranslationState(model, torch.tensor(SOURCES["padding"]), 9)
     state.next_logits(torch.full((3, 1), BOS))
-    handle = register_module_forward_hook(lambda module, *_: seen.append(type(module)))
+    handle = register_module_forward_hook(lambda module, *_: observed.append(type(module)))
     try:
         for token in (5, 6):
             state.next_logits(torch.full((3, 1), token))
     finally:
         handle.remove()
-    assert seen.count(DecoderLayer) == 2 * len(model.decoder.layers)
+    assert observed.count(DecoderLayer) == 2 * len(model.decoder.layers)
 
 
 @torch.no_grad()

@@ -33,8 +33,8 @@ def log_probability(model, source, written):
     ends = (written == EOS).nonzero()
     n = int(ends[0]) + 1 if len(ends) else len(written)
     target = torch.cat([torch.tensor([BOS]), written[: n - 1]])
-    says = uncached_logits(model.double(), source[None], target[None])[0].log_softmax(-1)
-    return says[torch.arange(n), written[:n]].sum(), n
+    message = uncached_logits(model.double(), source[None], target[None])[0].log_softmax(-1)
+    return message[torch.arange(n), written[:n]].sum(), n
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -125,10 +125,10 @@ class Ending(TranslationState):
         self.rows_and_sources = []
 
     def next_logits(self, tokens):
-        says = super().next_logits(tokens)
+        message = super().next_logits(tokens)
         self.rows_and_sources.append((len(tokens), len(self.cache.layers[1].source.k)))
-        says[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
-        return says
+        message[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
+        return message
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])

@@ -135,8 +135,8 @@ def test_what_is_drawn_comes_as_often_as_the_model_says():
         if len(second) < 500:
             continue
         with torch.no_grad():
-            says = filter_logits(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
-        counts, expected = second.bincount(minlength=11), says * len(second)
+            message = filter_logits(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
+        counts, expected = second.bincount(minlength=11), message * len(second)
         assert (counts[expected == 0] == 0).all()
         kept = expected > 0
         chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()

@@ -53,11 +53,11 @@ def test_the_next_token_follows_the_last_real_one_on_whichever_side_padding_is(f
 
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
 def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
-    model, seen = language_model(5, **form), []
-    model.head.register_forward_hook(lambda _head, args, logits: seen.append((args[0].shape, logits.shape)))
+    model, observed = language_model(5, **form), []
+    model.head.register_forward_hook(lambda _head, args, logits: observed.append((args[0].shape, logits.shape)))
     prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
     generate(model, prompt, 3, temperature=0)
-    assert seen == 3 * [((len(prompt), 24), (len(prompt), 11))]
+    assert observed == 3 * [((len(prompt), 24), (len(prompt), 11))]
 
 
 @pytest.mark.parametrize("hidden", [True, False])

@@ -22,7 +22,7 @@ def model(seed, vocab_size=5, n_layers=2, loud=4.0, max_length=23):
     return made
 
 
-def says(model, text, **how):
+def message(model, text, **how):
     with torch.no_grad():
         return filter_logits(model(torch.tensor([text]))[0, -1:], **how).softmax(-1)[0].double()
 
@@ -41,9 +41,9 @@ def test_texts_come_as_often_as_the_model_alone_says(drawn):
     for _ in range(n):
         text = speculate(large, small, torch.tensor([[2, 1]]), 2, n_ahead, generator=generator, **how)
         counts[int(text[0, 2]) * 3 + int(text[0, 3])] += 1
-    first = says(large, [2, 1], **how)
-    expected = n * torch.cat([first[t] * says(large, [2, 1, t], **how) for t in range(3)])
-    draft = n * torch.cat([says(small, [2, 1], **how)[t] * says(small, [2, 1, t], **how) for t in range(3)])
+    first = message(large, [2, 1], **how)
+    expected = n * torch.cat([first[t] * message(large, [2, 1, t], **how) for t in range(3)])
+    draft = n * torch.cat([message(small, [2, 1], **how)[t] * message(small, [2, 1, t], **how) for t in range(3)])
     assert (counts[expected == 0] == 0).all()
     kept = expected > 0
     assert ((counts - expected) ** 2 / expected)[kept].sum() < 26  # 1 in 1000 for 8 degrees of freedom
@@ -85,7 +85,7 @@ def test_it_stops_at_the_end():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "message"),
     [
         ({"tokens": torch.ones(2, 3, dtype=torch.int64)}, "got 2 texts, vocabularies of 5 and 5, n_ahead=4"),
         ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
@@ -96,7 +96,7 @@ def test_it_stops_at_the_end():
     ],
     ids=["texts", "vocabularies", "guesses", "negative", "length", "room of the draft"],
 )
-def test_what_cannot_be_is_refused(arguments, says):
+def test_what_cannot_be_is_refused(arguments, message):
     given = {"model": model(0), "draft": model(1), "tokens": torch.tensor([[3, 1, 2]]), "max_new_tokens": 10}
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         speculate(**(given | arguments))

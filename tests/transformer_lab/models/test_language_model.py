@@ -140,12 +140,12 @@ def kernel_options(monkeypatch):
     """The mask that each call of torch's kernel is given, and whether it is to be causal by itself."""
 
     def watched(*inputs: Tensor, **options: Any) -> Tensor:
-        seen.append((options.get("attn_mask"), options.get("is_causal", False)))
+        observed.append((options.get("attn_mask"), options.get("is_causal", False)))
         return original(*inputs, **options)
 
-    seen, original = [], F.scaled_dot_product_attention
+    observed, original = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
-    return seen
+    return observed
 
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "none"])

@@ -85,12 +85,12 @@ def test_what_is_dropped_is_dropped_in_training_only(share):
 
 def test_dropout_is_on_the_embeddings_and_on_what_each_sublayer_adds():
     model = LanguageModel(replace(SMALL, dropout=0.5, attention_dropout=0.25))
-    seen = []
+    observed = []
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.Dropout):
-            module.register_forward_hook(lambda _module, _args, _output, name=name: seen.append(name))
+            module.register_forward_hook(lambda _module, _args, _output, name=name: observed.append(name))
     model(torch.tensor([[1, 2]]))
-    assert seen == ["dropout", "blocks.0.dropout", "blocks.0.dropout", "blocks.1.dropout", "blocks.1.dropout"]
+    assert observed == ["dropout", "blocks.0.dropout", "blocks.0.dropout", "blocks.1.dropout", "blocks.1.dropout"]
 
 
 @any_positions

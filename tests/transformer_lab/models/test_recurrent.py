@@ -87,10 +87,10 @@ def test_without_attention_the_decoder_is_torch_s_gru_fed_with_one_vector():
 
 
 def contexts_of(model: RecurrentTranslator, source: Tensor, target: Tensor) -> Tensor:
-    seen = []
-    model.decoder.register_forward_pre_hook(lambda _decoder, args: seen.append(args[0][:, D:]))
+    observed = []
+    model.decoder.register_forward_pre_hook(lambda _decoder, args: observed.append(args[0][:, D:]))
     model(source, target)
-    return torch.stack(seen)
+    return torch.stack(observed)
 
 
 def test_without_attention_every_step_reads_the_same_vector_and_with_it_another():
@@ -114,10 +114,10 @@ def test_the_state_before_the_step_asks():
 
 def test_the_weights_of_the_attention_can_be_seen_by_a_hook():
     model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
-    seen = []
-    model.attention.register_forward_hook(lambda _attention, _args, output: seen.append(output[1]))
+    observed = []
+    model.attention.register_forward_hook(lambda _attention, _args, output: observed.append(output[1]))
     model(torch.tensor([[5, 6, 7, PAD]]), torch.tensor([[1, 9]]))
-    weights = torch.cat(seen, dim=1)
+    weights = torch.cat(observed, dim=1)
     assert weights.shape == (1, 2, 4)
     assert_close(weights.sum(dim=-1), torch.ones(1, 2, dtype=torch.float64))
     assert (weights[..., 3] == 0).all()

@@ -21,7 +21,7 @@ def test_a_size_below_1_is_refused(name):
 
 
 @pytest.mark.parametrize(
-    ("others", "says"),
+    ("others", "message"),
     [
         ({"target_pad_id": 11}, "target_pad_id must be a token, from 0 to 10; got target_pad_id=11"),
         ({"source_pad_id": 11}, "source_pad_id must be a token, from 0 to 10; got source_pad_id=11"),
@@ -29,6 +29,6 @@ def test_a_size_below_1_is_refused(name):
         ({"feed_forward": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu; got feed_forward='tanh'"),
     ],
 )
-def test_what_cannot_be_is_refused(others, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_cannot_be_is_refused(others, message):
+    with pytest.raises(ValueError, match=message):
         TransformerConfig(11, **others)

@@ -46,7 +46,7 @@ def test_null_means_not_said():
 
 
 @pytest.mark.parametrize(
-    "value, default, says",
+    "value, default, message",
     [
         ("12", 1, "here: x must be int; got '12'"),
         (True, 1, "here: x must be int; got True"),
@@ -55,8 +55,8 @@ def test_null_means_not_said():
         (False, 0.5, "here: x must be float; got False"),
     ],
 )
-def test_values_of_another_type_are_named(value, default, says):
-    with pytest.raises(ValueError, match=says):
+def test_values_of_another_type_are_named(value, default, message):
+    with pytest.raises(ValueError, match=message):
         Options({"x": value}, "here").get("x", default)
 
 

@@ -57,13 +57,13 @@ def test_an_index_without_a_map_is_named(tmp_path, index):
 def test_damage_is_named(tmp_path):
     with pytest.raises(ValueError, match=f"{tmp_path.name} has no config.json$"):
         read_json(tmp_path / "config.json")
-    for text, says in {
+    for text, message in {
         "{": "is not valid JSON",
         "[]": "must hold an object; got list",
         '"\\ud800': "is not valid JSON",
     }.items():
         (tmp_path / "config.json").write_text(text)
-        with pytest.raises(ValueError, match=f"config.json {says}"):
+        with pytest.raises(ValueError, match=f"config.json {message}"):
             read_json(tmp_path / "config.json")
     (tmp_path / "config.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(ValueError, match="is not valid JSON"):
@@ -160,8 +160,8 @@ def test_what_cannot_be_fetched_is_said_in_one_line(monkeypatch):
         raise OSError("no route\nto host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
-    says = r"^some/model is not a folder here, and could not be fetched from the hub: OSError: no route to host$"
-    with pytest.raises(ValueError, match=says):
+    message = r"^some/model is not a folder here, and could not be fetched from the hub: OSError: no route to host$"
+    with pytest.raises(ValueError, match=message):
         fetch_model("some/model")
 
 

@@ -40,7 +40,7 @@ def test_layers_are_local_as_their_options_say(layout, options, window):
 
 
 @pytest.mark.parametrize(
-    "layout, options, says",
+    "layout, options, message",
     [
         (MISTRAL, {"sliding_window": 0}, "sliding_window must be a positive number of tokens; got 0"),
         (LLAMA, {"layer_types": [FULL] * 7}, r"layer_types=\[.*; only layer_types=None"),
@@ -52,8 +52,8 @@ def test_layers_are_local_as_their_options_say(layout, options, window):
         (GEMMA_3, {"head_dim": 8}, "query_pre_attn_scalar=4, head_dim=8; only query_pre_attn_scalar = head_dim"),
     ],
 )
-def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, options, says):
-    with pytest.raises(ValueError, match=f"^config.json: .*{says}"):
+def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, options, message):
+    with pytest.raises(ValueError, match=f"^config.json: .*{message}"):
         window_of(layout, options)
 
 

@@ -235,8 +235,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_no_layout_holds_is_refused(what: str):
-    config, says = REFUSED[what]
-    with pytest.raises(ValueError, match=says):
+    config, message = REFUSED[what]
+    with pytest.raises(ValueError, match=message):
         save_pretrained(made(config), Path("nowhere"), eos_id=3)
     assert not Path("nowhere").exists()
 

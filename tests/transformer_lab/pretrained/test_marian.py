@@ -28,8 +28,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_options_that_ours_lack_are_named(name):
-    value, says = REFUSED[name]
-    with pytest.raises(ValueError, match=f"config.json: .*{says}"):
+    value, message = REFUSED[name]
+    with pytest.raises(ValueError, match=f"config.json: .*{message}"):
         marian.config_of(Options(MARIAN | {name: value}, "config.json"))
 
 

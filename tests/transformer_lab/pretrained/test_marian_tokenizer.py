@@ -79,13 +79,13 @@ BROKEN = {
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_folders_are_named(tmp_path, name):
-    content, says = BROKEN[name]
+    content, message = BROKEN[name]
     write_tokenizer(tmp_path, apart=True)
     if content is None:
         (tmp_path / name).unlink()
     else:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         MarianTokenizer(tmp_path)
 
 

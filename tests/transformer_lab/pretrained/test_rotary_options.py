@@ -54,7 +54,7 @@ def test_layers_may_have_rotary_positions_of_their_own():
 
 
 @pytest.mark.parametrize(
-    "options, says",
+    "options, message",
     [
         ({"partial_rotary_factor": 0.5}, "config.json: .*partial_rotary_factor=0.5"),
         ({"rope_scaling": {"type": "yarn", "factor": 2.0}}, "config.json, rope_scaling: .*type='yarn'; only"),
@@ -64,8 +64,8 @@ def test_layers_may_have_rotary_positions_of_their_own():
         ({"rope_parameters": "default"}, "rope_parameters must be an object; got 'default'"),
     ],
 )
-def test_what_ours_lack_is_refused_by_name(options, says):
-    with pytest.raises(ValueError, match=says):
+def test_what_ours_lack_is_refused_by_name(options, message):
+    with pytest.raises(ValueError, match=message):
         read(options)
 
 

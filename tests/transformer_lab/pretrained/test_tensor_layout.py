@@ -126,9 +126,9 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_what_does_not_fit_is_named_and_nothing_is_loaded(model, what):
-    changes, says = WRONG[what]
+    changes, message = WRONG[what]
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     stored = {name: tensor for name, tensor in (fitting() | changes).items() if tensor is not None}
-    with pytest.raises(ValueError, match=f"^here does not fit its configuration: {says}$"):
+    with pytest.raises(ValueError, match=f"^here does not fit its configuration: {message}$"):
         LAYOUT.load(model, stored, "here")
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

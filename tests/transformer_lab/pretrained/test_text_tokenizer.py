@@ -41,7 +41,7 @@ def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "files, says",
+    "files, message",
     [
         ({}, r"has no tokenizer.json, and no vocab.json and no merges.txt$"),
         ({"vocab.json": "{}"}, r"has no tokenizer.json, and no merges.txt$"),
@@ -54,8 +54,8 @@ def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
     ],
     ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
 )
-def test_what_is_missing_or_damaged_is_named(tmp_path, files, says):
+def test_what_is_missing_or_damaged_is_named(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         load_text_tokenizer(tmp_path)

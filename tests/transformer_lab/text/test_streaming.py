@@ -89,17 +89,17 @@ def test_a_text_ends_before_the_first_stop_wherever_it_is_cut(pieces, stops):
 
 @given(st.text("ab"), st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=3))
 def test_only_what_may_begin_a_stop_is_held_back(text, stops):
-    shown = ""
+    displayed = ""
 
     def letters():
         for n, letter in enumerate(text):
-            waiting = text[len(shown) : n]
+            waiting = text[len(displayed) : n]
             assert waiting == "" or any(stop.startswith(waiting) for stop in stops)
             yield letter
 
     for piece in stop_at(letters(), stops):
         assert piece
-        shown += piece
+        displayed += piece
 
 
 def test_nothing_more_is_asked_for_after_a_stop():

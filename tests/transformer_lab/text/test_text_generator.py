@@ -164,7 +164,7 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
 
 
 @pytest.mark.parametrize(
-    "arguments, says",
+    "arguments, message",
     [
         ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; this model reads 1 to max_length=29$"),
         (
@@ -179,9 +179,9 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
     ],
     ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "penalty"],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, says):
+def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, message):
     passes = counted(model)
-    with pytest.raises(ValueError, match=says):
+    with pytest.raises(ValueError, match=message):
         model.stream(**{"prompt": "the cat"} | arguments)
     assert passes == []
 

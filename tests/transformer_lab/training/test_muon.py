@@ -132,7 +132,7 @@ def test_other_parameters_than_matrices_are_named():
 
 
 @pytest.mark.parametrize(
-    "setting, says",
+    "setting, message",
     [
         ({"lr": -1.0}, r"lr must not be negative; got lr=-1\.0"),
         ({"weight_decay": -0.1}, r"weight_decay must not be negative; got weight_decay=-0\.1"),
@@ -143,6 +143,6 @@ def test_other_parameters_than_matrices_are_named():
     ],
     ids=str,
 )
-def test_settings_that_cannot_be_are_refused(setting, says):
-    with pytest.raises(ValueError, match=f"{says}$"):
+def test_settings_that_cannot_be_are_refused(setting, message):
+    with pytest.raises(ValueError, match=f"{message}$"):
         Muon([nn.Parameter(torch.zeros(3, 5))], **setting)

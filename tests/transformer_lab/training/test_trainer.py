@@ -324,11 +324,11 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
 
 def test_a_run_that_diverges_ends_and_keeps_what_it_saved_before(tmp_path):
     settings = {"peak_rate": 1e30, "warmup": 2, "save_every": 1, "log_every": 50}
-    says = r"^the loss is \S+ at step (\d+), its gradient's norm nan; a lower .* \(peak_rate=1e\+30\)$"
-    with pytest.raises(ValueError, match=says) as raised:
+    message = r"^the loss is \S+ at step (\d+), its gradient's norm nan; a lower .* \(peak_rate=1e\+30\)$"
+    with pytest.raises(ValueError, match=message) as raised:
         trainer(tmp_path, **settings).run()
     assert all(tensor.isfinite().all() for tensor in parameters(tmp_path).values())
-    assert trainer(tmp_path, **settings).progress.step == int(re.match(says, str(raised.value))[1]) - 1 > 0
+    assert trainer(tmp_path, **settings).progress.step == int(re.match(message, str(raised.value))[1]) - 1 > 0
 
 
 def test_a_gradient_that_is_no_number_ends_the_run_before_a_parameter_is_none(tmp_path):
@@ -372,16 +372,16 @@ def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have
 
 
 def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_without_it(tmp_path, uninterrupted):
-    seen = []
+    observed = []
 
     def validate():
-        seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
-        return ValidationResult(1.5, float(len(seen)))
+        observed.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
+        return ValidationResult(1.5, float(len(observed)))
 
     run = trainer(tmp_path, validate, average=0.8, validate_every=10)
     run.run()
     assert losses(tmp_path) == losses(uninterrupted)
-    assert same(seen[-1], parameters(tmp_path)) and len(seen) == 3
+    assert same(observed[-1], parameters(tmp_path)) and len(observed) == 3
     assert not same(parameters(tmp_path), parameters(uninterrupted))
     assert same(dict(run.model.state_dict()), parameters(uninterrupted))
 
@@ -407,7 +407,7 @@ class Screen(io.StringIO):
 def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Screen())
     trainer(tmp_path, scoring([9.5]), log_every=5).run()
-    shown = sys.stderr.getvalue()
+    displayed = sys.stderr.getvalue()
     for part in (
         r"loss=\d",
         r"tokens_per_second=\d",
@@ -415,7 +415,7 @@ def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
         rf"{STEPS}/{STEPS}",
         r"\d\d:\d\d<\d\d:\d\d",
     ):
-        assert re.search(part, shown), part
+        assert re.search(part, displayed), part
 
 
 def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):

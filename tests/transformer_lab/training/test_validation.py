@@ -44,14 +44,14 @@ def test_the_loss_is_a_mean_over_all_tokens_however_they_are_batched(translator,
 
 
 def test_the_score_is_of_what_it_writes_by_itself(translator):
-    seen = []
+    observed = []
 
     def score(translations, references):
-        seen.append((translations, references))
+        observed.append((translations, references))
         return 12.5
 
     assert Validation(translator, PAIRS, score, 50)().score == 12.5
-    assert seen == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
+    assert observed == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
 
 
 def test_validation_changes_nothing_but_the_mode(translator):

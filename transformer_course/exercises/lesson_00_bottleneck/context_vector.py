@@ -76,18 +76,18 @@ MISTAKES = [
         "every_text_with_every_other",
         STEPS.but(total=lambda weights, states: weights @ states),
         STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
-        does="the weights of every text meet the states of *every* text of the batch",
-        says=(
-            "{does}, as they do in a product of the whole table of weights with each text's states. Text i should mix "
-            "its own states only. Look at the axis of the batch."
+        summary="the weights of every text meet the states of *every* text of the batch",
+        message=(
+            "{summary}, as they do in a product of the whole table of weights with each text's states. Text i should "
+            "mix its own states only. Look at the axis of the batch."
         ),
         hints=["With 2 texts whose states are all 0 in the second: what should come out for the second text?"],
     ),
     Mistake(
         "texts_taken_for_states",
         STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
-        does="what is taken for one state is all the states of a *text*",
-        says=(
+        summary="what is taken for one state is all the states of a *text*",
+        message=(
             "The sum goes through the *texts*: they come first, so what it takes for one state is all the states of a "
             "text. That crashes, or, where the numbers happen to fit, adds the texts to each other."
         ),
@@ -97,8 +97,8 @@ MISTAKES = [
         "overwritten_in_the_loop",
         STEPS.but(total=lambda weighted: weighted[:, -1]),
         STEPS.but(total=lambda weighted: weighted[:, 0]),
-        does="only one of the weighted states arrives",
-        says=(
+        summary="only one of the weighted states arrives",
+        message=(
             "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
             "found, or the first, if a loop is left in its first turn."
         ),
@@ -107,9 +107,9 @@ MISTAKES = [
     Mistake(
         "hard_pick",
         STEPS.but(weights=lambda weights: F.one_hot(weights.argmax(dim=1), weights.shape[1]).float()),
-        does="only the state with the largest weight is used",
-        says=(
-            "{does}; all others are thrown away. And nothing can be learned that way about which state to choose. "
+        summary="only the state with the largest weight is used",
+        message=(
+            "{summary}; all others are thrown away. And nothing can be learned that way about which state to choose. "
             "Every state should take part."
         ),
         hints=["With the weights 0.75 and 0.25, how much of the second state should be in the result?"],
@@ -118,8 +118,8 @@ MISTAKES = [
         "weights_returned_too",
         STEPS.but(context=lambda context, weights: (context, weights)),
         STEPS.but(context=lambda context, weights: (weights, context)),
-        does="the weights are handed back beside the context",
-        says="A pair comes out, the context and the weights. Only the context is asked for.",
+        summary="the weights are handed back beside the context",
+        message="A pair comes out, the context and the weights. Only the context is asked for.",
     ),
 ]
 
@@ -141,7 +141,7 @@ EXERCISE = Exercise(
         "The products have the shape (batch, n, d), the result has (batch, d). Along which axis must they be added?",
         "`(weights[:, :, None] * states).sum(dim=1)`.",
     ],
-    told={
+    messages={
         "number_axis: 2": (
             "The entries of each state are added to each other, so that no vector is left. The *states* "
             "should be added. Look at the axis of the sum."

@@ -147,8 +147,8 @@ MISTAKES = [
             weights=lambda products: torch.softmax(products, dim=-1),
             weighted=lambda weights, states: weights * states,
         ),
-        does="the products are not added up to one score for each state",
-        says=(
+        summary="the products are not added up to one score for each state",
+        message=(
             "Every entry of a state gets a weight of its own: the products have not been added up to one score per "
             "state. Look at the shape of the scores."
         ),
@@ -159,8 +159,8 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
         STEPS.but(weights=lambda weights: torch.ones_like(weights)),
         STEPS.but(context=lambda states: states[:, -1]),
-        does="the context does not depend on the decoder's state",
-        says=(
+        summary="the context does not depend on the decoder's state",
+        message=(
             "The context is the same whatever the decoder's state is: the sum or the mean of the states, or one of "
             "them. The state should ask. Look at where the weights come from; along an axis of length 1, a softmax "
             "gives 1."
@@ -170,8 +170,8 @@ MISTAKES = [
     Mistake(
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
-        does="a state of the encoder asks, not the decoder's",
-        says=(
+        summary="a state of the encoder asks, not the decoder's",
+        message=(
             "The scores compare the encoder's states with each other. It is the decoder's state, `state`, that asks. "
             "Look at what the states are multiplied by."
         ),
@@ -181,8 +181,8 @@ MISTAKES = [
         "every_text_asks_every_other",
         STEPS.but(scores=lambda state, states: states @ state.T),
         STEPS.but(row=lambda state: state),
-        does="the state of one text meets the states of other texts",
-        says=(
+        summary="the state of one text meets the states of other texts",
+        message=(
             "The decoder's state of a text meets the states of *every* text of the batch, or of the wrong one. Text i "
             "should ask its own states only. Look at how `state` meets `states`."
         ),
@@ -192,8 +192,8 @@ MISTAKES = [
         "divided_by_the_root_of_the_width",
         STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-        does="the scores are divided by a number that grows with the sizes",
-        says=(
+        summary="the scores are divided by a number that grows with the sizes",
+        message=(
             "The scores are divided by a number that grows with the width, or with the number of states. That can "
             "work as attention too (it is the subject of lesson 02), but it is not what was asked for."
         ),
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         "`torch.cat([context, state], dim=-1)` puts them side by side, the context first. `w_c` has the shape (d_out, "
         "2 d), so the product is with `w_c.T`.",
     ],
-    told={
+    messages={
         "call_left_out_weights": (
             "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A "
             "step is missing between scoring and averaging."

@@ -92,8 +92,8 @@ MISTAKES = [
     Mistake(
         "reshapes_u",
         STEPS.but(u_columns=lambda u: u.reshape(u.shape[1], u.shape[0])),
-        does="the numbers of U are read in their old order along exchanged axes",
-        says=(
+        summary="the numbers of U are read in their old order along exchanged axes",
+        message=(
             "The shape is that of the transposed U, but its numbers are in the wrong places: `reshape` and `view` only "
             "cut the same sequence of numbers into other rows."
         ),
@@ -104,8 +104,8 @@ MISTAKES = [
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + read),
         STEPS.but(squashed=lambda kept, read: kept + torch.tanh(read)),
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + torch.tanh(read)),
-        does="the tanh is taken of the terms one by one, before they are added",
-        says="{does}, or of one term only. Look at the parentheses: a single tanh goes around the whole sum.",
+        summary="the tanh is taken of the terms one by one, before they are added",
+        message="{summary}, or of one term only. Look at the parentheses: a single tanh goes around the whole sum.",
         hints=["Can your result be larger than 1? Can a tanh?"],
     ),
 ]
@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         "W is stored as (outputs, inputs), as in `nn.Linear`: the product with rows is `state @ w.T`. U is, too.",
         "`torch.tanh` goes around the sum of the two products.",
     ],
-    told={
+    messages={
         "product_kept: (w_columns).mT @ (state)": (
             "The matrix stands on the left of a whole batch. W h is written for one vector; here each *row* "
             "is a text, so the shapes do not fit."

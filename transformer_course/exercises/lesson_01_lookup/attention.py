@@ -48,7 +48,7 @@ EXERCISE = Exercise(
         "A matrix product of the weights and the values: row i of the result is the sum of all values, weighted by row "
         "i of the weights.",
     ],
-    told={
+    messages={
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": (
             "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that "

@@ -57,6 +57,6 @@ EXERCISE = Exercise(
         "`keys.mT`, or in words `keys.transpose(-2, -1)`, swaps only the last two axes, so batches stay in front.",
         "`queries @ keys.mT` are the scores. Then a softmax along the keys, the last axis.",
     ],
-    told={"other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH},
+    messages={"other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH},
     mistakes=MISTAKES,
 )

@@ -61,8 +61,8 @@ MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        does="the scores are dot products, without the lengths of the keys",
-        says=(
+        summary="the scores are dot products, without the lengths of the keys",
+        message=(
             "The scores still rank the keys by dot products: a key far away in the direction of the query beats one "
             "that lies on top of it. Look at whether the lengths of the keys come in."
         ),
@@ -73,10 +73,10 @@ MISTAKES = [
     Mistake(
         "query_i_with_key_i",
         STEPS.but(differences=lambda queries, keys: queries - keys),
-        does="query i is compared with key i only",
-        says=(
-            "{does}: one number each, or a crash as soon as their numbers differ. Every query has to meet every key. "
-            "Look at the shapes that are subtracted."
+        summary="query i is compared with key i only",
+        message=(
+            "{summary}: one number each, or a crash as soon as their numbers differ. Every query has to meet every "
+            "key. Look at the shapes that are subtracted."
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         "`queries[..., :, None, :]` and `keys[..., None, :, :]` have these shapes, whatever stands in front.",
         "scores = −½ Σ (q − k)², then a softmax over the keys and the product with the values.",
     ],
-    told={
+    messages={
         "call_left_out_squares": (
             "The differences are added up as they are, so that positive and negative ones cancel. Look at "
             "what happens before the sum."

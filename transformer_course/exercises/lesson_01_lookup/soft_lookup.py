@@ -85,23 +85,25 @@ MISTAKES = [
     Mistake(
         "scaled_too_early",
         STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
-        does="the scores are divided by √d",
-        says="{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for.",
+        summary="the scores are divided by √d",
+        message=(
+            "{summary}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for."
+        ),
         hints=["Compare with `similarity`. Is anything divided there?"],
     ),
     Mistake(
         "hard_lookup",
         STEPS.but(weights=lambda scores: F.one_hot(scores.argmax(), len(scores)).float()),
-        does="the key with the largest score gets all of the weight",
-        says="{does}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
+        summary="the key with the largest score gets all of the weight",
+        message="{summary}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
         hints=["Do values other than that of the best key play a part in the result?"],
     ),
     Mistake(
         "values_on_the_left",
         STEPS.but(mixture=lambda weights, values: values @ weights),
         STEPS.but(mixture=lambda weights, values: weights @ values.mT),
-        does="a matrix product pairs the n weights with the *width* of the values",
-        says=(
+        summary="a matrix product pairs the n weights with the *width* of the values",
+        message=(
             "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers "
             "happen to fit, mixes the entries of each value instead of the values. Look at the order of the product."
         ),
@@ -111,8 +113,8 @@ MISTAKES = [
         "only_one_value",
         STEPS.but(mixture=lambda weighted: weighted[-1]),
         STEPS.but(mixture=lambda weighted: weighted[0]),
-        does="only one of the weighted values arrives",
-        says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
+        summary="only one of the weighted values arrives",
+        message="{summary}, the last or the first: in a loop, each turn may throw away what the one before it found.",
         hints=["How many of the values does the result depend on?"],
     ),
 ]
@@ -131,7 +133,7 @@ EXERCISE = Exercise(
         "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
         "weights times an (n, d_v) matrix does just that.",
     ],
-    told={
+    messages={
         "call_left_out_weights": (
             "The raw scores are used as weights. These may be negative and do not add up to 1, so the result "
             "is not an average of the values. A step is missing between scoring and averaging."

@@ -78,16 +78,16 @@ MISTAKES = [
         "logarithm",
         STEPS.but(shares=lambda shifted, total: shifted - total.log()),
         STEPS.but(weights=lambda weights: weights.log()),
-        does="a logarithm is taken of the result",
-        says="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
+        summary="a logarithm is taken of the result",
+        message="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
         hints=["Can a weight be negative?"],
     ),
     Mistake(
         "sigmoid_of_each",
         STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
         STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
-        does="each score is put through a sigmoid by itself",
-        says=(
+        summary="each score is put through a sigmoid by itself",
+        message=(
             "Each number lies between 0 and 1, and no row adds up to 1: a sigmoid takes each score by itself. The "
             "scores of a row should share 1 between them."
         ),
@@ -97,10 +97,10 @@ MISTAKES = [
         "sums_over_everything",
         STEPS.but(total=lambda exponentials: exponentials.sum()),
         STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
-        does="the sum runs over *all* rows",
-        says=(
-            "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
-            "adds up."
+        summary="the sum runs over *all* rows",
+        message=(
+            "Only the whole table adds up to 1: {summary}. Each row should add up to 1 by itself. Look at what "
+            "`.sum()` adds up."
         ),
         hints=["For 2 rows of weights, what should each row add up to? What does it?"],
     ),
@@ -108,8 +108,8 @@ MISTAKES = [
         "first_axis",
         STEPS.but(axis=lambda: 0),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
-        does="the sum runs along the first axis, not along the last",
-        says=(
+        summary="the sum runs along the first axis, not along the last",
+        message=(
             "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
             "along its rows. Look at which axis is normalised."
         ),
@@ -118,8 +118,8 @@ MISTAKES = [
     Mistake(
         "no_axis_named",
         STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
-        does="the axis of the softmax is the first or the second, by the number of axes",
-        says=(
+        summary="the axis of the softmax is the first or the second, by the number of axes",
+        message=(
             "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
             "is the axis torch chooses when none is named (and it warns of it)."
         ),
@@ -128,19 +128,19 @@ MISTAKES = [
     Mistake(
         "sums_without_their_axis",
         STEPS.but(total=lambda exponentials, axis: exponentials.sum(dim=axis)),
-        does="the sums lose the axis along which they run",
-        says=(
-            "A single row works, and a table does not: {does}, so the sums of the rows meet the columns. Look for what "
-            "keeps it."
+        summary="the sums lose the axis along which they run",
+        message=(
+            "A single row works, and a table does not: {summary}, so the sums of the rows meet the columns. Look for "
+            "what keeps it."
         ),
         hints=["For scores of shape (2, 4), what is the shape of the sums? And what should it be, to divide each row?"],
     ),
     Mistake(
         "largest_without_its_axis",
         STEPS.but(largest=lambda scores, axis: scores.amax(dim=axis)),
-        does="the largest scores lose the axis along which they are looked for",
-        says=(
-            "A single row works, and a table does not: {does}, so those of the rows meet the columns. Look for what "
+        summary="the largest scores lose the axis along which they are looked for",
+        message=(
+            "A single row works, and a table does not: {summary}, so those of the rows meet the columns. Look for what "
             "keeps it."
         ),
         hints=["For scores of shape (2, 4), what is the shape of the largest scores? And what should it be?"],
@@ -152,8 +152,8 @@ MISTAKES = [
                 [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
             )
         ),
-        does="what is taken for one row is each entry along the *first* axis",
-        says=(
+        summary="what is taken for one row is each entry along the *first* axis",
+        message=(
             "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
             "that is one number, and of a batch a whole table. Look for a way that needs no loop over the rows."
         ),
@@ -163,8 +163,8 @@ MISTAKES = [
         "overflows",
         STEPS.but(shifted=lambda scores: scores),
         STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
-        does="the exponentials overflow where scores are large",
-        says=(
+        summary="the exponentials overflow where scores are large",
+        message=(
             "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
             "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."
         ),
@@ -174,8 +174,8 @@ MISTAKES = [
         "shifts_only_one",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        does="the maximum is subtracted in the numerator or in the sum, not in both",
-        says=(
+        summary="the maximum is subtracted in the numerator or in the sum, not in both",
+        message=(
             "No row adds up to 1: the maximum is subtracted either in the numerator or in the sum, and not in both. "
             "Only if both are shifted does the shift cancel."
         ),
@@ -185,8 +185,8 @@ MISTAKES = [
         "subtracts_after_exp",
         STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
         STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
-        does="the subtraction comes after `exp`, not before it",
-        says=(
+        summary="the subtraction comes after `exp`, not before it",
+        message=(
             "The subtraction comes after `exp`: numbers that have been made positive are shifted once more. Only in "
             "the exponent does the shift cancel. Look at the order."
         ),
@@ -210,7 +210,7 @@ EXERCISE = Exercise(
         "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
         "would give a pair, the scores and where they are.",
     ],
-    told={
+    messages={
         "sibling_largest": (
             "What is subtracted from each row is not its largest score, so of some rows the exponentials are still "
             "too large for a float. Look at which number is taken."

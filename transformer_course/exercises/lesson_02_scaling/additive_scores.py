@@ -66,15 +66,15 @@ MISTAKES = [
     Mistake(
         "mean_over_the_width",
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
-        does="the mean over d_h is taken, not the sum",
-        says="{does}: every score is divided by d_h. A dot product is a sum.",
+        summary="the mean over d_h is taken, not the sum",
+        message="{summary}: every score is divided by d_h. A dot product is a sum.",
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
-        does="query i is added to key i only",
-        says=(
-            "{does}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+        summary="query i is added to key i only",
+        message=(
+            "{summary}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
             "Look at the shapes that are added."
         ),
         hints=["How many scores are there for 3 queries and 5 keys?"],
@@ -83,8 +83,8 @@ MISTAKES = [
         "dot_products",
         STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
         STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
-        does="the projected queries and keys are multiplied, as in a dot product",
-        says="{does}. The formula adds the two, inside a tanh.",
+        summary="the projected queries and keys are multiplied, as in a dot product",
+        message="{summary}. The formula adds the two, inside a tanh.",
         hints=["Compare with w · tanh(W_q q + W_k k)."],
     ),
     Mistake(
@@ -94,8 +94,8 @@ MISTAKES = [
             from_keys=lambda from_keys: from_keys.tanh(),
             hidden=lambda sums: sums,
         ),
-        does="the tanh is taken of queries and keys before they are added",
-        says=(
+        summary="the tanh is taken of queries and keys before they are added",
+        message=(
             "The best key is the same for every query: the tanh is taken of each side before the two are added, so a "
             "score falls apart into a part of the query and a part of the key. Look at what the tanh should see."
         ),
@@ -104,18 +104,18 @@ MISTAKES = [
     Mistake(
         "forgets_w",
         STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
-        does="`w` is not used",
-        says=(
-            "The entries of each hidden vector are added up as they are: {does}. It says how much each of them counts, "
-            "and is what the network learns."
+        summary="`w` is not used",
+        message=(
+            "The entries of each hidden vector are added up as they are: {summary}. It says how much each of them "
+            "counts, and is what the network learns."
         ),
         hints=["Does `w` occur in the code? What does it do in w · tanh(…)?"],
     ),
     Mistake(
         "w_before_tanh",
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
-        does="the sums are multiplied by `w` before the tanh",
-        says="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
+        summary="the sums are multiplied by `w` before the tanh",
+        message="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
         hints=["In w · tanh(…), what is inside the tanh?"],
     ),
 ]
@@ -137,7 +137,7 @@ EXERCISE = Exercise(
         "n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`, and broadcasting forms all the sums.",
         "tanh of the sums, then the dot product with `w` along the last axis: `@ w`.",
     ],
-    told={
+    messages={
         "not_indexed_sums: from_queries": (
             "The axes of length 1 that form the pairs are in the wrong places: the batch comes first, and has "
             "to stay there on both sides. Look at where these axes are put in."

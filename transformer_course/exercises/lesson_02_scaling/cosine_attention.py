@@ -97,16 +97,16 @@ MISTAKES = [
     Mistake(
         "lengths_left_in",
         STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
-        does="neither the queries nor the keys are divided by their lengths",
-        says="This is the plain dot product: long vectors still get large scores. Nothing has been normalised.",
+        summary="neither the queries nor the keys are divided by their lengths",
+        message="This is the plain dot product: long vectors still get large scores. Nothing has been normalised.",
         hints=["Make a key 10 times longer. Should its cosine with a query change?"],
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)),
-        does="query i is compared with key i only",
-        says=(
-            "{does}: `cosine_similarity` pairs row i with row i. It crashes as soon as their numbers differ. Every "
+        summary="query i is compared with key i only",
+        message=(
+            "{summary}: `cosine_similarity` pairs row i with row i. It crashes as soon as their numbers differ. Every "
             "query has to meet every key."
         ),
         hints=["How many cosines are there between 2 queries and 3 keys?"],
@@ -115,8 +115,8 @@ MISTAKES = [
         "another_length",
         measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
         measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
-        does="other numbers are taken for the Euclidean lengths of the vectors",
-        says=(
+        summary="other numbers are taken for the Euclidean lengths of the vectors",
+        message=(
             "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
             "length is made of the entries."
         ),
@@ -125,15 +125,15 @@ MISTAKES = [
     Mistake(
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
-        does="the scores are divided by √d_k as well",
-        says="{does}. Cosines do not grow with the width, so there is nothing to undo.",
+        summary="the scores are divided by √d_k as well",
+        message="{summary}. Cosines do not grow with the width, so there is nothing to undo.",
         hints=["What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
         STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
-        does="the cosines are divided by √d_k in place of the temperature",
-        says="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
+        summary="the cosines are divided by √d_k in place of the temperature",
+        message="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
         hints=["Does the output change with `temperature`?"],
     ),
     *attention_mistakes.of_the_softmax(STEPS),
@@ -157,7 +157,7 @@ EXERCISE = Exercise(
         "Normalise queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
-    told={
+    messages={
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": (
             "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* "

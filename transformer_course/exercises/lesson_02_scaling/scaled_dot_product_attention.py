@@ -31,7 +31,7 @@ MISTAKES = [
         "the_whole_shape",
         STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
         STEPS.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
-        says="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
+        message="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
         hints=[
             "What are `queries.shape` and `queries.size`?",
             "The lengths of all axes are in it. Which one is d_k?",
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         "Divide the scores by √d_k, before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
         "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
     ],
-    told={
+    messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),

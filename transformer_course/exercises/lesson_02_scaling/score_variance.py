@@ -52,8 +52,8 @@ MISTAKES = [
     Mistake(
         "caret",
         STEPS.but(of_a_product=lambda variance: variance ^ 2),
-        does="`^` is written for a power",
-        says="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
+        summary="`^` is written for a power",
+        message="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
         hints=["How does Python write 3 to the power of 2?"],
     ),
 ]
@@ -73,7 +73,7 @@ EXERCISE = Exercise(
         "For independent numbers the mean of a product is the product of the means: E[q²] E[k²].",
         "The variances of independent terms add up. There are d_k of them, all equal.",
     ],
-    told={
+    messages={
         "part_left_out_of_a_product": Wording(
             "{summary}. Look at a single product: both of its factors vary.",
             summary="a product gets the variance of a single one of its factors",

@@ -71,8 +71,8 @@ MISTAKES = [
     Mistake(
         "squares_subtracted_twice",
         STEPS.but(own=lambda own, probabilities: own - torch.diag(probabilities**2)),
-        does="the square p_i² is subtracted on the diagonal besides the table of products",
-        says=(
+        summary="the square p_i² is subtracted on the diagonal besides the table of products",
+        message=(
             "On the diagonal, p_i² is subtracted twice: by the formula for i = j, and again with the table of all "
             "products. Look at what both terms hold there."
         ),
@@ -81,15 +81,15 @@ MISTAKES = [
     Mistake(
         "diagonal_alone",
         STEPS.but(products=lambda products: torch.diag(products.diagonal())),
-        does="only the diagonal of the table is filled",
-        says="{does}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
+        summary="only the diagonal of the table is filled",
+        message="{summary}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
         hints=["If one score rises, and the weights still add up to 1, what becomes of the others?"],
     ),
     Mistake(
         "one_number_instead_of_products",
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
-        does="the weights meet in a dot product, which is one number",
-        says=(
+        summary="the weights meet in a dot product, which is one number",
+        message=(
             "The same number is subtracted everywhere: `@` of two vectors is a dot product, one number. A table of all "
             "the products p_i p_j is needed."
         ),
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         "`torch.diag(p)` puts p on a diagonal, `torch.eye(n)` holds δ_ij, and `torch.outer(p, p)`, or `p[:, None] * "
         "p`, holds every p_i p_j.",
     ],
-    told={
+    messages={
         "part_left_out_difference: -(products)": (
             "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a "
             "term is missing."

@@ -67,8 +67,8 @@ MISTAKES = [
         "every_head_as_wide_as_the_model",
         STEPS.but(layers=lambda layers, n_heads: layers * n_heads),
         STEPS.but(layers=lambda n_heads: 3 * n_heads + 1),
-        does="the layers are counted once for every head, each as wide as the model",
-        says=(
+        summary="the layers are counted once for every head, each as wide as the model",
+        message=(
             "The count grows with the number of heads, as if every head had projections as wide as the model. The "
             "heads *share* a projection of d_model columns: each gets d_model / n_heads of them."
         ),
@@ -77,9 +77,9 @@ MISTAKES = [
     Mistake(
         "nothing_without_biases",
         STEPS.but(total=lambda total, bias: total if bias else 0),
-        does="without biases the count is 0",
-        says=(
-            "{does}: an `… if … else …` takes in everything that stands in front of it, and a factor everything it "
+        summary="without biases the count is 0",
+        message=(
+            "{summary}: an `… if … else …` takes in everything that stands in front of it, and a factor everything it "
             "multiplies."
         ),
         hints=["What is `1 + 1 if False else 0`?"],
@@ -87,15 +87,15 @@ MISTAKES = [
     Mistake(
         "w_o_without_biases",
         STEPS.but(total=lambda total, biases: total - biases),
-        does="the biases of one layer are left out",
-        says="The weights are right, and {does}. Look at which layers have some.",
+        summary="the biases of one layer are left out",
+        message="The weights are right, and {summary}. Look at which layers have some.",
         hints=["How many layers are there, and how many biases has each?"],
     ),
     Mistake(
         "only_one_head",
         STEPS.but(total=one_head),
-        does="layers are counted with d_model × d_k weights, as for a single head",
-        says=(
+        summary="layers are counted with d_model × d_k weights, as for a single head",
+        message=(
             "For some layers, d_model × d_k weights are counted: the part of a single head. All the heads together "
             "have more."
         ),
@@ -115,7 +115,7 @@ EXERCISE = Exercise(
         "`nn.Linear(a, b)` holds a · b weights, and b biases if it has any. All four layers have a = b = d_model.",
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
-    told={
+    messages={
         "ignored_bias": "The biases are counted where there are none, too: `bias` has no effect.",
         "condition_biases": (
             "The biases are counted where there are none, and left out where there are some. Look at the condition."

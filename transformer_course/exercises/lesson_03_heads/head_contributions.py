@@ -78,8 +78,8 @@ MISTAKES = [
     Mistake(
         "every_other_column",
         STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1])),
-        does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
-        says=(
+        summary="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
+        message=(
             "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns d_k "
             "neighbouring columns. Look at how the columns of one head are chosen."
         ),
@@ -88,15 +88,15 @@ MISTAKES = [
     Mistake(
         "the_whole_output",
         STEPS.but(terms=lambda heads, w_o: merged(heads) @ w_o.T),
-        does="the terms of all heads are added up",
-        says="This is the output of all heads together. What each head adds is asked for: one more axis.",
+        summary="the terms of all heads are added up",
+        message="This is the output of all heads together. What each head adds is asked for: one more axis.",
         hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
     ),
     Mistake(
         "the_output_cut_into_heads",
         STEPS.but(terms=lambda heads, w_o: (merged(heads) @ w_o.T).unflatten(-1, (heads.shape[1], -1)).transpose(1, 2)),
-        does="the whole output is cut into as many pieces as there are heads",
-        says=(
+        summary="the whole output is cut into as many pieces as there are heads",
+        message=(
             "The whole output is computed and then cut into pieces. But every head adds to *every* feature of the "
             "output: w_o has mixed them already. Look at what is cut, and when."
         ),
@@ -105,8 +105,8 @@ MISTAKES = [
     Mistake(
         "cut_before_it_is_turned",
         STEPS.but(terms=lambda heads, w_o: heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)),
-        does="w_o is cut into heads row by row, as if it had a row for each feature of the merged vector",
-        says=(
+        summary="w_o is cut into heads row by row, as if it had a row for each feature of the merged vector",
+        message=(
             "w_o is cut into heads row by row, as if it had a row for each feature of the merged vector. It has a "
             "*column* for each, so every head gets numbers of other heads. Look at what comes before the cut."
         ),
@@ -128,7 +128,7 @@ EXERCISE = Exercise(
         "(i + 1)·d_k − 1 of w_o would then play a part.",
         "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along axis 1.",
     ],
-    told={
+    messages={
         "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": (
             "The columns of w_o that belong to a head meet it as they are. Look at which axes the product pairs."
         ),

@@ -48,8 +48,8 @@ MISTAKES = [
     Mistake(
         "views_the_transposed",
         STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
-        does="`view` is asked of a transposed tensor",
-        says=(
+        summary="`view` is asked of a transposed tensor",
+        message=(
             "The two steps are right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
             "the order in which `view` would read them. Look at what was said about `contiguous`."
         ),
@@ -58,8 +58,8 @@ MISTAKES = [
     Mistake(
         "takes_heads_for_positions",
         STEPS.but(merged=lambda x, swapped: swapped.reshape(len(x), x.shape[1], -1)),
-        does="the number of heads is taken for that of positions",
-        says=(
+        summary="the number of heads is taken for that of positions",
+        message=(
             "The result has as many rows as there were heads. There should be one for each position. Right only where "
             "the two numbers are equal. Look at where the length of the result is taken from."
         ),
@@ -69,8 +69,10 @@ MISTAKES = [
         "sum_of_the_heads",
         STEPS.but(merged=lambda x: x.sum(dim=1)),
         STEPS.but(merged=lambda x: x.mean(dim=1)),
-        does="the heads are made one by a sum or a mean",
-        says="{does}, and what each of them found cannot be told apart any more. They should be kept side by side.",
+        summary="the heads are made one by a sum or a mean",
+        message=(
+            "{summary}, and what each of them found cannot be told apart any more. They should be kept side by side."
+        ),
     ),
 ]
 
@@ -88,7 +90,7 @@ EXERCISE = Exercise(
         "`.transpose(1, 2)`, then `.reshape(batch, n, n_heads * d_k)`; or `.flatten(2)`, which makes one axis of all "
         "from axis 2 on.",
     ],
-    told={
+    messages={
         "other_axes_swapped: x.transpose(-2, -1)": (
             "The shape is right, but the wrong two axes are swapped: positions and features, where heads and "
             "positions should be. Look at the axes that are named."

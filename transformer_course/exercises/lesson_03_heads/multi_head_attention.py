@@ -180,7 +180,7 @@ MISTAKES = [
     Mistake(
         "not_projected",
         STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value),
-        does="the inputs are attended to as they come, without `w_q`, `w_k` and `w_v`",
+        summary="the inputs are attended to as they come, without `w_q`, `w_k` and `w_v`",
         hints=["After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"],
     ),
     attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
@@ -190,8 +190,8 @@ MISTAKES = [
     Mistake(
         "split_and_merged_by_view",
         STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
-        does="heads are split and merged without a transposition, so that they get positions instead of features",
-        says=(
+        summary="heads are split and merged without a transposition, so that they get positions instead of features",
+        message=(
             "The heads got positions instead of features: the projections are reshaped without a transposition, and "
             "the heads are merged in the same way. Look at how they are split."
         ),
@@ -204,8 +204,8 @@ MISTAKES = [
             merged=lambda mixture: mixture.flatten(2),
         ),
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
-        does="the heads are not brought in front of the positions",
-        says=(
+        summary="the heads are not brought in front of the positions",
+        message=(
             "The heads were never brought in front of the positions, so within each position heads are compared with "
             "heads, and no position attends to any other. Look at the shape of the scores."
         ),
@@ -214,8 +214,8 @@ MISTAKES = [
     Mistake(
         "one_big_head",
         STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
-        does="one head as wide as the model takes the place of all heads",
-        says=(
+        summary="one head as wide as the model takes the place of all heads",
+        message=(
             "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
             "has weights of its own. Look at where `n_heads` is used."
         ),
@@ -226,7 +226,7 @@ MISTAKES = [
         "mask_taken_for_granted",
         STEPS.but(hidden=lambda visible: ~visible).attempt,
         STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
-        says=(
+        message=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what "
             "happens to the scores in that case."
         ),
@@ -266,7 +266,7 @@ EXERCISE = Exercise(
         "`self.w_o(parts.merge_heads(weights @ v))`, where `weights` is `torch.softmax(scores, dim=-1)`, and "
         "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
     ],
-    told={
+    messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "wrong_input_width": attention_mistakes.root_of_the_number("keys"),
         "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,

@@ -55,8 +55,8 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
+        summary="the numbers are dealt out to the heads in the order in which they are stored",
+        message=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
             "about the first positions, and nothing about the last."
         ),
@@ -65,8 +65,8 @@ MISTAKES = [
     Mistake(
         "heads_interleaved",
         STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT),
-        does="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
-        says=(
+        summary="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
+        message=(
             "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
             "features 0, h, 2h … Each head should hold neighbours. A model that was trained with one layout cannot be "
             "used with the other. Look at which of the two new axes comes first."
@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         "(batch, n, n_heads, d_k). Now the heads stand behind the positions.",
         "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap axes 1 and 2 with `.transpose(1, 2)`.",
     ],
-    told={
+    messages={
         "other_axes_heads: cut.transpose(-2, -1)": (
             "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look "
             "at which axes are named."

@@ -67,8 +67,8 @@ MISTAKES = [
     Mistake(
         "numbers_turned_round",
         STEPS.but(allowed=lambda n_query, columns, past: ~torch.ones(n_query, columns).triu(past + 1)),
-        does="`~` is given a matrix of numbers",
-        says="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the matrix.",
+        summary="`~` is given a matrix of numbers",
+        message="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the matrix.",
         hints=["Print `.dtype` of what stands behind `~`."],
     ),
     mask_mistakes.not_itself(STEPS.but(allowed=lambda matrix, past: matrix.tril(past - 1))),
@@ -90,7 +90,7 @@ EXERCISE = Exercise(
         "`.tril()`, whose argument is the number of diagonals above the main one that stay. Or compare positions: "
         "query i stands at i + n_key - n_query.",
     ],
-    told={
+    messages={
         "wrong_input_past": Wording(
             "A square mask is right. With more keys than queries, {summary}, so the queries do not see the keys in "
             "front of them.",

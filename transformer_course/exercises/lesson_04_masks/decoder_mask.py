@@ -84,8 +84,8 @@ MISTAKES = [
     Mistake(
         "either_will_do",
         STEPS.but(sign=lambda: torch.logical_or),
-        does="it is enough that one of the two conditions holds",
-        says=(
+        summary="it is enough that one of the two conditions holds",
+        message=(
             "A key may be attended to if it is real *or* not later: every real token of the future is visible, and so "
             "is padding in the past. Look at how the two are joined."
         ),
@@ -95,15 +95,17 @@ MISTAKES = [
         "padding_forgotten",
         STEPS.but(keys=lambda keys: torch.ones_like(keys)),
         STEPS.but(both=lambda not_later: not_later[None, None]),
-        does="padding is not hidden",
-        says="This is the causal mask alone: `pad_id` has no effect, so padding may be attended to. Look for its mask.",
+        summary="padding is not hidden",
+        message=(
+            "This is the causal mask alone: `pad_id` has no effect, so padding may be attended to. Look for its mask."
+        ),
         hints=["For a sentence that ends in padding, what does the last column say?"],
     ),
     Mistake(
         "tokens_for_their_number",
         STEPS.but(n=lambda tokens: tokens),
-        does="the tokens are handed on where their number is needed",
-        says="It crashes: the causal mask is made from the tokens themselves, where it needs their number.",
+        summary="the tokens are handed on where their number is needed",
+        message="It crashes: the causal mask is made from the tokens themselves, where it needs their number.",
         hints=["Print what you hand to `causal_mask`. What does its signature ask for?"],
     ),
     *padding_mistakes.which_tokens(STEPS),
@@ -122,7 +124,7 @@ EXERCISE = Exercise(
         "(batch, 1, 1, n) and (n, n) are broadcast together. What comes out?",
         "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
-    told={
+    messages={
         "inverted_mask": mask_mistakes.INVERTED,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": (
             "This is the padding mask alone: every position may attend to the tokens that come later. Look for the "

@@ -92,8 +92,8 @@ MISTAKES = [
         "and_later_documents",
         STEPS.but(same=lambda queries, keys: queries <= keys),
         STEPS.but(same=lambda queries, keys: queries >= keys),
-        does="the numbers of the documents are compared by size",
-        says="{does}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
+        summary="the numbers of the documents are compared by size",
+        message="{summary}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
         hints=["Exchange the numbers of two documents. Should the mask change?"],
     ),
     mask_mistakes.not_itself(STEPS.but(not_later=lambda not_later, diagonal: not_later.tril(diagonal - 1))),
@@ -114,7 +114,7 @@ EXERCISE = Exercise(
         "`documents[:, :, None] == documents[:, None, :]` has the shape (batch, n, n). Join it with the causal mask by "
         "`&`, and add the axis for the heads.",
     ],
-    told={
+    messages={
         "part_left_out_both: same": (
             "The causal mask is missing: every token sees what comes later in its own document."
         ),

@@ -162,13 +162,13 @@ MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
         untreated(),
-        does="nothing is done for a query that may see nothing",
+        summary="nothing is done for a query that may see nothing",
     ),
     Mistake(
         "nan_mended_too_late",
         untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
         untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
-        says=(
+        message=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
             "nothing takes that away. Look at what reaches the softmax in such a row, and at what is replaced: the "
             "weights, or only the output."
@@ -185,7 +185,7 @@ MISTAKES = [
     Mistake(
         "mended_in_place",
         STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
-        says=(
+        message=(
             "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
             "the softmax needs its own output again on the way back. Look at the line that replaces them."
         ),
@@ -195,9 +195,11 @@ MISTAKES = [
             "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
         ],
     ),
-    *attention_mistakes.also_made(attention_mistakes.of_the_mask(STEPS), "mask_inverted", *READ_THE_WRONG_WAY_ROUND),
+    *attention_mistakes.also_variants(
+        attention_mistakes.of_the_mask(STEPS), "mask_inverted", *READ_THE_WRONG_WAY_ROUND
+    ),
     *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.also_made(
+    *attention_mistakes.also_variants(
         attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
         "softmax_over_the_queries",
         OVER_THE_QUERIES_AND_MENDED,
@@ -225,7 +227,7 @@ EXERCISE = Exercise(
         "Keep such rows away from -∞: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights "
         "with 0 where `sees_nothing`.",
     ],
-    told={
+    messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),

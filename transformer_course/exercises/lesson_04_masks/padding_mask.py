@@ -75,8 +75,8 @@ MISTAKES = [
     Mistake(
         "axes_in_front_of_the_batch",
         STEPS.but(per_query=lambda real: real[None, None]),
-        does="the axes for heads and queries stand in front of the batch",
-        says=(
+        summary="the axes for heads and queries stand in front of the batch",
+        message=(
             "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
             "for one sentence, wrong for more."
         ),

@@ -72,13 +72,13 @@ MISTAKES = [
     Mistake(
         "without_the_position_itself",
         STEPS.but(not_ahead=lambda back: back > 0, near=lambda back, window: back <= window),
-        does="the window begins one position before the query",
+        summary="the window begins one position before the query",
     ),
     Mistake(
         "never_the_first",
         STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
-        does="the column of the first position is set to False",
-        says=(
+        summary="the column of the first position is set to False",
+        message=(
             "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
             "that a slice, or a `max`, allows."
         ),
@@ -87,8 +87,8 @@ MISTAKES = [
     Mistake(
         "in_blocks",
         STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
-        does="the sequence is cut into blocks, and only the query's own block is near",
-        says=(
+        summary="the sequence is cut into blocks, and only the query's own block is near",
+        message=(
             "The sequence is cut into blocks, and each position sees its own block only. The first of each block sees "
             "nothing before it. The window should move along with the query."
         ),
@@ -97,8 +97,8 @@ MISTAKES = [
     Mistake(
         "indices_below_zero",
         STEPS.but(mask=slices_from_below_zero),
-        does="the window of the first rows begins below 0, and such an index counts from the end",
-        says=(
+        summary="the window of the first rows begins below 0, and such an index counts from the end",
+        message=(
             "The first rows go wrong: the window begins before the first position there, and an index below 0 counts "
             "from the end. Look at where the window of the first rows begins."
         ),
@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         "At least 0, and less than `window`: two comparisons, joined by `&`. Or cut a matrix of True twice, "
         "with `.tril()` and `.triu(...)`.",
     ],
-    told={
+    messages={
         "comparison_near: (back) <= (window)": (
             "The window is too long by one: with a window of 2, a query sees two keys before itself. It counts, too."
         ),

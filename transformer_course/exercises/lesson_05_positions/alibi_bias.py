@@ -86,15 +86,15 @@ MISTAKES = [
     Mistake(
         "hides_the_future",
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
-        does="keys after the query are hidden as well",
-        says="{does}. That is a mask's business: the bias alone should work for models that look both ways, too.",
+        summary="keys after the query are hidden as well",
+        message="{summary}. That is a mask's business: the bias alone should work for models that look both ways, too.",
         hints=["Which entries are minus infinity, or nearly so?"],
     ),
     Mistake(
         "exponents_from_one_to_eight",
         STEPS.but(exponents=lambda n_heads: torch.linspace(1, 8, n_heads)),
-        does="the exponents go from 1 to 8, however many heads there are",
-        says=(
+        summary="the exponents go from 1 to 8, however many heads there are",
+        message=(
             "The first slope is 1/2 and the last 1/256, however many heads there are. Only the last one should be "
             "the same."
         ),
@@ -103,8 +103,8 @@ MISTAKES = [
     Mistake(
         "slopes_for_powers_of_two",
         STEPS.but(slopes=_published),
-        does="where the number of heads is no power of 2, slopes are taken from two rows",
-        says=(
+        summary="where the number of heads is no power of 2, slopes are taken from two rows",
+        message=(
             "Right for 1, 2, 4 and 8 heads: for other numbers, slopes are put together from two rows, as published "
             "code does. Here one formula holds for every number of heads."
         ),
@@ -127,7 +127,7 @@ EXERCISE = Exercise(
         "The slopes are `2.0 ** (-8 * h / n_heads)` for h = `torch.arange(1, n_heads + 1)`. Give them two more axes, "
         "`slopes[:, None, None]`, and multiply minus them by the distances.",
     ],
-    told={
+    messages={
         "left_out_exponents": (
             "The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only."
         ),

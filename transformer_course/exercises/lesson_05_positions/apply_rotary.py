@@ -126,35 +126,35 @@ MISTAKES = [
     Mistake(
         "pairs_features_half_the_width_apart",
         STEPS.but(**HALVES, turned=_one_after_the_other),
-        does="feature i is paired with feature i + d/2",
-        says=(
-            "{does}. That is as good a model, and some published ones are built so, but here neighbours are pairs: (0, "
-            "1), (2, 3), … Look at how the pairs are picked."
+        summary="feature i is paired with feature i + d/2",
+        message=(
+            "{summary}. That is as good a model, and some published ones are built so, but here neighbours are pairs: "
+            "(0, 1), (2, 3), … Look at how the pairs are picked."
         ),
         hints=["Which features are turned together?"],
     ),
     Mistake(
         "halves_put_back_as_neighbours",
         STEPS.but(**HALVES),
-        does="pairs are picked half the width apart, and put back as neighbours",
-        says="{does}, so that features change places. Look at how the pairs are picked.",
+        summary="pairs are picked half the width apart, and put back as neighbours",
+        message="{summary}, so that features change places. Look at how the pairs are picked.",
         hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
     ),
     Mistake(
         "angles_and_pairs_that_do_not_match",
         STEPS.but(turned_first=_first_by_its_own, turned_second=_second_by_its_own),
-        does="pairs are picked in one way and angles laid out in another",
-        says=(
-            "The two features of a pair are turned by different angles: {does}. Lengths change, and scores depend on "
-            "more than the distance."
+        summary="pairs are picked in one way and angles laid out in another",
+        message=(
+            "The two features of a pair are turned by different angles: {summary}. Lengths change, and scores depend "
+            "on more than the distance."
         ),
         hints=["Write down for d = 4: which features are a pair, and which angle does each of them get?"],
     ),
     Mistake(
         "adds_the_encoding",
         STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
-        does="sines and cosines are *added* to x",
-        says="{does}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
+        summary="sines and cosines are *added* to x",
+        message="{summary}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
         hints=["At position 0, x should come out as it was."],
     ),
 ]
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
         "Compute the turned first and second members from these, then put them back side by side: "
         "`torch.stack([first, second], dim=-1).flatten(-2)`.",
     ],
-    told={
+    messages={
         **TOLD,
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             "The turned pairs are right, but all first members come first and all second ones after them. The members "

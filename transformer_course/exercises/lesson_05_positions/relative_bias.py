@@ -71,8 +71,8 @@ MISTAKES = [
         "clamps_to_other_bounds",
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
-        does="the offsets are cut off at other bounds than −reach and reach",
-        says=(
+        summary="the offsets are cut off at other bounds than −reach and reach",
+        message=(
             "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at these two "
             "bounds."
         ),
@@ -82,15 +82,15 @@ MISTAKES = [
         "nothing_beyond_the_table",
         STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
         STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
-        does="keys beyond the table do not take its last entry: they get 0, or are hidden",
-        says="Offsets beyond the table get no entry of it at all. They should take the last one on their side.",
+        summary="keys beyond the table do not take its last entry: they get 0, or are hidden",
+        message="Offsets beyond the table get no entry of it at all. They should take the last one on their side.",
         hints=["What should an offset of 5 find in a table that ends at 4?"],
     ),
     Mistake(
         "hides_the_future",
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
-        does="keys after the query get no entry of the table",
-        says="{does}. It has columns for them; what may be seen at all is for a mask to say.",
+        summary="keys after the query get no entry of the table",
+        message="{summary}. It has columns for them; what may be seen at all is for a mask to say.",
         hints=["What is the right half of the table for?"],
     ),
 ]
@@ -112,7 +112,7 @@ EXERCISE = Exercise(
         "A table of whole numbers as an index looks them all up at once: `table[:, columns]` has the shape (n_heads, "
         "n_query, n_key).",
     ],
-    told={
+    messages={
         "shifted_reach: § - 1": (
             "The reach is smaller than the largest offset in the table, so that the last columns are never used."
         ),

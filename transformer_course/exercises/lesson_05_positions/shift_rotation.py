@@ -72,8 +72,8 @@ MISTAKES = [
     Mistake(
         "minus_on_the_diagonal",
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
-        does="a minus stands on the diagonal of each block",
-        says=(
+        summary="a minus stands on the diagonal of each block",
+        message=(
             "This is a mirror and not a rotation: a minus stands before a cosine. With offset 0 the matrix should "
             "change nothing."
         ),
@@ -82,8 +82,8 @@ MISTAKES = [
     Mistake(
         "for_sines_then_cosines",
         STEPS.but(rotation=_in_halves),
-        does="features are paired half the width apart, as if all sines came first",
-        says=(
+        summary="features are paired half the width apart, as if all sines came first",
+        message=(
             "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
             "its cosine: look at which columns belong together."
         ),
@@ -106,7 +106,7 @@ EXERCISE = Exercise(
         "Each pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
         "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
     ],
-    told={
+    messages={
         **TOLD,
         "operator_angles: (offset) + (frequencies)": (
             "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "

@@ -61,18 +61,18 @@ MISTAKES = [
     Mistake(
         "a_frequency_for_every_column",
         STEPS.but(cosines=lambda column, exponents, power, width: (column * power(exponents + 1 / width)).cos()),
-        does="a sine and the cosine beside it have different frequencies",
-        says=(
-            "{does}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents of "
-            "two neighbouring columns."
+        summary="a sine and the cosine beside it have different frequencies",
+        message=(
+            "{summary}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents "
+            "of two neighbouring columns."
         ),
         hints=["In the formula, i is the same in columns 2i and 2i + 1."],
     ),
     Mistake(
         "sines_then_cosines",
         STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
-        does="sines and cosines stand in two halves and not side by side",
-        says=(
+        summary="sines and cosines stand in two halves and not side by side",
+        message=(
             "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
             "beside its cosine. Look at the order of the columns."
         ),
@@ -95,6 +95,6 @@ EXERCISE = Exercise(
         "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
         "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
     ],
-    told=TOLD,
+    messages=TOLD,
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],
 )

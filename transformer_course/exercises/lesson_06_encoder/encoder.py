@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         "`x = x + self.positions[: tokens.shape[1]]`.",
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
-    told={
+    messages={
         "part_left_out_scaled: embedded": stack.NOT_SCALED,
         "inverted_mask": stack.inverted("mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",

@@ -102,8 +102,8 @@ MISTAKES = [
     Mistake(
         "pre_norm_instead",
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
-        does="the norms stand in front of the sublayers, as in pre-norm",
-        says=(
+        summary="the norms stand in front of the sublayers, as in pre-norm",
+        message=(
             "This is the pre-norm layer: the inputs of the sublayers are normalised, and the sums are not. It is a "
             "good layer, and the next exercise. Here the norm comes last: look at what each norm is given."
         ),
@@ -115,8 +115,8 @@ MISTAKES = [
         "pre_norm_in_one_half",
         STEPS.but(**PRE_NORM_ATTENTION),
         STEPS.but(**PRE_NORM_NETWORK),
-        does="one half is pre-norm: the norm stands in front of the sublayer",
-        says=(
+        summary="one half is pre-norm: the norm stands in front of the sublayer",
+        message=(
             "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
             "sublayer, and the sum is not normalised. Look at what each norm is given."
         ),
@@ -129,8 +129,8 @@ MISTAKES = [
             normed_1=lambda second_norm, sum_1: second_norm(sum_1),
             normed_2=lambda sum_2: sum_2,
         ),
-        does="`x` itself is replaced by the normalised x before each sublayer",
-        says=(
+        summary="`x` itself is replaced by the normalised x before each sublayer",
+        message=(
             "x itself is replaced by the normalised x before each sublayer, and the last sum is not normalised at all. "
             "This is neither post-norm nor pre-norm. Look at what each norm is given."
         ),
@@ -141,8 +141,10 @@ MISTAKES = [
         STEPS.but(**NORMED_ATTENTION, **NORMED_NETWORK),
         STEPS.but(**NORMED_ATTENTION),
         STEPS.but(**NORMED_NETWORK),
-        does="a norm is given what a sublayer puts out, and x is added after it",
-        says="{does}. It should be given the whole sum, x included. Look at where the brackets of each norm open.",
+        summary="a norm is given what a sublayer puts out, and x is added after it",
+        message=(
+            "{summary}. It should be given the whole sum, x included. Look at where the brackets of each norm open."
+        ),
         hints=["What is the size of the sum after ten such layers? Which norm keeps it in check?"],
     ),
     Mistake(
@@ -151,10 +153,10 @@ MISTAKES = [
             computed=lambda self, x: self.feed_forward(x),
             sum_2=lambda x, attended, computed: x + attended + computed,
         ),
-        does="attention and network work side by side, on the same x",
-        says=(
-            "{does}. They should come one after the other: the network works on what the attention found. Look at what "
-            "each is given."
+        summary="attention and network work side by side, on the same x",
+        message=(
+            "{summary}. They should come one after the other: the network works on what the attention found. Look at "
+            "what each is given."
         ),
         hints=["What does the network know of the other positions?"],
     ),
@@ -180,7 +182,7 @@ EXERCISE = Exercise(
         "In self-attention, queries, keys and values come from the same vectors: `self.self_attention(x, x, x, mask)`.",
         "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`.",
     ],
-    told={
+    messages={
         **TOLD,
         "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "done_again_normed_1: attended": (

@@ -115,8 +115,8 @@ MISTAKES = [
     Mistake(
         "another_activation",
         *[STEPS.but(activated=asking(function, "hidden")) for function in OTHERS],
-        does="another function than a ReLU stands between the two layers",
-        says=(
+        summary="another function than a ReLU stands between the two layers",
+        message=(
             "Another function than a ReLU stands in the middle. Many models since the Transformer have other ones; the "
             "paper of 2017 has a ReLU. Look at what becomes of the hidden features."
         ),
@@ -128,8 +128,8 @@ MISTAKES = [
             first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias,
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
-        does="the weights of a layer are not transposed before their product",
-        says=(
+        summary="the weights of a layer are not transposed before their product",
+        message=(
             "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
             "them as (outputs, inputs). A layer knows by itself how to use them."
         ),
@@ -140,8 +140,8 @@ MISTAKES = [
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.5, self.training)),
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
         STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
-        does="some numbers are dropped at random in train mode",
-        says="While training, some numbers are dropped at random. In these exercises there is no dropout.",
+        summary="some numbers are dropped at random in train mode",
+        message="While training, some numbers are dropped at random. In these exercises there is no dropout.",
         hints=["What differs between `train()` and `eval()`?"],
     ),
 ]
@@ -160,7 +160,7 @@ EXERCISE = Exercise(
         "`torch.relu(z)` is max(0, z), number by number.",
         "`self.w_2(torch.relu(self.w_1(x)))`.",
     ],
-    told={
+    messages={
         "moved_activated": (
             "The ReLU comes after the second layer, so that the network can only add and never take away. "
             "Look at the order of the steps."

@@ -96,8 +96,8 @@ MISTAKES = [
         "looks_at_the_direction",
         STEPS.but(kept=lambda layer, x: bool(torch.cosine_similarity(layer(x), x, dim=-1).min() > 0.9)),
         STEPS.but(kept=lambda reduced, x: bool(torch.cosine_similarity(reduced, x, dim=-1).min() > 0.9)),
-        does="only the direction of the output is compared with that of x",
-        says="{does}. A norm hardly turns a vector; what it takes out is the size. Compare the sizes, too.",
+        summary="only the direction of the output is compared with that of x",
+        message="{summary}. A norm hardly turns a vector; what it takes out is the size. Compare the sizes, too.",
         hints=["What is the cosine of x and its norm, where the mean of x is 0?"],
     ),
     Mistake(
@@ -105,9 +105,9 @@ MISTAKES = [
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x), atol=1e-3)).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x))).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(1000 * x), layer(x), atol=1e-3)).attempt,
-        does="any change of the output with the size of x counts",
-        says=(
-            "{does}. But where the second sum is missing, size still decides how x and the first sublayer's output "
+        summary="any change of the output with the size of x counts",
+        message=(
+            "{summary}. But where the second sum is missing, size still decides how x and the first sublayer's output "
             "mix. Ask how much the output grows, and in which direction."
         ),
         hints=[
@@ -120,8 +120,8 @@ MISTAKES = [
         "growth_is_enough",
         STEPS.but(kept=lambda reduced: bool(reduced.abs().mean() > 0.1)),
         STEPS.but(kept=lambda reduced, x: bool(reduced.norm() > 0.1 * x.norm())),
-        does="it is enough that the output grows with x",
-        says="{does}. It does, too, where half of x is lost, or where x is subtracted. Compare it with x.",
+        summary="it is enough that the output grows with x",
+        message="{summary}. It does, too, where half of x is lost, or where x is subtracted. Compare it with x.",
         hints=["Which output should a layer have for 1,000 x, if x is only added to?"],
     ),
 ]
@@ -140,7 +140,7 @@ EXERCISE = Exercise(
         "Nearly 1,000 x. So divide the output by 1,000, and compare it with x, but not to the last digit: "
         "`torch.allclose(a, b, atol=0.1)`.",
     ],
-    told={
+    messages={
         "moved_output": (
             "It answers as one would who asks the layer at the ordinary size of x: a layer that adds more than a "
             "little passes for a sick one, and one that normalises what is normalised already passes for whole."

@@ -106,16 +106,16 @@ MISTAKES = [
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)),
-        does="mean and variance are taken of all positions of a sentence together",
-        says="{does}. Then each position depends on all others, and on the padding.",
+        summary="mean and variance are taken of all positions of a sentence together",
+        message="{summary}. Then each position depends on all others, and on the padding.",
         hints=["Change the last vector of a sentence. May the output for the first one change?"],
     ),
     Mistake(
         "over_the_positions",
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
-        does="mean and variance are taken over the positions, the axis before the last",
-        says="{does}, so positions mix. It should be each position over its features.",
+        summary="mean and variance are taken over the positions, the axis before the last",
+        message="{summary}, so positions mix. It should be each position over its features.",
         hints=["For x of shape (batch, n, d), which shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
@@ -125,8 +125,8 @@ MISTAKES = [
             mean=lambda x, axis: x.mean(dim=axis),
             variance=lambda x, axis: x.var(dim=axis, unbiased=False),
         ),
-        does="mean and variance lose the axis along which they were taken",
-        says=(
+        summary="mean and variance lose the axis along which they were taken",
+        message=(
             "Right for a single vector. For several, mean and variance have lost their last axis, so they do not line "
             "up with the vectors: a crash, or, where n and d are equal, nonsense."
         ),
@@ -136,15 +136,15 @@ MISTAKES = [
         "no_brackets",
         STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
         STEPS.but(normalised=lambda x, mean, root: x - mean / root),
-        does="only the mean is divided, and not the difference of x and the mean",
-        says="{does}: division binds more tightly than subtraction. Look at the brackets.",
+        summary="only the mean is divided, and not the difference of x and the mean",
+        message="{summary}: division binds more tightly than subtraction. Look at the brackets.",
         hints=["What is 8 - 6 / 2 in Python?"],
     ),
     Mistake(
         "loses_digits",
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
-        does="the variance is the difference of two large numbers, which loses digits where x is far from 0",
-        says=(
+        summary="the variance is the difference of two large numbers, which loses digits where x is far from 0",
+        message=(
             "Right near 0; where x is far from 0, the variance comes out wrong. The mean of the squares less the "
             "square of the mean is right on paper, but these are two large numbers, nearly equal, and of their "
             "difference a float32 keeps only a few digits."
@@ -169,7 +169,7 @@ EXERCISE = Exercise(
         "The variance is the mean of the squares of `x - mean`, again over the last axis with `keepdim=True`.",
         "`weight * (x - mean) / torch.sqrt(variance + eps) + bias`.",
     ],
-    told={
+    messages={
         "number_axis: 0": (
             "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence "
             "then depends on its neighbours. Look at the axis of the mean and of the variance."

@@ -93,8 +93,8 @@ MISTAKES = [
     Mistake(
         "post_norm_instead",
         STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
-        does="the norms stand around the sums, as in post-norm",
-        says=(
+        summary="the norms stand around the sums, as in post-norm",
+        message=(
             "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they "
             "are, and what is normalised is the input of each sublayer."
         ),
@@ -104,10 +104,10 @@ MISTAKES = [
         "norms_the_sums_too",
         STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
         STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
-        does="a sum is normalised",
-        says=(
-            "{does}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack ends "
-            "there is one more norm, but that is the stack's.) Look for a norm around a sum."
+        summary="a sum is normalised",
+        message=(
+            "{summary}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack "
+            "ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
         ),
         hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
@@ -119,8 +119,8 @@ MISTAKES = [
         ),
         STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
         STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
-        does="a sublayer's output is added to the normalised x, not to x itself",
-        says=(
+        summary="a sublayer's output is added to the normalised x, not to x itself",
+        message=(
             "The normalised x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
             "on the way: not every sum has a path that leads around the norms. Look at what stands on the left of "
             "each sum."
@@ -149,7 +149,7 @@ EXERCISE = Exercise(
         "The first half: `normalised = self.norm_1(x)`, then `x = x + self.self_attention(normalised, normalised, "
         "normalised, mask)`.",
     ],
-    told={
+    messages={
         **TOLD,
         "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "left_out_sum_1: attended": (

@@ -157,8 +157,8 @@ MISTAKES = [
                 )
             )
         ),
-        does="from the second layer on, the output of the layer before is given as the memory",
-        says=(
+        summary="from the second layer on, the output of the layer before is given as the memory",
+        message=(
             "The memory is replaced on the way: from the second layer on, the cross-attention reads the output of the "
             "decoder's own layers. Every layer reads the same memory. Look at what is assigned in the loop."
         ),
@@ -171,24 +171,24 @@ MISTAKES = [
                 lambda layer, number, x: layer(memory, x, layer_mask(number), source_mask(number))
             )
         ),
-        does="`x` and the memory are exchanged in the call of the layers",
-        says="{does}: the result has as many positions as the source.",
+        summary="`x` and the memory are exchanged in the call of the layers",
+        message="{summary}: the result has as many positions as the source.",
         hints=["Which shape comes out, and which is asked for?"],
     ),
     Mistake(
         "reads_itself",
         STEPS.but(source=lambda: lambda number, x: x),
-        does="the layers are given the target in place of the memory",
-        says="{does}: whatever the source says, the output is the same. Look at the second argument.",
+        summary="the layers are given the target in place of the memory",
+        message="{summary}: whatever the source says, the output is the same. Look at the second argument.",
         hints=["Where does `memory` occur in the loop?"],
     ),
     Mistake(
         "shifted_inside",
         STEPS.but(tokens=lambda tokens: F.pad(tokens, (1, -1))),
         STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
-        does="the tokens are shifted inside the decoder",
-        says=(
-            "{does}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
+        summary="the tokens are shifted inside the decoder",
+        message=(
+            "{summary}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
             "what happens to the tokens."
         ),
         hints=["What does the decoder read at its first position?"],
@@ -209,7 +209,7 @@ EXERCISE = Exercise(
         "that never changes?",
         "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
     ],
-    told={
+    messages={
         "length_length: memory.shape[-2]": Wording(
             "As many positions are taken as the *memory* has rows. They are added to the target, and the two "
             "lengths have nothing to do with each other. Look at what is measured.",

@@ -60,38 +60,41 @@ MISTAKES = [
     Mistake(
         "bos_twice",
         STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
-        does="each row gets bos twice",
-        says="{does}, and so is longer than its labels by one token. Look at what is put together.",
+        summary="each row gets bos twice",
+        message="{summary}, and so is longer than its labels by one token. Look at what is put together.",
     ),
     Mistake(
         "shifts_left",
         STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
-        does="the tokens move to the left",
-        says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
+        summary="the tokens move to the left",
+        message="{summary}: each position is fed the token *after* the one that it should predict. Which way is right?",
         hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
     ),
     Mistake(
         "goes_round",
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
-        does="a last token comes round to the front, where bos should be",
-        says="{does}, as with `roll`. How a text ends is given away.",
+        summary="a last token comes round to the front, where bos should be",
+        message="{summary}, as with `roll`. How a text ends is given away.",
     ),
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
-        does="the last *row* is dropped",
-        says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
+        summary="the last *row* is dropped",
+        message=(
+            "{summary}: a whole sentence. What should fall off is the last token of each row. Look at which axis is "
+            "cut."
+        ),
     ),
     Mistake(
         "down_the_batch",
         STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
         STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
-        does="whole rows move down",
-        says="{does}: each sentence is fed another one. What should move are the tokens of each row.",
+        summary="whole rows move down",
+        message="{summary}: each sentence is fed another one. What should move are the tokens of each row.",
     ),
 ]
 
@@ -108,7 +111,7 @@ EXERCISE = Exercise(
         "`tokens[:, :-1]` is all but the last column. `torch.full((batch, 1), bos_id)` is a column of bos, and "
         "`torch.cat([a, b], dim=1)` puts two tables side by side.",
     ],
-    told={
+    messages={
         "slice_rest: tokens[:, 1:]": Wording(
             "{summary}: nothing is shifted. From the second position on, each is fed the very token that it should "
             "predict.",

@@ -188,9 +188,9 @@ MISTAKES = [
     Mistake(
         "shows_the_newest_token_only",
         STEPS.but(shown=lambda: lambda target: target[:, -1:]),
-        does="the model is shown the newest token alone",
-        says=(
-            "The first token is right, the others are not: {does}. For it, that stands at the first position, and "
+        summary="the model is shown the newest token alone",
+        message=(
+            "The first token is right, the others are not: {summary}. For it, that stands at the first position, and "
             "nothing was generated before."
         ),
         hints=["What shape does the target have that the model gets in the third round? It should have three columns."],
@@ -198,8 +198,8 @@ MISTAKES = [
     Mistake(
         "reads_the_position_before_the_last",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
-        does="the logits are those of the position before the last",
-        says="From the second round on, the logits of the position before the last are taken: tokens come twice.",
+        summary="the logits are those of the position before the last",
+        message="From the second round on, the logits of the position before the last are taken: tokens come twice.",
         hints=["Which position speaks of the token that is not there yet?"],
     ),
     Mistake(
@@ -208,28 +208,28 @@ MISTAKES = [
             next_logits=lambda: lambda logits: logits,
             choice=lambda: lambda logits: logits.argmax(dim=1)[:, -1],
         ),
-        does="the choice runs over the positions, not over the vocabulary",
-        says="What is chosen is a *position*, not a token: `argmax` runs along the positions.",
+        summary="the choice runs over the positions, not over the vocabulary",
+        message="What is chosen is a *position*, not a token: `argmax` runs along the positions.",
         hints=["The logits have the shape (batch, n, vocab_size). Which axis is 1?"],
     ),
     Mistake(
         "the_decoder_gets_the_source",
         STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
-        does="the model is given the source as its target",
-        says="The model is given the source twice. What has been generated so far never reaches it.",
+        summary="the model is given the source as its target",
+        message="The model is given the source twice. What has been generated so far never reaches it.",
         hints=["Does what the model says depend on what has been generated?"],
     ),
     Mistake(
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
-        does="the largest *logit* is taken, not its token",
-        says="{does}. The *place* of the largest is the token.",
+        summary="the largest *logit* is taken, not its token",
+        message="{summary}. The *place* of the largest is the token.",
         hints=["What is `torch.tensor([0.1, 0.7]).max()`? And the likeliest token?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",
         STEPS.but(model=lambda model: model.eval()).attempt,
-        says=(
+        message=(
             "The tokens are right, but the model is left in another mode than it came in: in eval mode, a model that "
             "is being trained goes on without its dropout."
         ),
@@ -246,8 +246,8 @@ MISTAKES = [
                 written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
             )
         ),
-        does="when the last sentence ends, its eos is not appended any more",
-        says=(
+        summary="when the last sentence ends, its eos is not appended any more",
+        message=(
             "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
             "any other, and part of the output."
         ),
@@ -256,21 +256,21 @@ MISTAKES = [
     Mistake(
         "last_column_cut_off",
         STEPS.but(output=lambda written: written[:, 1:-1]),
-        does="the last token of each row is cut off",
-        says="{does}. Only the bos should be left out, which stands in front. Look at what is returned.",
+        summary="the last token of each row is cut off",
+        message="{summary}. Only the bos should be left out, which stands in front. Look at what is returned.",
         hints=["With max_length = 1, how many tokens should come out?"],
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
         STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
-        does="the loop stops when the *first* sentence has ended",
-        says="The end of the first sentence decides for all: when it has ended, the others are cut off.",
+        summary="the loop stops when the *first* sentence has ended",
+        message="The end of the first sentence decides for all: when it has ended, the others are cut off.",
         hints=["What becomes of a long sentence, if the first one of the batch is short?"],
     ),
     Mistake(
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
-        does="sentences that have ended are filled up with token 0, and not with eos",
+        summary="sentences that have ended are filled up with token 0, and not with eos",
         hints=["What should fill up the sentences that have ended?"],
     ),
 ]
@@ -291,7 +291,7 @@ EXERCISE = Exercise(
         "`torch.where(ended, eos_id, best)`.",
         "After at most max_length rounds, or when `ended.all()`, return `target[:, 1:]`: all but the bos.",
     ],
-    told={
+    messages={
         "ignored_bos_id: 1": (
             "The writing begins with token 1. In training, every target began with bos, and its id is an argument."
         ),

@@ -63,15 +63,17 @@ MISTAKES = [
     Mistake(
         "adds_the_two_rates",
         STEPS.but(lower=lambda falling, rising: falling + rising),
-        does="the two rates are added",
-        says="{does}. Only one of them should count at a time.",
+        summary="the two rates are added",
+        message="{summary}. Only one of them should count at a time.",
         hints=["What should the rate be long after the warm-up? Does the straight line still have a say?"],
     ),
     Mistake(
         "the_line_alone_has_the_width",
         STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising)),
-        does="the factor of the width multiplies only the straight line",
-        says="After the warm-up the width of the model makes no difference: brackets are missing, or in another place.",
+        summary="the factor of the width multiplies only the straight line",
+        message=(
+            "After the warm-up the width of the model makes no difference: brackets are missing, or in another place."
+        ),
     ),
 ]
 
@@ -87,7 +89,7 @@ EXERCISE = Exercise(
         "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",
         "`d_model**-0.5` times the `min` of `step**-0.5` and `step * warmup**-1.5`.",
     ],
-    told={
+    messages={
         "shifted_step: step + 1": (
             "Everything comes one step too early, as if steps were counted from 0. Here the first step is number 1."
         ),

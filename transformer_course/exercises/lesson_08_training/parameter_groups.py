@@ -138,8 +138,8 @@ MISTAKES = [
     Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-        does="parameters that modules share are listed several times",
-        says="{does}, and would be decayed and stepped as often. AdamW refuses such groups, or warns of them.",
+        summary="parameters that modules share are listed several times",
+        message="{summary}, and would be decayed and stepped as often. AdamW refuses such groups, or warns of them.",
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
     ),
     Mistake(
@@ -148,8 +148,8 @@ MISTAKES = [
             groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
         ),
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
-        does="all parameters get the weight decay",
-        says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
+        summary="all parameters get the weight decay",
+        message="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
         hints=["Which weight decay has the group of the vectors?"],
     ),
     Mistake(
@@ -159,29 +159,29 @@ MISTAKES = [
                 lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
             )
         ),
-        does="embeddings do not decay",
-        says="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
+        summary="embeddings do not decay",
+        message="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
         hints=["Which group holds the tensor of shape (vocab_size, d)?"],
     ),
     Mistake(
         "weights_of_layers_only",
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
-        does="only the weights of linear layers and embeddings decay",
-        says="{does}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
+        summary="only the weights of linear layers and embeddings decay",
+        message="{summary}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
         hints=["Which group holds the filters, of shape (n, d, d)?"],
     ),
     Mistake(
         "norms_decay",
         by_name(lambda name: "bias" not in name),
-        does="everything decays that is not called bias, the weights of norms included",
-        says="{does}, which are vectors.",
+        summary="everything decays that is not called bias, the weights of norms included",
+        message="{summary}, which are vectors.",
         hints=["Which group holds the weights of the norm?"],
     ),
     Mistake(
         "decides_by_names",
         by_name(lambda name: "norm" not in name and "bias" not in name),
-        does="everything decays that is called neither bias nor norm",
-        says=(
+        summary="everything decays that is called neither bias nor norm",
+        message=(
             "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this "
             "model, which is a vector."
         ),
@@ -190,18 +190,18 @@ MISTAKES = [
     Mistake(
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
-        does="parameters with three axes are grouped with the vectors, not with the matrices",
-        says="A parameter with three axes does not decay. Those with two *and more* should.",
+        summary="parameters with three axes are grouped with the vectors, not with the matrices",
+        message="A parameter with three axes does not decay. Those with two *and more* should.",
         hints=["Into which group does a tensor with 3 axes fall?"],
     ),
     Mistake(
         "a_group_is_empty",
         STEPS.but(others=lambda: []),
         STEPS.but(decaying=lambda: []),
-        does="one of the two groups is empty",
-        says=(
-            "{does}. Do both lists run over the same `model.parameters()`? It is an iterator: the first list uses it "
-            "up, and nothing is left for the second."
+        summary="one of the two groups is empty",
+        message=(
+            "{summary}. Do both lists run over the same `model.parameters()`? It is an iterator: the first list uses "
+            "it up, and nothing is left for the second."
         ),
         hints=["How long are the two lists? What does `list(parameters)` give when it is asked for twice?"],
     ),
@@ -209,8 +209,8 @@ MISTAKES = [
         "leaves_some_out",
         STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
-        does="some parameters are in neither group",
-        says="{does}: they would never be trained. Which numbers of axes are left out?",
+        summary="some parameters are in neither group",
+        message="{summary}: they would never be trained. Which numbers of axes are left out?",
         hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
     ),
     Mistake(
@@ -218,15 +218,15 @@ MISTAKES = [
         STEPS.but(
             groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
-        does="a group says nothing of its weight decay",
-        says="{does}. AdamW then takes its own, and that is not 0.",
+        summary="a group says nothing of its weight decay",
+        message="{summary}. AdamW then takes its own, and that is not 0.",
         hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
     ),
     Mistake(
         "a_fixed_weight_decay",
         STEPS.but(weight_decay=lambda: 0.01),
         STEPS.but(decay=lambda: 0.1).attempt,
-        does="the weight decay is always the same number, whatever the argument says",
+        summary="the weight decay is always the same number, whatever the argument says",
     ),
 ]
 

@@ -113,16 +113,18 @@ MISTAKES = [
             logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), 0.0),
             of_real_tokens=lambda of_tokens: of_tokens,
         ),
-        does="the mask of the padding is applied to the logits",
-        says="The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum.",
+        summary="the mask of the padding is applied to the logits",
+        message=(
+            "The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum."
+        ),
         hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
     ),
     Mistake(
         "the_mean_of_the_tokens",
         STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
-        does="the mean over the tokens is taken, not the sum",
-        says=(
+        summary="the mean over the tokens is taken, not the sum",
+        message=(
             "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are "
             "to be added up."
         ),
@@ -135,8 +137,8 @@ MISTAKES = [
             filling=lambda: 1.0,
             log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
         ),
-        does="the logarithm is taken of a product of probabilities, which becomes 0 for long sentences",
-        says=(
+        summary="the logarithm is taken of a product of probabilities, which becomes 0 for long sentences",
+        message=(
             "The probabilities are multiplied first, and the logarithm comes last. For a long sentence the product is "
             "too small for a float: it becomes 0, and its logarithm −∞."
         ),
@@ -145,8 +147,8 @@ MISTAKES = [
     Mistake(
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
-        does="the likeliest token is taken at each position, not the target",
-        says="{does}: any sentence gets the same.",
+        summary="the likeliest token is taken at each position, not the target",
+        message="{summary}: any sentence gets the same.",
         hints=["What part do the targets play, other than to say what is padding?"],
     ),
     *of_the_pick(
@@ -173,7 +175,7 @@ EXERCISE = Exercise(
         "of the tokens, (batch, n).",
         "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and add up over the positions.",
     ],
-    told=TOLD_OF_GIVEN_TARGETS,
+    messages=TOLD_OF_GIVEN_TARGETS,
     mistakes=MISTAKES,
     stretch=True,
 )

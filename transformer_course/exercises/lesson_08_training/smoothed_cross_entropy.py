@@ -138,13 +138,13 @@ MISTAKES = [
     Mistake(
         "a_fixed_smoothing",
         STEPS.but(smoothing=lambda: 0.1),
-        does="the smoothing is always 0.1, whatever the argument says",
+        summary="the smoothing is always 0.1, whatever the argument says",
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
         STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1)),
-        does="the smoothing is spread over the *other* tokens only",
-        says="{does}. As in torch, the right token gets its part of it, too.",
+        summary="the smoothing is spread over the *other* tokens only",
+        message="{summary}. As in torch, the right token gets its part of it, too.",
         hints=["The right token should get 1 − smoothing + smoothing / V, with V tokens in the vocabulary."],
     ),
     Mistake(
@@ -154,8 +154,8 @@ MISTAKES = [
                 1 - smoothing * of_targets + smoothing_weight * average
             )
         ),
-        does="the brackets round 1 − smoothing are missing",
-        says="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
+        summary="the brackets round 1 − smoothing are missing",
+        message="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
         hints=["What is `1 - 0.1 * 5`?"],
     ),
     Mistake(
@@ -164,8 +164,8 @@ MISTAKES = [
             logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
-        does="padding is masked in the logits, and still counted",
-        says=(
+        summary="padding is masked in the logits, and still counted",
+        message=(
             "The logits at padding are set to 0, and the padding is still counted: even probabilities cost log V there."
         ),
         hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
@@ -177,15 +177,15 @@ MISTAKES = [
                 target_weight * of_targets * real + smoothing_weight * average
             ).sum()
         ),
-        does="the average over the vocabulary is added up at every position, padding included",
-        says="Padding is left out of one of the two terms only: {does}.",
+        summary="the average over the vocabulary is added up at every position, padding included",
+        message="Padding is left out of one of the two terms only: {summary}.",
         hints=["With smoothing 0, does padding change the loss? And with smoothing 0.1?"],
     ),
     Mistake(
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        does="each sentence is averaged first, and then the sentences",
-        says="{does}: a token of a short sentence counts more than one of a long sentence.",
+        summary="each sentence is averaged first, and then the sentences",
+        message="{summary}: a token of a short sentence counts more than one of a long sentence.",
         hints=["A sentence of 1 token and one of 9: how much does each of the ten tokens count?"],
     ),
     another_base(STEPS, "surprises"),
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         "`losses[targets != pad_id].mean()`. Or let `nn.functional.cross_entropy` do all of it: it wants the logits as "
         "(tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
     ],
-    told={
+    messages={
         **mean_loss_mistakes.TOLD,
         **log_probability.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (

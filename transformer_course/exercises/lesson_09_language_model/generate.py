@@ -128,8 +128,8 @@ MISTAKES = [
     Mistake(
         "shows_the_beginning",
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :context_length]),
-        does="the model is shown the *first* tokens of the text, not the last",
-        says=(
+        summary="the model is shown the *first* tokens of the text, not the last",
+        message=(
             "Once the text is longer than the context window, the model is shown its *beginning*, and never sees what "
             "was generated last."
         ),
@@ -138,8 +138,8 @@ MISTAKES = [
     Mistake(
         "shows_the_prompt_only",
         STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
-        does="the model is shown the prompt in every round, not what has been generated",
-        says="In every round the model is shown the prompt alone: what it has generated since never reaches it.",
+        summary="the model is shown the prompt in every round, not what has been generated",
+        message="In every round the model is shown the prompt alone: what it has generated since never reaches it.",
         hints=["How does what is shown in round 2 differ from what is shown in round 1?"],
     ),
     Mistake(
@@ -156,8 +156,8 @@ MISTAKES = [
                 lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)[:, -context_length:]
             )
         ).attempt,
-        does="the text itself is cropped, so that its beginning is lost",
-        says=(
+        summary="the text itself is cropped, so that its beginning is lost",
+        message=(
             "The text itself is cropped, so its beginning is missing in what is returned. Only what the *model* is "
             "shown should be cropped."
         ),
@@ -166,15 +166,15 @@ MISTAKES = [
     Mistake(
         "only_the_new_tokens",
         STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
-        does="the prompt is left out of what is returned",
-        says="Only the new tokens come back. The prompt is part of the text that is asked for.",
+        summary="the prompt is left out of what is returned",
+        message="Only the new tokens come back. The prompt is part of the text that is asked for.",
         hints=["A prompt of 3 tokens and 4 new ones: how many should come back?"],
     ),
     Mistake(
         "counts_the_prompt_as_new",
         STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
-        does="the length of the prompt decides how many tokens are added",
-        says="The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones.",
+        summary="the length of the prompt decides how many tokens are added",
+        message="The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones.",
     ),
     Mistake(
         "returns_inside_the_loop",
@@ -182,14 +182,14 @@ MISTAKES = [
             n_rounds=lambda max_new_tokens: min(max_new_tokens, 1),
             output=lambda text, max_new_tokens: text if max_new_tokens else None,
         ),
-        does="the loop ends after its first round",
+        summary="the loop ends after its first round",
         hints=["With `max_new_tokens=4`, how many columns are added?"],
     ),
     Mistake(
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
-        does="`sample` gets probabilities, not logits",
-        says="`sample` gets probabilities. It takes logits, and takes the softmax itself.",
+        summary="`sample` gets probabilities, not logits",
+        message="`sample` gets probabilities. It takes logits, and takes the softmax itself.",
         hints=["What does the lesson say that `sample` takes?"],
     ),
     Mistake(
@@ -198,8 +198,8 @@ MISTAKES = [
         STEPS.but(
             next_tokens=lambda: lambda next_logits: torch.multinomial(next_logits.softmax(dim=-1), 1)[:, 0]
         ).attempt,
-        does="`sample` is not used",
-        says="The likeliest token is taken, or one is drawn here. How to choose is the argument `sample`.",
+        summary="`sample` is not used",
+        message="The likeliest token is taken, or one is drawn here. How to choose is the argument `sample`.",
         hints=["Where does the argument `sample` occur in the code?"],
     ),
 ]
@@ -219,7 +219,7 @@ EXERCISE = Exercise(
         "The model reads at most `context_length` tokens: show it the last ones, and keep the whole text for the end.",
         "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column and leaves the caller's tensor as it is.",
     ],
-    told={
+    messages={
         "call_left_out_text: so_far": "The model is shown the whole text, however long it is.",
         "ignored_context_length: 1": "The model is shown the last token only. Without a cache, it knows no other.",
     },

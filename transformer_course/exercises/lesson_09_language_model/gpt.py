@@ -96,7 +96,7 @@ EXERCISE = Exercise(
         "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
-    told={
+    messages={
         "inverted_mask": stack.inverted("mask"),
         "function_logits: §.softmax(dim=-1)": Wording(
             "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
@@ -110,14 +110,16 @@ EXERCISE = Exercise(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
-            does="the last norm is used in the loop",
-            says="{does}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
+            summary="the last norm is used in the loop",
+            message="{summary}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
         ),
         Mistake(
             "log_probabilities",
             STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
-            does="a log-softmax is taken of the logits",
-            says="{does}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
+            summary="a log-softmax is taken of the logits",
+            message=(
+                "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned."
+            ),
             hints=["What does `F.cross_entropy` do first with what it is given?"],
         ),
     ],

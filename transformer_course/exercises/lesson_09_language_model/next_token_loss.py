@@ -131,8 +131,8 @@ MISTAKES = [
     Mistake(
         "no_shift",
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
-        does="the logits at t are compared with the token at t itself",
-        says=(
+        summary="the logits at t are compared with the token at t itself",
+        message=(
             "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
             "at once, and can continue nothing."
         ),
@@ -141,8 +141,8 @@ MISTAKES = [
     Mistake(
         "shifted_the_wrong_way",
         STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
-        does="the logits at t are compared with the token at t − 1",
-        says="The shift goes the wrong way: each position is asked for the token *before* it.",
+        summary="the logits at t are compared with the token at t − 1",
+        message="The shift goes the wrong way: each position is asked for the token *before* it.",
         hints=["Which token should the logits at position 0 predict?"],
     ),
     Mistake(
@@ -151,8 +151,8 @@ MISTAKES = [
             predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
             targets=lambda tokens: tokens.flatten()[None, 1:],
         ),
-        does="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
-        says=(
+        summary="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
+        message=(
             "Right for one text. The texts are made one long list before the shift, so the last position of each is "
             "asked for the first token of the *next* text."
         ),
@@ -164,8 +164,8 @@ MISTAKES = [
             of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
             total=lambda losses, real: (losses * real).sum(),
         ),
-        does="what `gather` returns keeps its last axis, of length 1",
-        says=(
+        summary="what `gather` returns keeps its last axis, of length 1",
+        message=(
             "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
             "position meets every other one."
         ),
@@ -177,8 +177,8 @@ MISTAKES = [
     Mistake(
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
-        does="padding is looked for in the tokens that predict, not in those that are predicted",
-        says=(
+        summary="padding is looked for in the tokens that predict, not in those that are predicted",
+        message=(
             "Padding is looked for in the tokens that *predict*. So the last real token of a text is still asked for "
             "the padding that follows it."
         ),
@@ -191,8 +191,8 @@ MISTAKES = [
             predictions=lambda predictions, targets, pad_id: predictions * (targets != pad_id).unsqueeze(-1),
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
-        does="padding is masked in the logits, and still counted",
-        says=(
+        summary="padding is masked in the logits, and still counted",
+        message=(
             "The logits at padding are set to 0, and the padding is still counted: equal probabilities cost log V "
             "there."
         ),
@@ -201,15 +201,15 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        does="the mean of each text is taken first, and then the mean of these",
-        says="{does}: a token of a short text counts more than one of a long text.",
+        summary="the mean of each text is taken first, and then the mean of these",
+        message="{summary}: a token of a short text counts more than one of a long text.",
         hints=["Two texts with 1 and 9 predictions: how much does each of the 10 count?"],
     ),
     Mistake(
         "counts_the_first_tokens",
         STEPS.but(n_tokens=lambda tokens, pad_id: (tokens != pad_id).sum()),
-        does="the sum is divided by the number of real *tokens*, the first of each text included",
-        says=(
+        summary="the sum is divided by the number of real *tokens*, the first of each text included",
+        message=(
             "The sum is divided by the number of all real tokens. The first token of a text is predicted by nothing, "
             "so there is one prediction less in each text."
         ),
@@ -219,8 +219,8 @@ MISTAKES = [
         "divides_by_the_length",
         STEPS.but(n_tokens=lambda tokens: tokens.shape[1]),
         STEPS.but(n_tokens=lambda targets: targets.shape[1]),
-        does="the sum is divided by the length of the texts",
-        says="{does}, not by the number of real targets in the batch.",
+        summary="the sum is divided by the length of the texts",
+        message="{summary}, not by the number of real targets in the batch.",
         hints=["Does the loss double if the same texts are in the batch twice?"],
     ),
     *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
@@ -243,6 +243,6 @@ EXERCISE = Exercise(
         "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
         "`losses[targets != pad_id].mean()`.",
     ],
-    told={**mean_loss_mistakes.TOLD, **log_probability.TOLD},
+    messages={**mean_loss_mistakes.TOLD, **log_probability.TOLD},
     mistakes=MISTAKES,
 )

@@ -83,10 +83,10 @@ MISTAKES = [
     Mistake(
         "no_token_more",
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[-2] if n_accepted == len(q) else rest),
-        does="when all tokens are accepted, the last row of p, which follows them, is not used",
+        summary="when all tokens are accepted, the last row of p, which follows them, is not used",
     ),
     Mistake(
-        "no_chance", STEPS.but(passed=lambda ratios: ratios >= 1), does="a token is rejected wherever p is below q"
+        "no_chance", STEPS.but(passed=lambda ratios: ratios >= 1), summary="a token is rejected wherever p is below q"
     ),
 ]
 
@@ -103,7 +103,7 @@ EXERCISE = Exercise(
         "`passed.cumprod(dim=0)` is 1 up to the first rejection, and 0 from there on.",
         "In the row n of a rejection, `(p[n] - q[n]).clamp(min=0)`, divided by its sum; without one, `p[-1]`.",
     ],
-    told={
+    messages={
         "part_left_out_rest: p[n_accepted]": Wording(
             "{summary}. Tokens that are likely in p were accepted often already, so they would come too often.",
             summary="the replacement is drawn from p itself",

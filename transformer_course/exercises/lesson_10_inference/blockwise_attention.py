@@ -217,8 +217,8 @@ MISTAKES = [
     Mistake(
         "all_keys_at_once",
         STEPS.but(block=lambda keys: keys.shape[-2]),
-        does="all the keys are used at once",
-        says=(
+        summary="all the keys are used at once",
+        message=(
             "The numbers are right, but somewhere the scores of a query with *all* keys are held at once, and with "
             "many keys that is what takes the memory."
         ),
@@ -228,8 +228,8 @@ MISTAKES = [
         "last_block_left_out",
         STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
         STEPS.but(starts=lambda starts: starts[:-1]),
-        does="the last block is left out",
-        says="{does}, or is left out where it is shorter than the others.",
+        summary="the last block is left out",
+        message="{summary}, or is left out where it is shorter than the others.",
         hints=["5 keys in blocks of 2: how many blocks are there?"],
     ),
     Mistake(
@@ -238,15 +238,15 @@ MISTAKES = [
             block_keys=lambda keys, block: lambda start: keys[start : start + block],
             block_values=lambda values, block: lambda start: values[start : start + block],
         ),
-        does="the axis that is cut into blocks is counted from the front",
-        says="{does}: with another number of axes in front, something else is cut than the keys.",
+        summary="the axis that is cut into blocks is counted from the front",
+        message="{summary}: with another number of axes in front, something else is cut than the keys.",
         hints=["Of keys of shape (2, 3, 11, 6), what does `keys[0:4]` hold?"],
     ),
     Mistake(
         "sums_never_corrected",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
-        does="the sums so far are not brought to the new maximum",
-        says=(
+        summary="the sums so far are not brought to the new maximum",
+        message=(
             "Where a block brings a larger score, the sums of the blocks before it still belong to the old maximum. "
             "Either they are not corrected, or the correction is computed when the old maximum is gone."
         ),
@@ -261,28 +261,28 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
         ),
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
-        does="only the last block counts, and what was summed before it is lost",
-        says=(
-            "{does}. Look at what the sums so far are multiplied by: it is 0 where the old maximum is still −∞. Is the "
-            "new maximum kept for the next block?"
+        summary="only the last block counts, and what was summed before it is lost",
+        message=(
+            "{summary}. Look at what the sums so far are multiplied by: it is 0 where the old maximum is still −∞. Is "
+            "the new maximum kept for the next block?"
         ),
         hints=["What is `largest` when the second block begins?"],
     ),
     Mistake(
         "nan_in_the_first_block",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
-        does="every number becomes nan in the first block",
-        says=(
-            "{does}. The old maximum is −∞ there: `exp` of −∞ is 0, but `exp` of ∞ is ∞, and ∞ · 0 and ∞ − ∞ are nan. "
-            "Look at where the old maximum is used, and with which sign."
+        summary="every number becomes nan in the first block",
+        message=(
+            "{summary}. The old maximum is −∞ there: `exp` of −∞ is 0, but `exp` of ∞ is ∞, and ∞ · 0 and ∞ − ∞ are "
+            "nan. Look at where the old maximum is used, and with which sign."
         ),
         hints=["In the first block, what should the sums so far be multiplied by, and what does your code give?"],
     ),
     Mistake(
         "maximum_of_the_block",
         STEPS.but(new_largest=lambda: lambda largest, in_block: in_block),
-        does="the maximum is that of the newest block, not of all so far",
-        says=(
+        summary="the maximum is that of the newest block, not of all so far",
+        message=(
             "Nearly: the maximum is that of the newest block, even where an earlier one had a larger score. Then the "
             "correction is above 1, and overflows for large scores."
         ),
@@ -291,8 +291,8 @@ MISTAKES = [
     Mistake(
         "begins_at_zero",
         STEPS.but(start=lambda start: (torch.zeros_like(start[0]), *start[1:])),
-        does="the maximum begins at 0, not at −∞",
-        says=(
+        summary="the maximum begins at 0, not at −∞",
+        message=(
             "The maximum begins at 0. Where all the scores of a query are far below 0, all its exponentials are 0, and "
             "0/0 is nan."
         ),
@@ -309,8 +309,8 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
             output=lambda sums: sums[0],
         ),
-        does="a softmax is taken in each block, as if all blocks were equally important",
-        says=(
+        summary="a softmax is taken in each block, as if all blocks were equally important",
+        message=(
             "A softmax is taken in each block by itself, so every block counts as much as any other. A block of small "
             "scores should count for little."
         ),
@@ -319,7 +319,7 @@ MISTAKES = [
     Mistake(
         "divides_in_every_block",
         divides_in_every_block,
-        says=(
+        message=(
             "The weighted sum is divided by the sum of the exponentials in every block, and the next block adds to "
             "the quotient as if it had not been."
         ),
@@ -353,7 +353,7 @@ EXERCISE = Exercise(
         "`torch.exp(scores - new_largest)`, and both sums: correction · sum so far + what the block adds. "
         "Begin with a maximum of −∞.",
     ],
-    told={
+    messages={
         "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": (
             "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far "
             "below 0, all are 0. Look at what is subtracted from the scores."

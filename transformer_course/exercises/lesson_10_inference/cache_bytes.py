@@ -77,7 +77,7 @@ MISTAKES = [
     Mistake(
         "forgets_bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
-        does="`bytes_per_number` does not count",
+        summary="`bytes_per_number` does not count",
         hints=[
             "Does the count change when `bytes_per_number` changes?",
             "How many bytes does a number take in float32, and how many in 16 bits?",
@@ -90,16 +90,16 @@ MISTAKES = [
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads * n_kv_heads),
         STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
-        does="`d_head` is divided by the number of heads",
-        says="{does}, as if it were d_model. It is the width of one head already.",
+        summary="`d_head` is divided by the number of heads",
+        message="{summary}, as if it were d_model. It is the width of one head already.",
         hints=["How wide is the key of one head?"],
     ),
     Mistake(
         "divided_by_the_bytes",
         STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
         STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
-        does="the numbers are divided by the bytes of one, not multiplied",
-        says="The numbers are divided by the bytes of one. With larger numbers, the cache should get larger.",
+        summary="the numbers are divided by the bytes of one, not multiplied",
+        message="The numbers are divided by the bytes of one. With larger numbers, the cache should get larger.",
         hints=["Numbers of 4 bytes, or of 2: which cache is larger?"],
     ),
 ]
@@ -118,7 +118,7 @@ EXERCISE = Exercise(
         "Two times n_layers · n_kv_heads · d_head numbers for one token; then times length, batch and "
         "bytes_per_number.",
     ],
-    told={
+    messages={
         "part_left_out_per_token: kinds * width": Wording(
             summary="`n_layers` does not count",
             hints=["Do two layers project the same vectors with the same matrices?"],

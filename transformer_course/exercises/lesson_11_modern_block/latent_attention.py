@@ -91,44 +91,44 @@ MISTAKES = [
             keys=lambda latent, w_k: latent[:, None] @ w_k[:1], values=lambda latent, w_v: latent[:, None] @ w_v[:1]
         ),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k[:1]),
-        does="all heads use the keys of the first head",
-        says="All heads use what the *first* head makes of the latent vectors: that is multi-query attention.",
+        summary="all heads use the keys of the first head",
+        message="All heads use what the *first* head makes of the latent vectors: that is multi-query attention.",
         hints=["`w_k` has a matrix for each head. Which of them counts in your result?"],
     ),
     Mistake(
         "mean_of_the_matrices",
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.mean(dim=0)),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.sum(dim=0)),
-        does="the heads' matrices of keys are put together into one",
+        summary="the heads' matrices of keys are put together into one",
         hints=["Does the second head of your result change if only the first matrix of `w_k` does?"],
     ),
     Mistake(
         "averages_over_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
-        does="the heads' outputs are put together into one",
+        summary="the heads' outputs are put together into one",
         hints=["How many axes has the output that is asked for?"],
     ),
     Mistake(
         "merges_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).transpose(1, 2).flatten(2)),
-        does="the heads are put side by side",
-        says="{does}. That comes later; here each head keeps its own axis.",
+        summary="the heads are put side by side",
+        message="{summary}. That comes later; here each head keeps its own axis.",
         hints=["How many axes has the output that is asked for?"],
     ),
     Mistake(
         "hides_what_comes_later",
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1)),
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1).nan_to_num()),
-        does="later keys are hidden from earlier queries",
-        says="{does}. Here all keys are in the cache, so all are past.",
+        summary="later keys are hidden from earlier queries",
+        message="{summary}. Here all keys are in the cache, so all are past.",
         hints=["Is a mask among the arguments?"],
     ),
     Mistake(
         "turned_matrices",
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.reshape(len(w_k), w_k.shape[2], -1).mT),
-        does="the matrices of the keys are reshaped and then transposed",
-        says="{does}, which mixes their numbers. They have the right shape, (r, d), as they are.",
+        summary="the matrices of the keys are reshaped and then transposed",
+        message="{summary}, which mixes their numbers. They have the right shape, (r, d), as they are.",
         hints=["Which axis of `w_k` meets the latent vector? Where does it stand already?"],
     ),
 ]
@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         "The values come in the same way from `w_v`.",
         "The rest is scaled dot-product attention for each head: no mask, and a score adds up d products.",
     ],
-    told={
+    messages={
         "length_scores: latent.shape[-1]": Wording(
             "{summary}. A product adds up as many numbers as a query has.",
             summary="the products are divided by the root of the *latent* width",

@@ -169,21 +169,23 @@ MISTAKES = [
         "not_frozen",
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
         STEPS.but(base=bias_thawed),
-        does="the layer is not frozen, or not all of it",
-        says="The layer that came is not frozen, or not all of it: there are parameters of it that require gradients.",
+        summary="the layer is not frozen, or not all of it",
+        message=(
+            "The layer that came is not frozen, or not all of it: there are parameters of it that require gradients."
+        ),
         hints=["How many parameters of the module have `requires_grad` set to True? Only `a` and `b` should."],
     ),
     Mistake(
         "b_does_not_start_at_zero",
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
-        does="`b` does not start at 0",
-        says="{does}, so the layer is another one before anything is learned. Look at `__init__`.",
+        summary="`b` does not start at 0",
+        message="{summary}, so the layer is another one before anything is learned. Look at `__init__`.",
         hints=["Before the first step of training, which output should come out? That of the layer that came."],
     ),
     Mistake(
         "a_starts_at_zero",
         made(lambda module: nn.init.zeros_(module.a)),
-        says=(
+        message=(
             "`a` starts at 0, as `b` does. Then no gradient reaches either of them: that of `a` is multiplied by `b`, "
             "and that of `b` by `a`. Nothing would ever be learned. Look at `__init__`."
         ),
@@ -196,7 +198,7 @@ MISTAKES = [
     Mistake(
         "only_a_starts_at_zero",
         made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
-        says=(
+        message=(
             "`a` starts at 0, and `b` does not. The change begins at 0, too, but as agreed it is `b` that starts at 0. "
             "Look at `__init__`."
         ),
@@ -211,7 +213,7 @@ MISTAKES = [
         made(lambda module: turned(module, "a", "b")),
         made(lambda module: turned(module, "a")),
         made(lambda module: turned(module, "b")),
-        says=(
+        message=(
             "`a` or `b` has its two sizes the other way round. As in `nn.Linear`, the outputs come first. Look at "
             "`__init__`."
         ),
@@ -225,7 +227,7 @@ MISTAKES = [
         "no_parameters",
         made(no_longer_parameters),
         Layers,
-        says=(
+        message=(
             "The module has no parameters `a` and `b`: they are plain tensors, which no optimizer is given, or layers, "
             "whose parameters have other names. Look at `__init__`."
         ),
@@ -234,19 +236,19 @@ MISTAKES = [
     Mistake(
         "scaled_by_alpha",
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
-        does="the change is multiplied by alpha, which is not divided by the rank",
+        summary="the change is multiplied by alpha, which is not divided by the rank",
     ),
     Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
-        does="the output of the frozen layer is multiplied by the factor",
-        says="{does}, too. Look at the brackets.",
+        summary="the output of the frozen layer is multiplied by the factor",
+        message="{summary}, too. Look at the brackets.",
         hints=["With `b` 0, what should come out? And if alpha is doubled?"],
     ),
     Mistake(
         "merged_in_forward",
         MergesItsChange,
-        says=(
+        message=(
             "The change is written into the frozen weight at a call: it is added again and again, and no gradient "
             "reaches `a` and `b`. A call should leave all parameters as they are. Look at what is written into."
         ),

@@ -106,8 +106,8 @@ MISTAKES = [
             wide=lambda wide, axis: wide - wide.mean(dim=axis, keepdim=True),
             mean_square=lambda wide, axis: wide.var(dim=axis, keepdim=True),
         ),
-        does="the variance is taken, with d − 1",
-        says=(
+        summary="the variance is taken, with d − 1",
+        message=(
             "The variance is taken, the one of `var` and `std`, which subtract the mean and divide by d − 1. RMSNorm "
             "takes the mean of the squares of x itself. Look at how the mean square is computed."
         ),
@@ -117,9 +117,9 @@ MISTAKES = [
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)).attempt,
-        does="one mean is taken of the squares of all positions of a sentence together",
-        says=(
-            "{does}. Then each position depends on the others, and on the padding. Look at which axes are averaged "
+        summary="one mean is taken of the squares of all positions of a sentence together",
+        message=(
+            "{summary}. Then each position depends on the others, and on the padding. Look at which axes are averaged "
             "over."
         ),
         hints=["Change the last vector of a sentence. May the output for the first one change?"],
@@ -128,8 +128,8 @@ MISTAKES = [
         "over_the_positions",
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
-        does="the mean runs over the positions, the axis before the last",
-        says=(
+        summary="the mean runs over the positions, the axis before the last",
+        message=(
             "The mean runs over the positions, so positions mix. It should be over the features of each position. Look "
             "at the axis."
         ),
@@ -140,8 +140,8 @@ MISTAKES = [
         "root_without_a_gradient",
         STEPS.but(root=lambda root: root.detach()),
         STEPS.but(wide=lambda wide: wide.detach()).attempt,
-        does="the root is taken for a fixed number on the way back",
-        says=(
+        summary="the root is taken for a fixed number on the way back",
+        message=(
             "The numbers are right, and the gradient at x is not: what x is divided by is taken for a fixed number on "
             "the way back. It is made of x, and changes with it. Look for `no_grad`, `detach` or `.data`."
         ),
@@ -152,7 +152,7 @@ MISTAKES = [
         STEPS.but(normalised=lambda wide, root: wide.div_(root)).attempt,
         STEPS.but(normalised=lambda wide, root: wide.div_(root.detach())).attempt,
         STEPS.but(squares=lambda wide: wide.clone().square(), normalised=lambda wide, root: wide.div_(root)).attempt,
-        says=(
+        message=(
             "x is divided in place. `.float()` makes no copy of what is in float32 already, so this writes into x "
             "itself, and the caller may still need it. Look at what `/=` does to a tensor."
         ),
@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         "the result back with `.to(x.dtype)`.",
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
-    told={
+    messages={
         "call_left_out_wide": (
             "x is squared in its own dtype, and in float16 that overflows. float32 comes too late, or not at all."
         ),

@@ -91,7 +91,7 @@ MISTAKES = [
         "worst_experts",
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
-        does="the experts with the smallest logits are chosen",
+        summary="the experts with the smallest logits are chosen",
         hints=[BEST],
     ),
     Mistake(
@@ -103,8 +103,8 @@ MISTAKES = [
                 logits.argsort(dim=-1, descending=True).argsort(dim=-1)[:, :k],
             )
         ),
-        does="ranks are returned, from 0 to k − 1, and not the places of the chosen logits",
-        says=(
+        summary="ranks are returned, from 0 to k − 1, and not the places of the chosen logits",
+        message=(
             "What is returned as experts are ranks, not places: which is the best, the second best … The number of an "
             "expert is the place of its logit in the row. Look at what stands for `experts`."
         ),
@@ -130,8 +130,8 @@ MISTAKES = [
             experts=lambda logits, k: logits.mT.topk(k, dim=-1).indices,
             chosen=lambda logits, experts: logits.mT.gather(-1, experts),
         ).attempt,
-        does="each expert chooses tokens, as the largest logits are sought along the first axis",
-        says=(
+        summary="each expert chooses tokens, as the largest logits are sought along the first axis",
+        message=(
             "The largest logits are sought along the first axis: each expert chooses tokens. That exists, and is "
             "called expert choice; here each token chooses experts. Look at the axis."
         ),
@@ -140,17 +140,17 @@ MISTAKES = [
     Mistake(
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
-        does="the experts are put in another order than their weights",
-        says="{does}, so that weights meet the wrong experts. Look for a sort of one without the other.",
+        summary="the experts are put in another order than their weights",
+        message="{summary}, so that weights meet the wrong experts. Look for a sort of one without the other.",
         hints=["In which order do the experts stand, and in which the weights?"],
     ),
     Mistake(
         "without_a_gradient",
         STEPS.but(chosen=lambda chosen: chosen.detach()),
         STEPS.but(weights=lambda weights: weights.detach()).attempt,
-        does="no gradient reaches the logits",
-        says=(
-            "The numbers are right, and {does}. The weights are the only way on which one can: which experts are "
+        summary="no gradient reaches the logits",
+        message=(
+            "The numbers are right, and {summary}. The weights are the only way on which one can: which experts are "
             "chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
         ),
         hints=["Through what does the loss depend on the logits?"],
@@ -162,8 +162,8 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: chosen.sigmoid()),
         STEPS.but(weights=lambda chosen: shares(chosen.sigmoid())),
         STEPS.but(logits=lambda logits: logits.sigmoid()).attempt,
-        does="a sigmoid makes the weights, not a softmax",
-        says=(
+        summary="a sigmoid makes the weights, not a softmax",
+        message=(
             "A sigmoid makes the weights: it looks at each logit alone. Some newer models do so; here, as in Mixtral, "
             "the weights are a softmax. Look at the function."
         ),
@@ -174,16 +174,16 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: chosen.softmax(dim=0)),
         STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
         STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
-        does="the softmax runs over the tokens",
-        says="{does}: a token's weights depend on its neighbours. Look at its axis.",
+        summary="the softmax runs over the tokens",
+        message="{summary}: a token's weights depend on its neighbours. Look at its axis.",
         hints=[SUMS],
     ),
     Mistake(
         "a_weight_for_every_expert",
         STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
         STEPS.but(output=table),
-        does="the weights have a column for every expert, 0 where it is not chosen",
-        says=(
+        summary="the weights have a column for every expert, 0 where it is not chosen",
+        message=(
             "The weights have a column for every expert, most of them 0. Asked for are k of them, in the order of the "
             "chosen experts. Look at the shape of the weights."
         ),
@@ -205,7 +205,7 @@ EXERCISE = Exercise(
         "The weights of a token sum to 1 over its k experts, so the softmax runs over the chosen logits.",
         "`chosen, experts = logits.topk(k, dim=-1)`, and the weights are `torch.softmax(chosen, dim=-1)`.",
     ],
-    told={
+    messages={
         "reversed_weights: §.flip(-1)": (
             "The weights are put in another order than their experts, so that experts get the wrong weights. "
             "Look for a sort of one without the other."

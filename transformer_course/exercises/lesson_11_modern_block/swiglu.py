@@ -85,8 +85,8 @@ MISTAKES = [
     Mistake(
         "silu_on_both",
         STEPS.but(up=lambda up: F.silu(up)),
-        does="what `w_up` makes of x goes through SiLU",
-        says=(
+        summary="what `w_up` makes of x goes through SiLU",
+        message=(
             "What `w_up` makes of x goes through SiLU as well. Only the gates do; what passes through them stays as it "
             "is. Look at the number of functions."
         ),
@@ -95,16 +95,16 @@ MISTAKES = [
     Mistake(
         "sigmoid_of_the_negative",
         STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
-        does="z is multiplied by the sigmoid of −z, which should be that of z",
-        says="SiLU closes the gates that it should open: {does}. Look at the sign in the exponential.",
+        summary="z is multiplied by the sigmoid of −z, which should be that of z",
+        message="SiLU closes the gates that it should open: {summary}. Look at the sign in the exponential.",
         hints=["SiLU of 10 is nearly 10. What comes out for 10?"],
     ),
     Mistake(
         "no_gate",
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
-        does="`w_gate` has no part",
-        says="{does}, and nothing is multiplied: this is a network without a gate. A step is missing.",
+        summary="`w_gate` has no part",
+        message="{summary}, and nothing is multiplied: this is a network without a gate. A step is missing.",
         hints=["After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"],
     ),
     dropped(STEPS, "gated", "output"),
@@ -123,7 +123,7 @@ EXERCISE = Exercise(
         "The gates and what `w_up` makes of x have the same shape, and are multiplied number by number, with `*`.",
         "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`.",
     ],
-    told={
+    messages={
         "sibling_opened: torch.sigmoid(gate)": (
             "A sigmoid takes the place of SiLU: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for "
             "Swish, another name of SiLU. Look at the function."

@@ -165,9 +165,10 @@ MISTAKES = [
     Mistake(
         "a_new_cache_for_every_token",
         STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
-        does="every token gets an empty cache",
-        says=(
-            "{does}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is made."
+        summary="every token gets an empty cache",
+        message=(
+            "{summary}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is "
+            "made."
         ),
         hints=["How many tokens are in the cache at the third call?"],
     ),
@@ -177,8 +178,8 @@ MISTAKES = [
             piece=lambda tokens: lambda position: tokens[:, : position + 1],
             logits=lambda: lambda logits: logits[:, -1:],
         ),
-        does="the model is shown all tokens so far, beside the cache",
-        says=(
+        summary="the model is shown all tokens so far, beside the cache",
+        message=(
             "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
             "several times. Look at what is given to it besides the cache."
         ),
@@ -188,8 +189,8 @@ MISTAKES = [
         "the_whole_with_a_cache_too",
         STEPS.but(differences=then_all_with_the_cache),
         STEPS.but(differences=all_with_the_cache_first),
-        does="the run on the whole text is made with a cache",
-        says=(
+        summary="the run on the whole text is made with a cache",
+        message=(
             "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
             "cache, and the other has none."
         ),
@@ -199,7 +200,7 @@ MISTAKES = [
         "nothing_is_taken_from_the_cache",
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
-        says=(
+        message=(
             "Nothing is ever found, not even in a model with a fault. Either all tokens are read in one call, so that "
             "nothing is taken from the cache, or a run is compared with itself."
         ),
@@ -213,18 +214,18 @@ MISTAKES = [
         "the_first_token_not_in_the_cache",
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
-        does="the first token is never read with the cache",
-        says="{does}, and so it is missing for all that follow. Look at where the loop begins.",
+        summary="the first token is never read with the cache",
+        message="{summary}, and so it is missing for all that follow. Look at where the loop begins.",
         hints=["What is in the cache when the second token is read?"],
     ),
     Mistake(
         "only_the_last_position",
         STEPS.but(differences=lambda differences: differences[:, -1]),
         STEPS.but(differences=lambda differences: differences[:, -1:]),
-        does="only the last position counts",
-        says=(
-            "{does}: it alone is compared, or read by itself, or each round overwrites what the one before it found. A "
-            "fault that shows earlier stays unseen."
+        summary="only the last position counts",
+        message=(
+            "{summary}: it alone is compared, or read by itself, or each round overwrites what the one before it "
+            "found. A fault that shows earlier stays unseen."
         ),
         hints=["Take a model with a fault at its first token. Is that one compared?"],
     ),
@@ -232,7 +233,7 @@ MISTAKES = [
         "leaves_the_last_position_out",
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
-        does="the last position is not compared",
+        summary="the last position is not compared",
         hints=["Which positions does `range(n - 1)` visit?"],
     ),
 ]
@@ -254,7 +255,7 @@ EXERCISE = Exercise(
         "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
         "`model.train(...)` can leave the model as it was.",
     ],
-    told={
+    messages={
         "option_left_out_call": (
             "The model is not given the cache when it reads single tokens, and so each is a text of its own. "
             "Look at what the model is called with."

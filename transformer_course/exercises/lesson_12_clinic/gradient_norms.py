@@ -163,8 +163,8 @@ MISTAKES = [
     Mistake(
         "those_without_a_gradient_left_out",
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
-        does="parameters that no gradient has reached are left out",
-        says=(
+        summary="parameters that no gradient has reached are left out",
+        message=(
             "Parameters that no gradient has reached are missing, and they are what an examination looks for. Look at "
             "what becomes of a `grad` that is None."
         ),
@@ -173,15 +173,15 @@ MISTAKES = [
     Mistake(
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
-        does="the mean of the absolute numbers is taken",
-        says="{does}. The norm of a vector is its length.",
+        summary="the mean of the absolute numbers is taken",
+        message="{summary}. The norm of a vector is its length.",
     ),
     Mistake(
         "numbers_that_cancel",
         of_signed_numbers(lambda numbers: numbers.sum()),
         of_signed_numbers(lambda numbers: numbers.mean()),
-        does="the numbers are added up with their signs",
-        says=(
+        summary="the numbers are added up with their signs",
+        message=(
             "The numbers of a gradient are added up with their signs, so that they cancel: a large gradient may show "
             "as 0. Look at what is done before the sum."
         ),
@@ -191,13 +191,13 @@ MISTAKES = [
         "norms_of_the_parameters",
         STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
         STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
-        does="the norm is that of the parameter itself, not of its gradient",
-        says="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
+        summary="the norm is that of the parameter itself, not of its gradient",
+        message="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
     ),
     Mistake(
         "one_norm_for_each_module",
         of_each_child,
-        says="The parameters of each module are put together. One norm for each *parameter* is asked for.",
+        message="The parameters of each module are put together. One norm for each *parameter* is asked for.",
         hints=[
             "How many names are in the dict, and how many has the model?",
             "A bias may learn where the weight beside it does not.",

@@ -190,9 +190,10 @@ MISTAKES = [
     Mistake(
         "adds_the_same_to_all",
         STEPS.but(another=lambda: lambda vector: vector + 1),
-        does="the same number is added to all numbers of an input",
-        says=(
-            "{does}. A norm takes that out again, and so the dependence stays unseen. Look at how the input is changed."
+        summary="the same number is added to all numbers of an input",
+        message=(
+            "{summary}. A norm takes that out again, and so the dependence stays unseen. Look at how the input is "
+            "changed."
         ),
         hints=["What does a layer norm make of x + 1?"],
     ),
@@ -200,15 +201,17 @@ MISTAKES = [
         "made_of_what_was_there",
         STEPS.but(another=lambda: lambda vector: 0 * vector),
         STEPS.but(another=lambda: lambda vector: 2 * vector),
-        does="the new input is the old one times a number, such as 0",
-        says="{does}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed.",
+        summary="the new input is the old one times a number, such as 0",
+        message=(
+            "{summary}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed."
+        ),
         hints=["What if the input is zero, as that of padding often is?"],
     ),
     Mistake(
         "the_other_axis_changed",
         STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
-        does="the same number of all inputs is changed, not one input",
-        says=(
+        summary="the same number of all inputs is changed, not one input",
+        message=(
             "In each round one number of *all* inputs is changed: `x` has the shape (n_in, d), and its second axis is "
             "the width. Look at the index."
         ),
@@ -217,8 +220,8 @@ MISTAKES = [
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        does="all earlier inputs are changed, too, by earlier rounds",
-        says=(
+        summary="all earlier inputs are changed, too, by earlier rounds",
+        message=(
             "Together with an input, all those before it are changed: what one round changes stays changed. An output "
             "that moves may depend on any of them."
         ),
@@ -227,8 +230,8 @@ MISTAKES = [
     Mistake(
         "writes_into_x",
         STEPS.but(copy=lambda x: lambda: x),
-        does="`x` itself is changed, not a copy",
-        says=(
+        summary="`x` itself is changed, not a copy",
+        message=(
             "x itself is changed, for every later round and for whoever called. `b = a` gives a tensor a second name "
             "and copies nothing."
         ),
@@ -238,8 +241,8 @@ MISTAKES = [
         "sums_of_the_outputs",
         STEPS.but(size=lambda: lambda differences: differences.sum(dim=-1).abs()),
         STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
-        does="the numbers of an output are added up with their signs, so that changes may cancel",
-        says=(
+        summary="the numbers of an output are added up with their signs, so that changes may cancel",
+        message=(
             "The numbers of an output are added up with their signs, before changes or gradients are looked at. Where "
             "they always add up to the same, as those after a norm do, no dependence shows."
         ),
@@ -248,8 +251,8 @@ MISTAKES = [
     Mistake(
         "one_answer_for_all_outputs",
         STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
-        does="there is one answer for all outputs together",
-        says=(
+        summary="there is one answer for all outputs together",
+        message=(
             "For each input there is one answer for all outputs together: whether any of them moves. Look at how many "
             "numbers become one."
         ),

@@ -55,28 +55,28 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
-        does="the mean of each micro-batch is taken first, and then the mean of these",
-        says="This is the mean of the means: a token of a short micro-batch counts more than one of a long one.",
+        summary="the mean of each micro-batch is taken first, and then the mean of these",
+        message="This is the mean of the means: a token of a short micro-batch counts more than one of a long one.",
         hints=["Two micro-batches of 2 and 11 tokens: how much does each of the 13 tokens count?"],
     ),
     Mistake(
         "sum_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        does="the means of the micro-batches are added up",
-        says="{does}: the more micro-batches, the larger the loss.",
+        summary="the means of the micro-batches are added up",
+        message="{summary}: the more micro-batches, the larger the loss.",
         hints=["Cut the same batch into twice as many parts. Should the loss double?"],
     ),
     Mistake(
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
-        does="the number of micro-batches is taken for that of the tokens",
-        says="{does}. Tokens are what the mean is taken over.",
+        summary="the number of micro-batches is taken for that of the tokens",
+        message="{summary}. Tokens are what the mean is taken over.",
     ),
     Mistake(
         "weights_the_sums",
         STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
-        does="the sums are multiplied by the numbers of tokens before they are added up",
-        says="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
+        summary="the sums are multiplied by the numbers of tokens before they are added up",
+        message="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
         hints=["One micro-batch of 7 tokens: what is the loss, and what comes out?"],
     ),
 ]
@@ -93,7 +93,7 @@ EXERCISE = Exercise(
         "The loss of the batch is a mean over all its tokens. Which sum is divided by which number?",
         "Add up first, divide once at the end.",
     ],
-    told={
+    messages={
         "sibling_total: losses.mean()": (
             "The sum is divided by the number of tokens *and* by that of the micro-batches. One division is enough."
         ),

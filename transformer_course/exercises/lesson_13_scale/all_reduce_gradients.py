@@ -86,8 +86,8 @@ MISTAKES = [
         "mean_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.mean(dim=0)),
         STEPS.but(mean=lambda gradients, n_tokens: gradients[n_tokens > 0].mean(dim=0)),
-        does="the workers' gradients are averaged as if all had as many tokens",
-        says=(
+        summary="the workers' gradients are averaged as if all had as many tokens",
+        message=(
             "All workers count the same, however many tokens they have, so a token of a worker with few tokens counts "
             "more than the others."
         ),
@@ -96,23 +96,23 @@ MISTAKES = [
     Mistake(
         "sum_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
-        does="the workers' gradients are added up and divided by nothing",
-        says="The workers' gradients are added up: the more workers, the larger the step.",
+        summary="the workers' gradients are added up and divided by nothing",
+        message="The workers' gradients are added up: the more workers, the larger the step.",
         hints=["Two workers with the same texts: should the gradient be twice that of one?"],
     ),
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
-        does="the number of workers is taken for that of the tokens",
-        says="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
+        summary="the number of workers is taken for that of the tokens",
+        message="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
         hints=["One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?"],
     ),
     Mistake(
         "every_worker_keeps_its_own",
         STEPS.but(reduced=lambda of_sums, count: of_sums / count),
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
-        does="nothing is added up over the workers: each keeps a gradient of its own",
-        says="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
+        summary="nothing is added up over the workers: each keeps a gradient of its own",
+        message="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
         hints=["Are the rows of the result equal?"],
     ),
     Mistake(
@@ -128,8 +128,8 @@ MISTAKES = [
         ),
         STEPS.but(reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, gradients, n_tokens > 0)),
         STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
-        does="not every worker gets the mean",
-        says=(
+        summary="not every worker gets the mean",
+        message=(
             "Not every worker gets the result. One that has not, even one without tokens, takes another "
             "step than the others, or none."
         ),
@@ -141,8 +141,8 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, len(of_sums))),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, 1)),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
-        does="the gradients are handed on round the ring too few times or too often",
-        says=(
+        summary="the gradients are handed on round the ring too few times or too often",
+        message=(
             "Each worker adds what its neighbour hands on, too few times or too often: some gradients are "
             "missing, or counted twice."
         ),
@@ -154,8 +154,8 @@ MISTAKES = [
         STEPS.but(count=lambda n_tokens: n_tokens.max()),
         STEPS.but(count=lambda n_tokens: n_tokens[0]),
         STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-        does="the tokens of one worker are taken for those of all",
-        says=(
+        summary="the tokens of one worker are taken for those of all",
+        message=(
             "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
         ),
         hints=["Workers with 2, 30 and 5 tokens: how many tokens are that?"],
@@ -175,7 +175,7 @@ EXERCISE = Exercise(
         "A column of numbers multiplies each row by its own: `n_tokens[:, None]`.",
         "Every worker gets the same row: `repeat(n_workers, 1)` or `expand`.",
     ],
-    told={
+    messages={
         "part_left_out_of_sums: gradients": (
             "The gradients of means are added up as if they were those of sums, and then divided by all tokens."
         ),

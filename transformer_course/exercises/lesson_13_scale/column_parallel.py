@@ -67,15 +67,15 @@ MISTAKES = [
         ),
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0))),
         STEPS.but(products=by_rows),
-        does="the matrix is cut between its rows, not between its columns",
-        says="{does}: so each device has a part of the input features, and of the output only a part of a sum.",
+        summary="the matrix is cut between its rows, not between its columns",
+        message="{summary}: so each device has a part of the input features, and of the output only a part of a sum.",
         hints=["How many output features should one device compute, if there are 2 devices and d_out is 4?"],
     ),
     Mistake(
         "reshapes_the_matrix",
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(n_devices, len(matrix), -1)),
-        does="the matrix is reshaped, which deals out its numbers in the order of memory",
-        says="{does}: a device then holds pieces of whole rows, not columns.",
+        summary="the matrix is reshaped, which deals out its numbers in the order of memory",
+        message="{summary}: a device then holds pieces of whole rows, not columns.",
         hints=["Write down `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Are the two parts columns of the matrix?"],
     ),
     Mistake(
@@ -84,28 +84,30 @@ MISTAKES = [
             shards=lambda matrix, n_devices: torch.stack([matrix[:, i::n_devices] for i in range(n_devices)]),
         ),
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
-        does="the columns are dealt out in turn, one to each device",
-        says="{does}. Each device should have neighbouring ones, so that the parts put side by side are the output.",
+        summary="the columns are dealt out in turn, one to each device",
+        message=(
+            "{summary}. Each device should have neighbouring ones, so that the parts put side by side are the output."
+        ),
         hints=["Put the parts of all devices side by side. Are the columns in the order of x @ matrix?"],
     ),
     Mistake(
         "puts_the_parts_together",
         STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
-        does="the parts of all devices are put side by side",
-        says="{does}. That would need communication; here each device keeps its own part.",
+        summary="the parts of all devices are put side by side",
+        message="{summary}. That would need communication; here each device keeps its own part.",
         hints=["What is the first axis of the output that is asked for?"],
     ),
     Mistake(
         "number_taken_for_a_size",
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.split(n_devices, dim=1))),
-        does="the number of devices is taken for the number of columns of each",
-        says="{does}. `chunk` wants the number of parts, `split` the size of a part.",
+        summary="the number of devices is taken for the number of columns of each",
+        message="{summary}. `chunk` wants the number of parts, `split` the size of a part.",
         hints=["With 2 devices and 6 columns, how many columns has each device?"],
     ),
     Mistake(
         "devices_second",
         STEPS.but(products=lambda products: products.transpose(0, 1)),
-        does="the axis of the devices comes second, after that of the rows of x",
+        summary="the axis of the devices comes second, after that of the rows of x",
     ),
 ]
 

@@ -87,16 +87,16 @@ MISTAKES = [
         "best_of_those_trained",
         STEPS.but(size=best_of),
         STEPS.but(size=lambda n_parameters, losses: n_parameters[losses.index(min(losses))]),
-        does="the size with the lowest loss is returned, and nothing is fitted",
-        says="{does}. The best size lies between those that were trained, and each loss is off by chance.",
+        summary="the size with the lowest loss is returned, and nothing is fitted",
+        message="{summary}. The best size lies between those that were trained, and each loss is off by chance.",
         hints=["If you trained sizes 1,000 and 10,000 only, can the best size be 3,000?"],
     ),
     Mistake(
         "no_logarithm",
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.item()),
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.log().item()),
-        does="the parabola is fitted in N, not in log N",
-        says="{does}: then the largest size, far away from all others, decides nearly alone.",
+        summary="the parabola is fitted in N, not in log N",
+        message="{summary}: then the largest size, far away from all others, decides nearly alone.",
         hints=["How far is 10,000 from 1,000, and how far is it from 100,000? And on a logarithmic axis?"],
     ),
     Mistake(
@@ -105,7 +105,7 @@ MISTAKES = [
         STEPS.but(x=lambda x: x / math.log(2)),
         STEPS.but(size=lambda bottom: (10**bottom).item()),
         STEPS.but(size=lambda bottom: (2**bottom).item()),
-        does="the logarithm and the power that undoes it do not have the same base",
+        summary="the logarithm and the power that undoes it do not have the same base",
         hints=["Which number is `exp` a power of? And which one belongs to `log10`?"],
     ),
     Mistake(
@@ -113,20 +113,20 @@ MISTAKES = [
         STEPS.but(
             size=lambda coefficients, bottom: (coefficients @ torch.stack([bottom**2, bottom, bottom**0])).item()
         ),
-        does="the loss at the bottom is returned, not the size",
+        summary="the loss at the bottom is returned, not the size",
         hints=["Which axis of the plot is asked for?"],
     ),
     Mistake(
         "only_three_sizes",
         STEPS.but(powers=lambda powers: powers[:3], y=lambda y: y[:3]),
         STEPS.but(powers=lambda powers: powers[-3:], y=lambda y: y[-3:]),
-        does="the parabola goes through three of the points, and the others play no part",
+        summary="the parabola goes through three of the points, and the others play no part",
         hints=["Does the result change when the last loss does? And when the first one does?"],
     ),
     Mistake(
         "two_points_of_the_axis",
         STEPS.but(size=lambda x: x.mean().exp().item()),
-        does="the middle of the sizes is returned, whatever the losses are",
+        summary="the middle of the sizes is returned, whatever the losses are",
         hints=["Does the result change when the losses do?"],
     ),
     Mistake(
@@ -135,8 +135,8 @@ MISTAKES = [
             powers=lambda x: torch.stack([x**2, x], dim=1),
             bottom=lambda coefficients: -coefficients[1] / (2 * coefficients[0]),
         ),
-        does="the parabola has no constant, so it goes through 0",
-        says="{does}. It can then be neither raised nor lowered.",
+        summary="the parabola has no constant, so it goes through 0",
+        message="{summary}. It can then be neither raised nor lowered.",
         hints=["How many coefficients has a parabola?"],
     ),
 ]
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
         "`torch.linalg.lstsq(powers, losses[:, None]).solution` solves it, for a matrix with the columns x², x and 1.",
         "The slope, 2 a x + b, is 0 at the bottom. What is N there, if x is its logarithm?",
     ],
-    told={
+    messages={
         "index_bottom: coefficients[-1]": Wording(
             "The coefficients are taken in the other order. Look up which of them your fit returns first.",
             summary="the coefficients are taken in the other order: that of x² stands first",

@@ -226,90 +226,96 @@ MISTAKES = [
     Mistake(
         "all_forward_first",
         STEPS.but(room=no_limit, choice=all_forward_first),
-        does="all forward passes are run before the first backward pass",
-        says="{does}. That is GPipe: it takes as long, but each stage keeps the activations of *all* micro-batches.",
+        summary="all forward passes are run before the first backward pass",
+        message=(
+            "{summary}. That is GPipe: it takes as long, but each stage keeps the activations of *all* micro-batches."
+        ),
     ),
     Mistake(
         "no_limit",
         STEPS.but(room=no_limit),
-        does="a stage begins as many micro-batches as it can get",
-        says="{does}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
+        summary="a stage begins as many micro-batches as it can get",
+        message=(
+            "{summary}: the first stage does so in every tick until the first backward pass, and its memory fills up."
+        ),
     ),
     Mistake(
         "one_too_few",
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
-        does="each stage may hold one micro-batch too few, and the last one none",
-        says="{does}. Stages are counted from 0, so the last one may hold n_stages − (n_stages − 1).",
+        summary="each stage may hold one micro-batch too few, and the last one none",
+        message="{summary}. Stages are counted from 0, so the last one may hold n_stages − (n_stages − 1).",
     ),
     Mistake(
         "limit_the_wrong_way_round",
         STEPS.but(room=last_room_first),
         STEPS.but(room=last_room_first, ticks=ticks_until_done()),
-        does="the first stage may hold one micro-batch, and the last one the most",
-        says="{does}. It is the first stage that waits longest for a micro-batch to come back.",
+        summary="the first stage may hold one micro-batch, and the last one the most",
+        message="{summary}. It is the first stage that waits longest for a micro-batch to come back.",
     ),
     Mistake(
         "seen_in_the_same_tick",
         STEPS.but(ticks=counts_at_once(1)),
         STEPS.but(ticks=ticks_until_done(1)),
-        does="a stage sees what the stages before it have done in the *same* tick",
-        says="{does}. They work at the same time, so what one of them computes is there in the next tick.",
+        summary="a stage sees what the stages before it have done in the *same* tick",
+        message="{summary}. They work at the same time, so what one of them computes is there in the next tick.",
         hints=["In the first tick, on which micro-batch can the second stage work?"],
     ),
     Mistake(
         "seen_in_the_same_tick_from_behind",
         STEPS.but(ticks=counts_at_once(-1)),
         STEPS.but(ticks=ticks_until_done(-1)),
-        does="a stage sees what the stages after it have done in the *same* tick",
-        says="{does}. They work at the same time, so what one of them computes is there in the next tick.",
+        summary="a stage sees what the stages after it have done in the *same* tick",
+        message="{summary}. They work at the same time, so what one of them computes is there in the next tick.",
     ),
     Mistake(
         "no_backward_passes",
         STEPS.but(may_backward=never, room=no_limit),
-        does="there are no backward passes",
-        says="{does}: no number in the schedule is negative. Every stage has to run one of each micro-batch.",
+        summary="there are no backward passes",
+        message="{summary}: no number in the schedule is negative. Every stage has to run one of each micro-batch.",
     ),
     Mistake(
         "nothing_comes_back",
         STEPS.but(returned=own_forward),
         STEPS.but(returned=own_forward, ticks=ticks_until_done()),
-        does="a stage runs a backward pass right after its forward pass",
-        says="{does}. Its gradient comes from the stage after, which must have run its own backward pass first.",
+        summary="a stage runs a backward pass right after its forward pass",
+        message="{summary}. Its gradient comes from the stage after, which must have run its own backward pass first.",
         hints=["From where does the first stage get the gradient of its outputs?"],
     ),
     Mistake(
         "ends_with_the_last_stage",
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
-        does="the schedule ends when the *last* stage has run all of its backward passes",
-        says="{does}. Their gradients still have to go back through the stages before it.",
+        summary="the schedule ends when the *last* stage has run all of its backward passes",
+        message="{summary}. Their gradients still have to go back through the stages before it.",
     ),
     Mistake(
         "forward_in_every_tick",
         STEPS.but(schedule=at_fixed_ticks(in_turn=True)),
         STEPS.but(schedule=at_fixed_ticks(in_turn=False)),
-        does="a stage's forward passes follow each other in every tick, and meet its backward passes",
-        says="{does}. Once it holds n_stages − stage micro-batches, a forward pass comes after a backward pass only.",
+        summary="a stage's forward passes follow each other in every tick, and meet its backward passes",
+        message=(
+            "{summary}. Once it holds n_stages − stage micro-batches, a forward pass comes after a backward pass only."
+        ),
         hints=["With one stage and two micro-batches, what is done in the second tick?"],
     ),
     Mistake(
         "micro_batches_that_are_not_there",
         STEPS.but(arrived=warm_up_not_limited),
         STEPS.but(arrived=lambda: lambda stage, forwards: forwards[stage - 1] if stage > 0 else 10**9),
-        does="with fewer micro-batches than a stage may hold, it runs forward passes of some that do not exist",
+        summary="with fewer micro-batches than a stage may hold, it runs forward passes of some that do not exist",
         hints=["With 2 stages and one micro-batch, what does the first stage do in the second tick?"],
     ),
     Mistake(
         "numbers_from_zero",
         STEPS.but(schedule=lambda schedule: from_zero(schedule)),
-        does="the micro-batches are numbered from 0",
-        says="{does}. Then 0 is a forward pass, a backward pass and nothing: count from 1.",
+        summary="the micro-batches are numbered from 0",
+        message="{summary}. Then 0 is a forward pass, a backward pass and nothing: count from 1.",
         hints=["What is written for the first micro-batch, and what for a stage that waits?"],
     ),
     Mistake(
         "backward_without_minus",
         STEPS.but(schedule=lambda schedule: schedule.abs()),
-        does="the backward passes are written without a minus",
-        says="{does}, so nobody can tell them from forward passes.",
+        summary="the backward passes are written without a minus",
+        message="{summary}, so nobody can tell them from forward passes.",
     ),
 ]
 
@@ -332,7 +338,7 @@ EXERCISE = Exercise(
         "All stages decide at once: choose for all of them with the counts from *before* the tick, and only then "
         "count. The schedule has 2 · (n_stages + n_microbatches − 1) ticks.",
     ],
-    told={
+    messages={
         "comparison_may_forward: (held) <= (room(stage))": Wording(
             summary="each stage may hold one micro-batch too many"
         ),

@@ -62,14 +62,14 @@ MISTAKES = [
     Mistake(
         "too_many_operations",
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
-        does="more operations are counted for each parameter and token than 2 forward and 4 backward",
+        summary="more operations are counted for each parameter and token than 2 forward and 4 backward",
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
     Mistake(
         "four_operations",
         STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
-        does="4 operations are counted for each parameter and token",
-        says="{does}. Either both passes cost the same here, or the forward pass is left out.",
+        summary="4 operations are counted for each parameter and token",
+        message="{summary}. Either both passes cost the same here, or the forward pass is left out.",
         hints=["Which passes does a training step have, and which of them costs more?"],
     ),
 ]
@@ -87,7 +87,7 @@ EXERCISE = Exercise(
         "pass.",
         "So it is 2 + 4 operations for each parameter, and that for each token.",
     ],
-    told={
+    messages={
         "operator_flops: (of_a_token) + (n_tokens)": Wording(
             "Parameters and tokens are added. *Each* token passes through all parameters.",
             summary="parameters and tokens are added, not multiplied",

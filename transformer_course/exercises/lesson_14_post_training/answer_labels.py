@@ -71,10 +71,10 @@ MISTAKES = [
     Mistake(
         "shifts_the_labels_already",
         STEPS.but(in_prompt=lambda positions, ends: positions < ends - 1),
-        does="the last token of each prompt still counts",
-        says=(
-            "{does}. That the logits there predict the answer's first token is the business of the loss, which shifts "
-            "by one: here, a label is the token that stands at its own position."
+        summary="the last token of each prompt still counts",
+        message=(
+            "{summary}. That the logits there predict the answer's first token is the business of the loss, which "
+            "shifts by one: here, a label is the token that stands at its own position."
         ),
         hints=["Is the last token of the prompt part of the answer?"],
     ),
@@ -83,8 +83,8 @@ MISTAKES = [
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths[0]),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.max()),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.min()),
-        does="all rows are cut at the length of one prompt",
-        says="{does}. Prompts have different lengths, so each row has its own.",
+        summary="all rows are cut at the length of one prompt",
+        message="{summary}. Prompts have different lengths, so each row has its own.",
         hints=["Compare two rows whose prompts have 2 and 5 tokens."],
     ),
     Mistake(
@@ -92,7 +92,7 @@ MISTAKES = [
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths.min()) :]).attempt,
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths.max()) :]).attempt,
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths[0]) :]).attempt,
-        says=(
+        message=(
             "The prompts are cut off, so the labels are shorter than the logits. They should keep their shape: what "
             "does not count is padding."
         ),
@@ -105,8 +105,10 @@ MISTAKES = [
     Mistake(
         "moved_to_the_left",
         STEPS.but(labels=lambda labels, pad_id: F.pad(labels[:, 1:], (0, 1), value=pad_id)),
-        does="the labels are moved to the left by one",
-        says="{does}. That is the business of the loss, which shifts them: here, a label stands at its own position.",
+        summary="the labels are moved to the left by one",
+        message=(
+            "{summary}. That is the business of the loss, which shifts them: here, a label stands at its own position."
+        ),
         hints=["If the loss moves the labels again, which token has the logits at position 0 to predict?"],
     ),
 ]
@@ -123,7 +125,7 @@ EXERCISE = Exercise(
         "Compare a row of positions, `torch.arange(n)`, with a column of lengths: that is a mask of (batch, n).",
         "`tokens.masked_fill(mask, pad_id)` returns a copy in which the marked tokens are padding.",
     ],
-    told={
+    messages={
         "comparison_in_prompt: (positions) >= (ends)": Wording(
             "{summary}: such a model learns to ask, not to answer.",
             summary="the answers become padding, and the prompts stay",

@@ -99,16 +99,16 @@ MISTAKES = [
             chosen_gain=lambda chosen, reference_chosen: chosen.exp() - reference_chosen.exp(),
             rejected_gain=lambda rejected, reference_rejected: rejected.exp() - reference_rejected.exp(),
         ),
-        does="`exp` turns log-probabilities into probabilities before they are compared",
-        says="Probabilities are compared, by `exp`. The margin is made of *log*-probabilities, as they are given.",
+        summary="`exp` turns log-probabilities into probabilities before they are compared",
+        message="Probabilities are compared, by `exp`. The margin is made of *log*-probabilities, as they are given.",
         hints=["How large is e^(−60), and what is left of a difference of two such numbers?"],
     ),
     Mistake(
         "hinge",
         STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
         STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
-        does="the loss of a pair is a straight line that is cut off at 0",
-        says="{does}. Here it is −log σ of β times the margin.",
+        summary="the loss of a pair is a straight line that is cut off at 0",
+        message="{summary}. Here it is −log σ of β times the margin.",
         hints=["What should the loss be for a margin of 0?"],
     ),
     Mistake(
@@ -117,8 +117,8 @@ MISTAKES = [
         STEPS.but(log_probabilities=lambda scaled: -(1 + (-scaled).exp()).log()),
         guarded(1e-9),
         *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
-        does="the logarithm is taken of a sigmoid that has become 0 where the margin is far below 0",
-        says=(
+        summary="the logarithm is taken of a sigmoid that has become 0 where the margin is far below 0",
+        message=(
             "Where the margin is far below 0, the sigmoid becomes 0 before its logarithm is taken, and the loss is "
             "infinite, or is cut off."
         ),
@@ -128,7 +128,9 @@ MISTAKES = [
         "without_the_gradient",
         STEPS.but(loss=lambda loss: loss.detach()).attempt,
         STEPS.but(loss=lambda loss: loss.item()).attempt,
-        says="The number is right, but it is cut off from the log-probabilities: no gradient gets back to the model.",
+        message=(
+            "The number is right, but it is cut off from the log-probabilities: no gradient gets back to the model."
+        ),
         hints=[
             "What does `.backward()` need?",
             "`.item()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
@@ -152,7 +154,7 @@ EXERCISE = Exercise(
         "The loss of a pair is −log σ(β · margin), and the loss of the batch their mean.",
         "`torch.nn.functional.logsigmoid` takes the sigmoid and its logarithm without forming e to a large power.",
     ],
-    told={
+    messages={
         "operator_rejected_gain: (rejected) + (reference_rejected)": Wording(
             "{summary}: a minus in front of brackets turns the sign of each number in them.",
             summary="`reference_rejected` comes in with the wrong sign",

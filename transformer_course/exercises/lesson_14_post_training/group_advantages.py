@@ -83,20 +83,20 @@ MISTAKES = [
             baseline=lambda rewards: rewards.mean(dim=0, keepdim=True),
             variance=lambda above: above.square().mean(dim=0, keepdim=True),
         ),
-        does="mean and deviation run over the prompts, not over the samples of one prompt",
-        says="{does}. Each *row* is a group.",
+        summary="mean and deviation run over the prompts, not over the samples of one prompt",
+        message="{summary}. Each *row* is a group.",
         hints=["In (n_prompts, n_samples), which axis are the samples of one prompt?"],
     ),
     Mistake(
         "compares_with_the_others",
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
-        does="each reward is compared with the mean of the *other* samples of its group",
-        says="{does}. That exists (RLOO); here the mean is that of the whole group.",
+        summary="each reward is compared with the mean of the *other* samples of its group",
+        message="{summary}. That exists (RLOO); here the mean is that of the whole group.",
     ),
     Mistake(
         "only_the_differences",
         STEPS.but(advantages=lambda above: above),
-        does="the differences are not divided by the standard deviation",
+        summary="the differences are not divided by the standard deviation",
     ),
 ]
 
@@ -113,7 +113,7 @@ EXERCISE = Exercise(
         "The variance of a group is the mean of the squares of these differences; its root is the standard deviation.",
         "Divide the differences by the standard deviation plus eps.",
     ],
-    told={
+    messages={
         "all_axes_baseline": Wording(
             "{summary}. Then every sample of an easy prompt gains, and every one of a hard prompt loses.",
             summary="the mean is taken of the whole batch, not of each group",

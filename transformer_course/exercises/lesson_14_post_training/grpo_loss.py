@@ -118,64 +118,64 @@ MISTAKES = [
     Mistake(
         "always_clipped",
         STEPS.but(gain=lambda clipped, of_answers: clipped * of_answers),
-        does="the clipped ratio counts even where the other one is smaller",
-        says=(
-            "{does}: a token that moved the wrong way beyond the limit gets no gradient, and can never come back. Take "
-            "the smaller of both products."
+        summary="the clipped ratio counts even where the other one is smaller",
+        message=(
+            "{summary}: a token that moved the wrong way beyond the limit gets no gradient, and can never come back. "
+            "Take the smaller of both products."
         ),
         hints=["Advantage −1, ratio 1.5: which of the two products is smaller, and which has a gradient?"],
     ),
     Mistake(
         "clips_before_the_advantage",
         STEPS.but(gain=lambda ratio, clipped, of_answers: torch.minimum(ratio, clipped) * of_answers),
-        does="the smaller of the two ratios is taken before the advantage is known",
-        says=("{does}. With a negative advantage, the smaller *ratio* gives the larger product. Multiply first."),
+        summary="the smaller of the two ratios is taken before the advantage is known",
+        message=("{summary}. With a negative advantage, the smaller *ratio* gives the larger product. Multiply first."),
         hints=["Ratios 1.5 and 1.2, advantage −1: which product is the smaller one?"],
     ),
     Mistake(
         "clips_above_only",
         STEPS.but(clipped=lambda ratio, clip: ratio.clamp(max=1 + clip)),
-        does="the ratio is clipped above 1 + clip, and not below 1 − clip",
+        summary="the ratio is clipped above 1 + clip, and not below 1 − clip",
     ),
     Mistake(
         "clips_the_logarithm",
         STEPS.but(clipped=lambda log_p, log_p_before, clip: (log_p - log_p_before).clamp(-clip, clip).exp()),
-        does="the difference of the log-probabilities is clipped, not the ratio",
+        summary="the difference of the log-probabilities is clipped, not the ratio",
     ),
     Mistake(
         "ratio_of_log_probabilities",
         STEPS.but(ratio=lambda log_p, log_p_before: log_p / log_p_before),
-        does="log-probabilities are divided by each other",
-        says="{does}. The ratio of two probabilities is e to the *difference* of their logarithms.",
+        summary="log-probabilities are divided by each other",
+        message="{summary}. The ratio of two probabilities is e to the *difference* of their logarithms.",
         hints=["log a − log b is the logarithm of what?"],
     ),
     Mistake(
         "ratio_to_the_reference",
         STEPS.but(ratio=lambda log_p, log_p_reference: (log_p - log_p_reference).exp()),
-        does="the ratio is taken to the reference, not to the model that sampled",
+        summary="the ratio is taken to the reference, not to the model that sampled",
     ),
     Mistake(
         "difference_as_drift",
         STEPS.but(drift=lambda behind: -behind),
-        does="the plain difference of the log-probabilities stands for the drift",
-        says=("{does}. It is right on average, but negative at every other token; exp(d) − d − 1 never is."),
+        summary="the plain difference of the log-probabilities stands for the drift",
+        message=("{summary}. It is right on average, but negative at every other token; exp(d) − d − 1 never is."),
         hints=["What is the drift where d = 0? And for d = 1 and d = −1?"],
     ),
     Mistake(
         "padding_counts",
         STEPS.but(mean=lambda objective: objective.mean()),
         STEPS.but(mean=lambda objective, real: (objective * real).mean()),
-        does="the mean runs over prompts and padding, too",
-        says="{does}. Only tokens that the model wrote can be rewarded: those that are `real`.",
+        summary="the mean runs over prompts and padding, too",
+        message="{summary}. Only tokens that the model wrote can be rewarded: those that are `real`.",
         hints=["By which number is the sum divided, and by which should it be?"],
     ),
     Mistake(
         "mean_of_means",
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
-        does="each answer is averaged first, and then the answers",
-        says=(
-            "{does}, so a token of a long answer counts less than one of a short answer. (The first paper on GRPO did "
-            "this.) Here all real tokens count the same."
+        summary="each answer is averaged first, and then the answers",
+        message=(
+            "{summary}, so a token of a long answer counts less than one of a short answer. (The first paper on GRPO "
+            "did this.) Here all real tokens count the same."
         ),
         hints=["Answers of 2 and 8 tokens: how much of the mean should each token be?"],
     ),
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
         "With d = log_p_reference − log_p, the drift of a token is exp(d) − d − 1: at least 0, and 0 where d is.",
         "The loss is minus the mean of gain − beta · drift over the tokens where `real` is True: `x[real].mean()`.",
     ],
-    told={
+    messages={
         "sibling_gain": Wording(
             "{summary}. Then moving far always pays, which is what the clipping should prevent.",
             summary="the larger of the two products is taken, not the smaller",

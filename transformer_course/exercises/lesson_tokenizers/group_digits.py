@@ -78,23 +78,23 @@ MISTAKES = [
     Mistake(
         "an_empty_group",
         STEPS.but(first=lambda size: lambda number: len(number) % size),
-        does="a number whose digits come out even begins with an empty group",
-        says="{does}. With 6 digits nothing is left over, and the first group is a whole one.",
+        summary="a number whose digits come out even begins with an empty group",
+        message="{summary}. With 6 digits nothing is left over, and the first group is a whole one.",
         hints=["What is `6 % 3`, and what does `number[:0]` give?"],
     ),
     Mistake(
         "only_numbers",
         STEPS.but(pieces=lambda runs, grouped: [p for run in runs if run[0] in "0123456789" for p in grouped(run)]),
-        does="what stands between the numbers is left out",
-        says="{does}. Put together, the pieces should be the text again.",
+        summary="what stands between the numbers is left out",
+        message="{summary}. Put together, the pieces should be the text again.",
         hints=["What is `''.join(pieces)`?"],
     ),
     Mistake(
         "line_breaks_lost",
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+", text)),
-        does="line breaks are lost",
-        says=(
-            "{does}. Put together, the pieces should be the text again. In a regular expression, `.` stands for any "
+        summary="line breaks are lost",
+        message=(
+            "{summary}. Put together, the pieces should be the text again. In a regular expression, `.` stands for any "
             "character but a line break."
         ),
         hints=["What is `''.join(pieces)` for a text of two lines?"],
@@ -104,8 +104,8 @@ MISTAKES = [
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n+", text)),
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n", text)),
         STEPS.but(runs=lambda text: [r for line in text.splitlines(True) for r in re.findall("[0-9]+|[^0-9]+", line)]),
-        does="what stands between two numbers is cut at line breaks",
-        says="{does}. Only numbers are cut: what stands between two of them is one piece, line breaks and all.",
+        summary="what stands between two numbers is cut at line breaks",
+        message="{summary}. Only numbers are cut: what stands between two of them is one piece, line breaks and all.",
         hints=["How many pieces should `1 + \\n 2` have?"],
     ),
     Mistake(
@@ -114,15 +114,15 @@ MISTAKES = [
             runs=lambda text: re.findall(r"\d+|\D+", text),
             pieces=lambda runs, grouped: [p for run in runs for p in (grouped(run) if run[0].isdigit() else [run])],
         ),
-        does="the digits of other scripts are grouped, too",
-        says="{does}. `\\d` and `isdigit` take ٣ for a digit; `[0-9]` does not.",
+        summary="the digits of other scripts are grouped, too",
+        message="{summary}. `\\d` and `isdigit` take ٣ for a digit; `[0-9]` does not.",
         hints=["Which characters does `\\d` find in `٣4`?"],
     ),
     Mistake(
         "last_group_first",
         STEPS.but(grouped=lambda grouped: lambda number: grouped(number)[::-1]),
-        does="the groups of a number stand in the wrong order, the last one first",
-        says="{does}. They are found from the right, but read from the left.",
+        summary="the groups of a number stand in the wrong order, the last one first",
+        message="{summary}. They are found from the right, but read from the left.",
     ),
 ]
 
@@ -138,7 +138,7 @@ EXERCISE = Exercise(
         "Counted from the right, only the first group can be short: it gets what is left over by a division by 3.",
         "`len(number) % 3 or 3` is its length. After it, cut every three digits: `number[i : i + 3]`.",
     ],
-    told={
+    messages={
         "part_left_out_first": Wording(
             "{summary}. Then the thousands of 1234567 stand in `123`, and those of 12345 in `12`: count from the "
             "right.",

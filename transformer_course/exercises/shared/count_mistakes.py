@@ -4,17 +4,17 @@ from transformer_course.exercise import Mistake
 from transformer_course.steps import Variant
 
 
-def a_float(way: Variant, what: str) -> Mistake:
+def a_float(variant: Variant, what: str) -> Mistake:
     """The right number, as a float.
 
     Args:
-        way: The answer that returns it.
+        variant: The answer that returns it.
         what: What is counted, as the beginning of a sentence.
     """
     return Mistake(
         "a_float",
-        way,
-        does="a float comes out",
-        says=f"The number is right, but it is a float. {what} are counted in whole numbers.",
+        variant,
+        summary="a float comes out",
+        message=f"The number is right, but it is a float. {what} are counted in whole numbers.",
         hints=["What does `type` say of the result?"],
     )

@@ -21,7 +21,7 @@ def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
     return Mistake(
         name,
         *[drops(step, p, in_both) for in_both, p in ((False, 0.1), (False, 0.5), (True, 0.1)) for step in names],
-        says="Some numbers are dropped at random. In these exercises there is no dropout.",
+        message="Some numbers are dropped at random. In these exercises there is no dropout.",
         hints=[
             "Call it twice with the same input, in train mode and in eval mode. What differs?",
             "Nothing in the formula is random.",

@@ -32,18 +32,18 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             "forgets_eval",
             steps.but(evaluating=lambda model: model),
             steps.but(evaluating=lambda model: model.train()),
-            does="the model is not switched to eval mode",
-            says=(
-                "{does}. While it trains, dropout changes its logits, and what is measured is not what the model does "
-                "when it is used."
+            summary="the model is not switched to eval mode",
+            message=(
+                "{summary}. While it trains, dropout changes its logits, and what is measured is not what the model "
+                "does when it is used."
             ),
             hints=["Print `model.training` just before the model is called."],
         ),
         Mistake(
             "two_modes",
             steps.but(**{first: lambda model, tokens: model(tokens)}),
-            does="one of the two runs is made in training mode, the other in eval mode",
-            says=(
+            summary="one of the two runs is made in training mode, the other in eval mode",
+            message=(
                 "One of the two runs is made in training mode and the other in eval mode. Where these differ, even a "
                 "healthy model is accused. Look at when the mode is switched."
             ),
@@ -52,7 +52,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
         Mistake(
             "stays_in_eval_mode",
             steps.but(**{steps.last: asking(torch.Tensor.item, result)}).attempt,
-            says=(
+            message=(
                 "The numbers are right, and the model stays in eval mode. Somebody in the middle of training would "
                 "train on without dropout. Look at what is done to the model after the last call."
             ),
@@ -67,7 +67,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(
                 **{steps.last: asking(lambda model, value: (model.train(), value.item())[1], "model", result)}
             ).attempt,
-            says=(
+            message=(
                 "The numbers are right, and at the end the model is put into training mode, even if it came in eval "
                 "mode. It should be left as it was. Look at what `model.train()` is given."
             ),

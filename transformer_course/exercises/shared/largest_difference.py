@@ -68,8 +68,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "more_than_one_number",
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
-            does="more than one number comes out",
-            says="{does}. One is asked for: the largest difference of all.",
+            summary="more than one number comes out",
+            message="{summary}. One is asked for: the largest difference of all.",
             hints=["What does the annotation after `->` promise?"],
         ),
         Mistake(
@@ -78,14 +78,16 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: -differences),
             steps.but(sizes=lambda differences: differences, largest=lambda sizes: sizes.max().abs()),
             steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
-            does="the maximum is taken of differences with their signs",
-            says="{does}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken.",
+            summary="the maximum is taken of differences with their signs",
+            message=(
+                "{summary}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken."
+            ),
             hints=["What is the maximum of −5 and 1, and which of them is the larger difference?"],
         ),
         Mistake(
             "largest_compared",
             instead(lambda one, other: (one.max() - other.max()).abs()),
-            says=(
+            message=(
                 "The largest logit of the one is compared with the largest of the other: two numbers, which may stand "
                 "anywhere. Look at what comes first, the maximum or the difference."
             ),
@@ -98,8 +100,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         Mistake(
             "sizes_compared",
             of_both(torch.abs),
-            does="the signs of the logits are left out before they are subtracted",
-            says=(
+            summary="the signs of the logits are left out before they are subtracted",
+            message=(
                 "The signs are left out before the logits are subtracted: from 3 to −3, nothing seems to change. Look "
                 "at what `abs` is applied to."
             ),
@@ -108,8 +110,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "mean_of_the_differences",
             steps.but(largest=lambda sizes: sizes.mean()),
             steps.but(largest=lambda sizes: sizes.median()),
-            does="the mean of the differences is taken, not the largest",
-            says=(
+            summary="the mean of the differences is taken, not the largest",
+            message=(
                 "The *mean* of the differences comes out, or the median. A fault at a single position nearly vanishes "
                 "in it. Look at how many numbers become one."
             ),
@@ -119,18 +121,18 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "length_of_the_difference",
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes)),
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
-            does="the norm of differences is taken, not the largest",
-            says="A norm of the differences comes out. The largest single one is asked for.",
+            summary="the norm of differences is taken, not the largest",
+            message="A norm of the differences comes out. The largest single one is asked for.",
         ),
         Mistake(
             "squares_of_the_differences",
             steps.but(sizes=lambda differences: differences.square()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
-            does="the differences are squared",
-            says=(
-                "{does}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference is "
-                "asked for."
+            summary="the differences are squared",
+            message=(
+                "{summary}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference "
+                "is asked for."
             ),
             hints=["How large is the square of 0.001?"],
         ),
@@ -138,15 +140,17 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "probabilities_compared",
             of_both(lambda logits: logits.softmax(dim=-1)),
             of_both(lambda logits: logits.log_softmax(dim=-1)),
-            does="probabilities are compared, not logits",
-            says="Probabilities are compared, or their logarithms. The logits are asked for, as the model gives them.",
+            summary="probabilities are compared, not logits",
+            message=(
+                "Probabilities are compared, or their logarithms. The logits are asked for, as the model gives them."
+            ),
             hints=["May the number that comes out be larger than 1?"],
         ),
         Mistake(
             "choices_compared",
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
-            says=(
+            message=(
                 "Only the likeliest tokens are compared. Logits can be wrong for a long time before another token "
                 "wins, and it is their difference that is asked for."
             ),
@@ -160,7 +164,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "yes_or_no",
             instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
             instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
-            says="A yes or no comes out. *How large* the largest difference is, is asked for.",
+            message="A yes or no comes out. *How large* the largest difference is, is asked for.",
             hints=[
                 "What does the annotation after `->` promise?",
                 "Is it rounding, or is it a fault? The size tells.",
@@ -171,7 +175,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "relative_difference",
             instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
             instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
-            says="The difference is divided by the size of the logits. The difference alone is asked for.",
+            message="The difference is divided by the size of the logits. The difference alone is asked for.",
             hints=[
                 "Does the result change when all logits are multiplied by 2?",
                 "What is the difference divided by?",

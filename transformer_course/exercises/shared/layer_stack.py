@@ -110,7 +110,7 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(width=lambda tokens: tokens.shape[1]),
             steps.but(width=lambda self: self.embedding.num_embeddings),
             steps.but(width=lambda self: len(self.positions)).attempt,
-            does="the factor is made of another number than the width of the embeddings",
+            summary="the factor is made of another number than the width of the embeddings",
             hints=[
                 "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which is used?"
             ],
@@ -118,35 +118,37 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "positions_scaled_too",
             steps.but(encodings=lambda encodings, factor: encodings * factor),
-            does="the positional encodings are multiplied by √d_model, too",
-            says="{does}. Only the embeddings are scaled. Look at what is multiplied.",
+            summary="the positional encodings are multiplied by √d_model, too",
+            message="{summary}. Only the embeddings are scaled. Look at what is multiplied.",
             hints=["What should the input of the first layer be for an embedding of zeros?"],
         ),
         Mistake(
             "one_position",
             steps.but(encodings=lambda self, length: self.positions[length - 1]),
             steps.but(encodings=lambda self, length: self.positions[length]).attempt,
-            does="all tokens get the same row of `positions`",
-            says="{does}, so that their places cannot be told apart. Look at how the table is indexed.",
+            summary="all tokens get the same row of `positions`",
+            message="{summary}, so that their places cannot be told apart. Look at how the table is indexed.",
             hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
-            does="the positions are looked up by token",
-            says="{does}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
+            summary="the positions are looked up by token",
+            message="{summary}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
             hints=["Which row does token 5 get at position 0, and which at position 3?"],
         ),
         Mistake(
             "columns_of_the_table",
             steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,
-            says="The table is cut along its width: columns are taken instead of rows. Look at where the slice stands.",
+            message=(
+                "The table is cut along its width: columns are taken instead of rows. Look at where the slice stands."
+            ),
             hints=["`self.positions` has the shape (max_length, d_model). Which axis is cut?", ROW_BY_ROW, SLICE],
         ),
         Mistake(
             "positions_called",
             steps.but(encodings=lambda self, tokens: self.positions(tokens)).attempt,
-            says="`self.positions` is called as if it were a module. It is a table, with a row for each position.",
+            message="`self.positions` is called as if it were a module. It is a table, with a row for each position.",
             hints=["What does `__init__` put into `self.positions`?", ROW_BY_ROW, SLICE],
         ),
     ]
@@ -158,8 +160,8 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "every_layer_reads_the_embeddings",
             steps.but(layer_input=lambda first_input: lambda number, previous: first_input),
-            does="the last layer is given the embedded tokens, not the output of the layer before it",
-            says=(
+            summary="the last layer is given the embedded tokens, not the output of the layer before it",
+            message=(
                 "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not "
                 "called. Each should go on from the output of the one before. Look at what each layer is given."
             ),
@@ -168,21 +170,21 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "only_the_first_layer",
             steps.but(output=lambda outputs: outputs[1]),
-            does="the output of the first layer is returned",
-            says="Only the first layer is used. Look at where the `return` is, and which layers are called.",
+            summary="the output of the first layer is returned",
+            message="Only the first layer is used. Look at where the `return` is, and which layers are called.",
             hints=["How often does a loop run that contains a `return`?"],
         ),
         Mistake(
             "one_layer_again_and_again",
             steps.but(layers=lambda layers: [layers[0]] * len(layers)),
-            does="one of the layers is called again and again, and the others never",
+            summary="one of the layers is called again and again, and the others never",
             hints=["Which parameters get no gradient?"],
         ),
         Mistake(
             "added_around_each_layer",
             steps.but(kept=lambda: lambda before, after: before + after),
-            does="the output of each layer is added to its input",
-            says=(
+            summary="the output of each layer is added to its input",
+            message=(
                 "Around each layer there is one more residual connection. The layers have theirs inside. Look at what "
                 "is done with the output of a layer."
             ),
@@ -194,15 +196,17 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
                 layer_input=lambda encodings: lambda number, previous: previous + encodings if number else previous
             ),
             steps.but(layer_input=lambda encodings: lambda number, previous: previous + encodings),
-            does="the positional encodings are added again in the loop over the layers",
-            says="{does}. Some models do so; here it happens once, at the beginning. Look at what is inside the loop.",
+            summary="the positional encodings are added again in the loop over the layers",
+            message=(
+                "{summary}. Some models do so; here it happens once, at the beginning. Look at what is inside the loop."
+            ),
             hints=["How often are they added if there are three layers?"],
         ),
         Mistake(
             "one_more_norm",
             steps.but(output=lambda outputs: F.layer_norm(outputs[-1], outputs[-1].shape[-1:])),
-            does="the output of the last layer is normalised once more",
-            says="{does}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
+            summary="the output of the last layer is normalised once more",
+            message="{summary}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
             hints=["How often is the result normalised after its last sum? How often should it be?"],
         ),
     ]
@@ -213,8 +217,8 @@ def all_outputs(steps: InSteps) -> Mistake:
     return Mistake(
         "all_outputs",
         steps.but(output=lambda outputs: outputs[1:]),
-        does="the outputs of all layers are returned",
-        says="{does}. Asked for is that of the last one.",
+        summary="the outputs of all layers are returned",
+        message="{summary}. Asked for is that of the last one.",
         hints=["What do `type(...)` or the shape say of the result?"],
     )
 
@@ -232,7 +236,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             f"{mask}_in_one_layer",
             steps.but(**{step: asking(lambda given: lambda number: None if number else given, mask)}),
             steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
-            does=f"only some of the layers are given `{mask}`",
+            summary=f"only some of the layers are given `{mask}`",
             hints=[f"With three layers, which of them use `{mask}`?"],
         ),
     ]
@@ -244,9 +248,9 @@ def own_mask(steps: InSteps, whose: str) -> Mistake:
         "a_mask_of_its_own",
         steps.but(layer_mask=lambda tokens: lambda number: _causal(tokens)),
         steps.but(layer_mask=lambda mask, tokens: lambda number: _causal(tokens) if mask is None else mask),
-        does=f"the {whose} makes a causal mask of its own",
-        says=(
-            "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
+        summary=f"the {whose} makes a causal mask of its own",
+        message=(
+            "{summary}. The caller says what may be attended to, and without a mask everything may. Look at where the "
             "mask comes from."
         ),
         hints=["What should happen if `mask` is None?"],

@@ -64,8 +64,8 @@ def of_the_log_probabilities(
             made(_guarded(1e-9)),
             *[made(_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
             *also(lambda logits: logits.softmax(-1).log()),
-            does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
-            says=(
+            summary="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
+            message=(
                 "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
                 "becomes infinite, or is cut off."
             ),
@@ -76,8 +76,8 @@ def of_the_log_probabilities(
             made(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             made(lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
             *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-            does="`exp` is taken of the logits as they are, which overflows where they are large",
-            says=(
+            summary="`exp` is taken of the logits as they are, which overflows where they are large",
+            message=(
                 "`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is "
                 "nan."
             ),
@@ -98,7 +98,7 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
         Mistake(
             "softmax_over_the_batch",
             steps.but(vocabulary_axis=lambda: 0),
-            does="the softmax runs over the sentences of the batch",
+            summary="the softmax runs over the sentences of the batch",
         ),
         Mistake(
             "reshaped_instead_of_transposed",
@@ -106,8 +106,8 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
                 logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
             ),
             steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
-            does="the logits are read in the order in which they are stored, with two axes exchanged",
-            says=(
+            summary="the logits are read in the order in which they are stored, with two axes exchanged",
+            message=(
                 "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between "
                 "the numbers elsewhere; the numbers of one token do not stay together."
             ),
@@ -116,8 +116,8 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
         Mistake(
             "shifts_once_more",
             steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:]),
-            does="the targets are shifted once more",
-            says=(
+            summary="the targets are shifted once more",
+            message=(
                 "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
                 "speak of."
             ),
@@ -139,8 +139,8 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
         "softmax_over_everything",
         over(0),
         over(1),
-        does="one softmax runs over several positions at once",
-        says=(
+        summary="one softmax runs over several positions at once",
+        message=(
             "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
             "vocabulary."
         ),
@@ -153,8 +153,8 @@ def another_base(steps: InSteps, step: str) -> Mistake:
     return Mistake(
         "another_base",
         *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
-        does="the logarithm has another base than e",
-        says="Every number is wrong by the same factor: {does}.",
+        summary="the logarithm has another base than e",
+        message="Every number is wrong by the same factor: {summary}.",
         hints=["By which factor are the numbers wrong? Is it the same in every case?"],
     )
 
@@ -176,18 +176,18 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
         Mistake(
             "gathers_with_too_few_axes",
             pick(lambda table, targets: table.gather(-1, targets)),
-            does="the index of `gather` has two axes, and what it picks from has three",
+            summary="the index of `gather` has two axes, and what it picks from has three",
         ),
         Mistake(
             "gathers_along_the_positions",
             pick(lambda table, targets: table.gather(1, targets.unsqueeze(-1)).squeeze(-1)),
-            does="the targets are looked up along the positions, not along the vocabulary",
+            summary="the targets are looked up along the positions, not along the vocabulary",
         ),
         Mistake(
             "picks_all_targets_everywhere",
             *everywhere,
-            does="the targets pick more, or other, entries than one token for each position",
-            says=(
+            summary="the targets pick more, or other, entries than one token for each position",
+            message=(
                 "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: "
                 "it does not pick position by position."
             ),

@@ -7,14 +7,14 @@ INVERTED = "Every entry is inverted: True stands where attending is forbidden. H
 """What is told of the generated mistake ``inverted_mask``."""
 
 
-def not_itself(way: Variant) -> Mistake:
+def not_itself(variant: Variant) -> Mistake:
     """``<`` for ``<=``, or ``.tril(-1)``."""
     return Mistake(
         "not_itself",
-        way,
-        does="no position sees itself",
-        says=(
-            "{does}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay."
+        variant,
+        summary="no position sees itself",
+        message=(
+            "{summary}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay."
         ),
         hints=["Which positions does the first one see, and which should it see?"],
     )

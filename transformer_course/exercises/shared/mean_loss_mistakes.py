@@ -37,8 +37,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
         Mistake(
             "divides_by_all_positions",
             *[steps.but(n_tokens=count) for count in n_positions],
-            does="the sum is divided by the number of all positions, padding included",
-            says=(
+            summary="the sum is divided by the number of all positions, padding included",
+            message=(
                 "The losses of padding are left out, but its positions are still counted in the mean: the more "
                 "padding, the smaller the loss."
             ),
@@ -47,8 +47,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
         Mistake(
             "counts_what_is_not_zero",
             steps.but(n_tokens=lambda losses, real: (losses * real != 0).sum()),
-            does="the sum is divided by the number of losses that are not 0",
-            says=(
+            summary="the sum is divided by the number of losses that are not 0",
+            message=(
                 "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
                 "exactly 0, and is missing from the count."
             ),
@@ -57,8 +57,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
         Mistake(
             f"divides_by_the_{row}s",
             steps.but(n_tokens=lambda targets: len(targets)),
-            does=f"the sum is divided by the number of {row}s",
-            says="{does}. Tokens are what the mean is taken over.",
+            summary=f"the sum is divided by the number of {row}s",
+            message="{summary}. Tokens are what the mean is taken over.",
             hints=[f"Does the loss depend on how long the {row}s are, even if every token is guessed equally well?"],
         ),
         Mistake(
@@ -67,8 +67,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: losses[real]),
             steps.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
             steps.but(loss=lambda losses: losses).attempt,
-            does="there is a loss for each token, and they are not put together",
-            says="There is a loss for each token. One number is asked for: their mean over the real tokens.",
+            summary="there is a loss for each token, and they are not put together",
+            message="There is a loss for each token. One number is asked for: their mean over the real tokens.",
             hints=["What shape is asked for?"],
         ),
         Mistake(
@@ -76,8 +76,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: row_sums(losses, real) / real.sum(dim=1)),
             steps.but(loss=lambda losses, real: row_sums(losses, real)),
             steps.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
-            does=f"there is a number for each {row}, not one for all of them",
-            says=(
+            summary=f"there is a number for each {row}, not one for all of them",
+            message=(
                 f"There is a number for each {row}. One number is asked for: the mean over all real tokens of the "
                 "batch."
             ),

@@ -18,10 +18,10 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
         steps.but(axis=lambda: 2),
         steps.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
         steps.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        does="the axis is counted from the front",
-        says=(
-            "Right for one number of axes in front of the features, and for no other: {does}. Look at how the axis is "
-            "named."
+        summary="the axis is counted from the front",
+        message=(
+            "Right for one number of axes in front of the features, and for no other: {summary}. Look at how the axis "
+            "is named."
         ),
         hints=["For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?"],
     )
@@ -37,25 +37,25 @@ def eps_fixed(steps: InSteps, eps: int) -> Mistake:
     return Mistake(
         "eps_fixed",
         *[steps.but(eps=_always(number)) for number in (1e-5, 1e-6, 1e-8, 1e-12)],
-        does="a small number is written in the place of eps",
-        says="The result is the same for every eps: a small number is written into the formula in its place.",
+        summary="a small number is written in the place of eps",
+        message="The result is the same for every eps: a small number is written into the formula in its place.",
         hints=[f"What should happen when `eps` is {eps}?"],
     )
 
 
-def weighted_first(*ways: Variant | Callable[..., Any], bias: bool = False) -> Mistake:
+def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) -> Mistake:
     """Return the mistake of multiplying by the weight before anything else, made in these ways.
 
     Args:
-        ways: The ways.
+        variants: The ways.
         bias: Whether a bias is added to the product.
     """
     doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? It should double."
     return Mistake(
         "weighted_first",
-        *ways,
-        does="`x` is multiplied by the weight before it is normalised",
-        says="{does}, so the weight also changes what x is divided by. Look at the order of the steps.",
+        *variants,
+        summary="`x` is multiplied by the weight before it is normalised",
+        message="{summary}, so the weight also changes what x is divided by. Look at the order of the steps.",
         hints=[f"If all weights are doubled, {doubled}"],
     )
 

@@ -15,15 +15,15 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         Mistake(
             "larger_than_the_padding",
             steps.but(real=lambda tokens, pad_id: tokens > pad_id),
-            does="only tokens larger than `pad_id` are taken for real",
-            says="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
+            summary="only tokens larger than `pad_id` are taken for real",
+            message="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
             hints=["Try a pad_id of 5 and a token 3."],
         ),
         Mistake(
             "assumes_padding_at_the_end",
             steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
-            does="as many tokens are allowed from the left as there are real ones",
-            says=(
+            summary="as many tokens are allowed from the left as there are real ones",
+            message=(
                 "The real tokens are counted, and then so many are allowed from the left. With padding in front that "
                 "hides tokens and shows padding."
             ),
@@ -44,8 +44,8 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
         Mistake(
             below,
             steps.but(real=lambda targets, pad_id: targets > pad_id),
-            does="only tokens with an id *above* `pad_id` are counted",
-            says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
+            summary="only tokens with an id *above* `pad_id` are counted",
+            message="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
             hints=[
                 "In one case the padding is token 2. Which tokens does the comparison leave out?",
                 "One token is padding, all the others are real.",

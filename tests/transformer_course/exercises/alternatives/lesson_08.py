@@ -98,11 +98,11 @@ def rate_by_cases(step, d_model, warmup):
 
 
 def groups_module_by_module(model, weight_decay):
-    seen, vectors, others = set(), [], []
+    observed, vectors, others = set(), [], []
     for module in model.modules():
         for p in module.parameters(recurse=False):
-            if id(p) not in seen:
-                seen.add(id(p))
+            if id(p) not in observed:
+                observed.add(id(p))
                 (others if len(p.shape) > 1 else vectors).append(p)
     return [{"params": vectors, "weight_decay": 0}, {"weight_decay": weight_decay, "params": tuple(others)}]
 

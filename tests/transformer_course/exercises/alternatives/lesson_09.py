@@ -145,8 +145,8 @@ def generates_text_by_text(model, tokens, max_new_tokens, context_length, sample
 def generates_recursively(model, tokens, max_new_tokens, context_length, sample):
     if not max_new_tokens:
         return tokens.clone()
-    shown = tokens if tokens.shape[1] <= context_length else tokens[:, tokens.shape[1] - context_length :]
-    longer = torch.cat((tokens, sample(model(shown)[:, -1])[:, None]), 1)
+    displayed = tokens if tokens.shape[1] <= context_length else tokens[:, tokens.shape[1] - context_length :]
+    longer = torch.cat((tokens, sample(model(displayed)[:, -1])[:, None]), 1)
     return generates_recursively(model, longer, max_new_tokens - 1, context_length, sample)
 
 

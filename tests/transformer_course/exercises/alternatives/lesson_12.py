@@ -29,11 +29,11 @@ def norms_of_flat_gradients(model):
 
 
 def norms_module_by_module(model):
-    norms, seen = {}, set()
+    norms, observed = {}, set()
     for path, module in model.named_modules():
         for name, parameter in module.named_parameters(recurse=False):
-            if parameter not in seen:
-                seen.add(parameter)
+            if parameter not in observed:
+                observed.add(parameter)
                 gradients = [] if parameter.grad is None else [parameter.grad]
                 norms[f"{path}.{name}" if path else name] = get_total_norm(gradients)
     return norms

@@ -37,7 +37,7 @@ ANSWERS = [
     Answer("raises terminal codes and markup", "def softmax(s): raise ValueError('\\x1b[2J<script>x</script>')"),
     Answer("raises what cannot be printed", "class E(Exception):\n  def __str__(self): raise E\n"
            "def softmax(s): raise E"),
-    Answer("is no function", "softmax = 3", says="should be a function"),
+    Answer("is no function", "softmax = 3", message="should be a function"),
     Answer("is the grader's own part", "def softmax(s): return parts.softmax(s)"),
     right_after("breaks the observer", "import transformer_course.running.case as c; c.Case = None"),
     in_vain("looks for answers in memory", FIND),

@@ -8,8 +8,8 @@ UNWATCHED = "from torch.utils._python_dispatch import _disable_current_modes as 
 LIKELIEST = "def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):\n"
 
 
-def of(exercise: str, name: str, source: str, points: int = 0, says: str = "", seconds: float = 20.0) -> Answer:
-    return Answer(name, source, points, says, seconds, exercise)
+def of(exercise: str, name: str, source: str, points: int = 0, message: str = "", seconds: float = 20.0) -> Answer:
+    return Answer(name, source, points, message, seconds, exercise)
 
 
 ANSWERS = [
@@ -60,7 +60,7 @@ ANSWERS = [
         "says that its cell was never there",
         "import transformer_course.running.answer_job as a\ndef go(*b): raise a.NoAnswer\na.record_all = go\n"
         "def softmax(s): return s",
-        says="No cell defines",
+        message="No cell defines",
     ),
     of(
         "softmax",
@@ -155,6 +155,6 @@ ANSWERS = [
         "  for p in range(os.getpid() - 3, os.getpid() + 4):\n    if p != os.getpid():\n"
         "      if ctypes.CDLL(None).process_vm_readv(p, vec, 1, far, 1, 0) > 0: raise ValueError('read it')\n"
         "  return False",
-        says="^(?!.*read it)",
+        message="^(?!.*read it)",
     ),
 ]

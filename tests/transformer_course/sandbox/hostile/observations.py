@@ -33,8 +33,8 @@ DEALS = RIGHT["sample_next"].replace(
 )
 
 
-def of(exercise: str, name: str, source: str, points: int = 0, says: str = "") -> Answer:
-    return Answer(name, source, points, says, exercise=exercise)
+def of(exercise: str, name: str, source: str, points: int = 0, message: str = "") -> Answer:
+    return Answer(name, source, points, message, exercise=exercise)
 
 
 ANSWERS = [
@@ -43,13 +43,13 @@ ANSWERS = [
         "asks the case for its label",
         f"{WALK}def leaks_future(model, tokens):\n  case = caller('case')\n"
         "  if not case.label: raise ValueError('nothing')\n  return 'does not leak' not in case.label",
-        says="nothing",
+        message="nothing",
     ),
     of(
         "leaks_future",
         "reads the table of a model",
         "def leaks_future(model, tokens):\n  n = tokens.shape[1]\n  return bool(model.mixing[:n, :n].triu(1).any())",
-        says="no attribute 'mixing'",
+        message="no attribute 'mixing'",
     ),
     of(
         "which_inputs",
@@ -76,7 +76,7 @@ ANSWERS = [
         "asks for another operation",
         "from transformer_course.running import served_models\n"
         "def leaks_future(model, tokens): return bool(model._answer('state_dict')['mixing'].triu(1).any())",
-        says="KeyError",
+        message="KeyError",
     ),
     of(
         "leaks_future",
@@ -148,7 +148,7 @@ ANSWERS = [
         "from torch.utils._python_dispatch import _disable_current_modes"
         "\ndef blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
         "    return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 32 MB",
+        message="more than 32 MB",
     ),
     of(
         "blockwise_attention",
@@ -159,7 +159,7 @@ ANSWERS = [
         "def blockwise_attention(queries, keys, values, block):\n  with _disable_current_modes():\n"
         "    parts = queries.split(-(-queries.shape[-2] // 4), -2)\n"
         "    return torch.cat([attend(part, keys, values) for part in parts], -2)",
-        says="more than 32 MB",
+        message="more than 32 MB",
     ),
     of(
         "blockwise_attention",
@@ -168,7 +168,7 @@ ANSWERS = [
         "t.LargestTensor.__torch_dispatch__ = lambda self, f, types, a=(), k=None: f(*a, **(k or {}))\n"
         "def blockwise_attention(queries, keys, values, block):\n"
         "  return (queries @ keys.mT / queries.shape[-1] ** 0.5).softmax(-1) @ values",
-        says="more than 32 MB",
+        message="more than 32 MB",
     ),
     of("blockwise_attention", "works in blocks, which is right", RIGHT["blockwise_attention"], 4),
     of(

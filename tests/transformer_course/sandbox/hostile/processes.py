@@ -45,5 +45,6 @@ ANSWERS = [
     in_vain("raises its own limits", "import resource\nresource.setrlimit(resource.RLIMIT_CPU, (999, 999)); exit()"),
     in_vain("starts threads until it cannot", "try:\n  for _ in range(500): threading.Timer(99, print).start()"
             "\nexcept RuntimeError: pass"),
-    *(Answer(f"never ends: {name}", source, says="no answer within", seconds=0.3) for name, source in ENDLESS.items()),
+    *(Answer(f"never ends: {name}", source, message="no answer within", seconds=0.3) for name,
+    source in ENDLESS.items()),
 ]  # fmt: skip

@@ -69,15 +69,15 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
     )
     passed = [one.verdict.passed for one in graded.exercises]
     all_or_none = "" if len({*passed}) < 2 else "only some exercises passed: "
-    told = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)
-    return bool(passed) and all(passed), f"{all_or_none}{told}"
+    text = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)
+    return bool(passed) and all(passed), f"{all_or_none}{text}"
 
 
 def main() -> None:
     """Grade the first submissions of each class; print the guards, and by class and name what each got."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else None
     places = json.loads(os.environ["PLACES"])
-    told: dict[str, dict[str, Any]] = {}
+    text: dict[str, dict[str, Any]] = {}
     mistake_recognition.MAX_PAIRS = (
         0  # nothing here makes two mistakes at once, and looking for them takes longest of all
     )
@@ -91,14 +91,14 @@ def main() -> None:
                 started = time.monotonic()
                 points, message = grade_answer(worker, source, answer.seconds, answer.exercise)
                 seconds = time.monotonic() - started
-                told[f"{kind}: {answer.name}"] = {"points": points, "message": message, "seconds": seconds}
-            told[f"{kind}: a right answer after all these"] = dict(
+                text[f"{kind}: {answer.name}"] = {"points": points, "message": message, "seconds": seconds}
+            text[f"{kind}: a right answer after all these"] = dict(
                 zip(("points", "message"), grade_answer(worker, RIGHT["softmax"], LIMITS.seconds), strict=True)
             )
         for i, notebook in enumerate(notebooks.NOTEBOOKS[:n]):
             passed, message = grade_notebook(worker, notebook, Path(f"notebook-{i}"))
-            told[f"notebooks: {notebook.name}"] = {"points": passed, "message": message}
-    print(json.dumps({"guards": guards, "told": told}))
+            text[f"notebooks: {notebook.name}"] = {"points": passed, "message": message}
+    print(json.dumps({"guards": guards, "told": text}))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ class Answer:
             ``LISTENER`` the number of a port that nothing may connect to, and ``MARK`` a text by which processes are
             found that outlive the grading.
         points: What it deserves: 2 where the answer is right, whatever it tried in vain beside that, and 0 where not.
-        says: Regular expression of what the feedback says.
+        message: Regular expression of what the feedback says.
         seconds: Time limit.
         exercise: What it answers.
     """
@@ -23,7 +23,7 @@ class Answer:
     name: str
     source: str
     points: int = 0
-    says: str = ""
+    message: str = ""
     seconds: float = 20.0
     exercise: str = "softmax"
 
@@ -40,6 +40,6 @@ def right_after(name: str, statements: str) -> Answer:
     return Answer(name, f"{imports}\n{statements}\ndef softmax(s): return s.softmax(-1)", points=2)
 
 
-def wrong(name: str, body: str, says: str = "", seconds: float = 20.0) -> Answer:
+def wrong(name: str, body: str, message: str = "", seconds: float = 20.0) -> Answer:
     """Return an answer that does something which costs its points."""
-    return Answer(name, softmax_after(body), says=says, seconds=seconds)
+    return Answer(name, softmax_after(body), message=message, seconds=seconds)

@@ -15,10 +15,10 @@ ANSWERS = [
     Answer("draws", f"{PLOT}\ndef softmax(s): return s.softmax(-1)", points=2),
     Answer("uses more torch threads", softmax_after("torch.set_num_threads(4)"), points=2),
     Answer("seeds everything", softmax_after("import random, numpy\nrandom.seed(1); numpy.random.seed(1)"), points=2),
-    Answer("asks for input", softmax_after("input('how many? ')"), says="EOFError"),
+    Answer("asks for input", softmax_after("input('how many? ')"), message="EOFError"),
     Answer("fetches a file", softmax_after("import urllib.request as u; u.urlopen('http://a')")),
     Answer("runs a coroutine", "import asyncio\nasync def f(s): return s.softmax(-1)\n"
-           "def softmax(s): return asyncio.run(f(s))", says="network"),
+           "def softmax(s): return asyncio.run(f(s))", message="network"),
     Answer("is slow", softmax_after("time.sleep(0.02)"), points=2),
     Answer("starts a program that ends", softmax_after("subprocess.run(['true'], check=True)"), points=2),
     Answer("reads and writes files of its own", softmax_after(
@@ -28,6 +28,6 @@ ANSWERS = [
     Answer("is NumPy in and torch out", "def softmax(s):\n  e = torch.exp(s - s.max(-1, keepdim=True).values)\n"
            "  return e / e.sum(-1, keepdim=True)", points=2),
     right_after("imports what is not there, for something else", "import no_such_package"),
-    Answer("breaks off", "def softmax(s):\n    return s.softmax(", says="SyntaxError"),
-    Answer("raises", softmax_after("raise ValueError('oh')"), says="ValueError: oh"),
+    Answer("breaks off", "def softmax(s):\n    return s.softmax(", message="SyntaxError"),
+    Answer("raises", softmax_after("raise ValueError('oh')"), message="ValueError: oh"),
 ]  # fmt: skip

@@ -49,12 +49,12 @@ def test_a_forked_copy_takes_nothing_of_its_own():
 def test_what_is_deleted_and_open_counts(tmp_path: Path):
     code = f"f = open({str(tmp_path / 'x')!r}, 'wb'); f.write(bytes(3 << 20)); f.flush(); import os; "
     code += f"os.unlink({str(tmp_path / 'x')!r}); print(flush=True); input()"
-    (begin, told), (asked, end) = os.pipe(), os.pipe()
-    files = [(os.POSIX_SPAWN_DUP2, asked, 0), (os.POSIX_SPAWN_DUP2, told, 1)]
+    (begin, message), (asked, end) = os.pipe(), os.pipe()
+    files = [(os.POSIX_SPAWN_DUP2, asked, 0), (os.POSIX_SPAWN_DUP2, message, 1)]
     child = os.posix_spawn(sys.executable, ["python", "-c", code], dict(os.environ), file_actions=files)
     os.read(begin, 1)
     assert deleted_bytes() >= 3 << 20
     os.kill(child, 9)
     os.waitpid(child, 0)
-    for pipe in (begin, told, asked, end):
+    for pipe in (begin, message, asked, end):
         os.close(pipe)

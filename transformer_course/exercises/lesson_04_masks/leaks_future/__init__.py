@@ -22,7 +22,7 @@ EXERCISE = Exercise(
         "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
         "`model.train(...)` can leave the model as it was.",
     ],
-    told={
+    messages={
         "part_left_out_another: ids + 1": (
             "The new id may be one that the model does not know: 1 is added to the largest id, and nothing takes it "
             "back to 0 in time. Which ids are sure to exist, the tokens say."

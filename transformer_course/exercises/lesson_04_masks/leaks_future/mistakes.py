@@ -38,22 +38,22 @@ MISTAKES = [
     Mistake(
         "wrong_way_round",
         STEPS.but(leaks=lambda moves: not any(moves)),
-        does="the answer is turned round at the end",
-        says="The answer is the wrong way round: True for models that do not leak, False for those that do.",
+        summary="the answer is turned round at the end",
+        message="The answer is the wrong way round: True for models that do not leak, False for those that do.",
         hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
     ),
     Mistake(
         "looks_at_what_comes_after",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :]),
-        does="the outputs after the changed position are compared",
-        says="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
+        summary="the outputs after the changed position are compared",
+        message="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
         hints=["The token at position 3 was changed. Whose future is it?"],
     ),
     Mistake(
         "stops_one_position_short",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
-        does="the output just before the changed position is not watched",
-        says=(
+        summary="the output just before the changed position is not watched",
+        message=(
             "The position just before the changed token is not watched, and there the commonest leak of all shows: a "
             "mask that is off by one. Look at where the slice ends."
         ),
@@ -62,15 +62,18 @@ MISTAKES = [
     Mistake(
         "first_sentence_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
-        does="only the first sentence of the batch is tested",
-        says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
+        summary="only the first sentence of the batch is tested",
+        message=(
+            "{summary}. What leaks may depend on the tokens, and show in another sentence only. Look at the first "
+            "index."
+        ),
         hints=["`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?"],
     ),
     Mistake(
         "two_modes",
         STEPS.but(before=lambda model, tokens: model(tokens)),
-        does="one of the two outputs comes from training mode, the other from eval mode",
-        says=(
+        summary="one of the two outputs comes from training mode, the other from eval mode",
+        message=(
             "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
             "differ, an innocent model is accused. Look at when the mode is switched."
         ),
@@ -79,16 +82,18 @@ MISTAKES = [
     Mistake(
         "equal_to_the_last_bit",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
-        does="outputs are compared to the last bit",
-        says="{does}. Two runs may add up in another order and differ by rounding, and an innocent model is accused.",
+        summary="outputs are compared to the last bit",
+        message=(
+            "{summary}. Two runs may add up in another order and differ by rounding, and an innocent model is accused."
+        ),
         hints=["How large is a difference that only comes from rounding, and how large one from another token?"],
     ),
     Mistake(
         "compares_the_best_tokens",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
         STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
-        does="a small difference does not count: by an `argmax`, or a wide tolerance",
-        says=(
+        summary="a small difference does not count: by an `argmax`, or a wide tolerance",
+        message=(
             "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will "
             "make such a leak larger."
         ),
@@ -97,8 +102,8 @@ MISTAKES = [
     Mistake(
         "compares_sums",
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
-        does="sums, means or norms of the outputs are compared, in which differences cancel",
-        says=(
+        summary="sums, means or norms of the outputs are compared, in which differences cancel",
+        message=(
             "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
             "stays unseen; a model that normalises its outputs leaks like this everywhere. Look at what is compared."
         ),
@@ -110,8 +115,8 @@ MISTAKES = [
         STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
         STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
-        does="differences are compared with a bound together with their signs",
-        says=(
+        summary="differences are compared with a bound together with their signs",
+        message=(
             "The differences keep their signs, and an output that moves the other way is below every bound. Look at "
             "what happens to the signs before the comparison."
         ),
@@ -120,8 +125,8 @@ MISTAKES = [
     Mistake(
         "changes_the_last_token_only",
         STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
-        does="only the change at the last position counts",
-        says=(
+        summary="only the change at the last position counts",
+        message=(
             "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
             "What leaks from any other position stays unseen."
         ),
@@ -139,8 +144,8 @@ MISTAKES = [
             positions=lambda tokens: reversed(range(1, tokens.shape[1])),
         ).attempt,
         STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
-        does="the tokens themselves are changed, not a copy",
-        says=(
+        summary="the tokens themselves are changed, not a copy",
+        message=(
             "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
             "caller. `b = a` gives a tensor a second name and copies nothing."
         ),
@@ -149,8 +154,8 @@ MISTAKES = [
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        does="earlier positions are changed too, at once or by earlier rounds",
-        says=(
+        summary="earlier positions are changed too, at once or by earlier rounds",
+        message=(
             "With three tokens or more, it accuses every model: among the outputs that are compared are those of "
             "positions that have been changed themselves, at once or in an earlier round. Look at what is changed in "
             "each round."
@@ -166,8 +171,8 @@ MISTAKES = [
         STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
         STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
         STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
-        does="the new token may be the very one that stood there",
-        says=(
+        summary="the new token may be the very one that stood there",
+        message=(
             "The new token does not always differ from the old one. Where it is the very one that stood there, nothing "
             "has been changed, and the leak stays unseen."
         ),

@@ -48,8 +48,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         Mistake(
             "forgets_the_factor_of_two",
             steps.but(two_i=lambda width: torch.arange(width // 2)),
-            does=f"the factor 2 of the exponent 2i/{d} is missing",
-            says=(
+            summary=f"the factor 2 of the exponent 2i/{d} is missing",
+            message=(
                 "The first pair is as it should be, the later ones turn too fast: the exponents only get to about −½ "
                 "instead of −1. Look at what counts the pairs."
             ),
@@ -58,8 +58,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         Mistake(
             "doubled_exponents",
             steps.but(two_i=lambda width: 2 * torch.arange(0, width, 2)),
-            does="the frequencies are those of doubled exponents",
-            says=(
+            summary="the frequencies are those of doubled exponents",
+            message=(
                 "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, "
                 "or `base` squared. Look at how often the factor 2 comes in."
             ),
@@ -68,17 +68,17 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         Mistake(
             "rounded_exponents",
             steps.but(exponents=lambda two_i, width: -(-two_i // width)),
-            does="the exponents are rounded to whole numbers",
-            says="{does}: that of the first pair is 0, and all others are −1. `//` divides and rounds down.",
+            summary="the exponents are rounded to whole numbers",
+            message="{summary}: that of the first pair is 0, and all others are −1. `//` divides and rounds down.",
             hints=["In a new cell: `-2 // 6` and `-2 / 6`."],
         ),
         Mistake(
             "one_frequency_for_all",
             steps.but(frequencies=lambda two_i: torch.ones(two_i.shape)),
-            does="all pairs have the frequency 1",
-            says=(
-                "{does}, so that they turn equally fast. Either frequencies have no part in the angles, or all their "
-                "exponents are 0, as where `//` rounds them down."
+            summary="all pairs have the frequency 1",
+            message=(
+                "{summary}, so that they turn equally fast. Either frequencies have no part in the angles, or all "
+                "their exponents are 0, as where `//` rounds them down."
             ),
             hints=["What are the frequencies of two pairs? Which exponents make them?"],
         ),
@@ -86,8 +86,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "forgets_the_brackets",
             steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
             steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),
-            does=f"{d} divides what comes out of a power, not the exponent",
-            says=(
+            summary=f"{d} divides what comes out of a power, not the exponent",
+            message=(
                 f"`{d}` divides the angle and not the exponent: Python takes a power before a division. Look at the "
                 "brackets."
             ),

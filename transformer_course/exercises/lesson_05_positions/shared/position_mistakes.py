@@ -16,8 +16,8 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "queries_from_the_first_key",
             steps.but(queries=lambda n_query: torch.arange(n_query)),
-            does="the queries begin at the first key, even where there are more keys than queries",
-            says=(
+            summary="the queries begin at the first key, even where there are more keys than queries",
+            message=(
                 "For as many queries as keys, this is right. With more keys, the queries begin at the first key, but "
                 "the last of them should stand at the last key."
             ),

@@ -48,8 +48,8 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             "causal_mask_of_its_own",
             steps.but(mask=lambda x: _causal(x)),
             steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
-            does="positions see no later ones, by a causal mask that nothing asked for",
-            says=(
+            summary="positions see no later ones, by a causal mask that nothing asked for",
+            message=(
                 "Positions see no later ones, though no mask says so: a causal mask is made here. In an encoder every "
                 "position may see the whole sentence, unless the mask that is passed in hides something."
             ),
@@ -58,7 +58,7 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
         Mistake(
             "taken_for_a_pair",
             steps.but(attended=lambda attended: attended[0]).attempt,
-            says=(
+            message=(
                 "The output of the attention is taken for a pair of output and weights, as torch's own module returns. "
                 "What is taken apart here is the batch."
             ),
@@ -71,14 +71,14 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
         Mistake(
             "network_first",
             network_first,
-            does="the network comes before the attention",
+            summary="the network comes before the attention",
             hints=["What happens first in a layer: attending to other positions, or computing with what was found?"],
         ),
         Mistake(
             "norms_without_their_weights",
             steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
-            does="vectors are normalised without the weight and bias of a norm",
-            says="{does}: they are brought to mean 0 and variance 1, and left at that.",
+            summary="vectors are normalised without the weight and bias of a norm",
+            message="{summary}: they are brought to mean 0 and variance 1, and left at that.",
             hints=["Which parameters get no gradient?"],
         ),
     ]

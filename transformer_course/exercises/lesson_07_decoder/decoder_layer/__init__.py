@@ -71,7 +71,7 @@ EXERCISE = Exercise(
         "The cross-attention is `self.cross_attention(x, memory, memory, memory_mask)`.",
         "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
     ],
-    told={
+    messages={
         "inverted_mask": Wording(
             "Read the wrong way round: {summary}. True means *may attend to*, for the attention as well.",
             summary="`mask` is inverted",

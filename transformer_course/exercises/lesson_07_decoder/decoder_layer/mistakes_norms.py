@@ -34,8 +34,8 @@ MISTAKES = [
     Mistake(
         "pre_norm",
         STEPS.but(**PRE_NORM, **UNNORMED),
-        does="this is pre-norm: the input of each sublayer is normalised, and its sum is not",
-        says=(
+        summary="this is pre-norm: the input of each sublayer is normalised, and its sum is not",
+        message=(
             "This is pre-norm: each sublayer's input is normalised, and the sum is left alone. It trains well, but "
             "asked for is the paper's post-norm. Look at what goes into the norms."
         ),
@@ -44,7 +44,7 @@ MISTAKES = [
     Mistake(
         "pre_norm_in_one_sublayer",
         *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
-        does="one sublayer is pre-norm: its input is normalised, and its sum is not",
+        summary="one sublayer is pre-norm: its input is normalised, and its sum is not",
         hints=["Which of the three norms is given something else than a sum?"],
     ),
     Mistake(
@@ -55,8 +55,8 @@ MISTAKES = [
             third_input=lambda third_input, norms: norms[2](third_input),
             **UNNORMED,
         ),
-        does="each norm comes first, and the sublayer's output is added to what the norm returns",
-        says=(
+        summary="each norm comes first, and the sublayer's output is added to what the norm returns",
+        message=(
             "The norm comes first, and the sublayer's output is added to what it returns: neither post-norm nor "
             "pre-norm. What came into the layer is gone after the first line. Look at the order of norm and sum."
         ),
@@ -66,14 +66,14 @@ MISTAKES = [
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
-        does="a sublayer's output is normalised, and then added",
-        says="{does}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
+        summary="a sublayer's output is normalised, and then added",
+        message="{summary}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
         hints=["In norm(x + f(x)), what is inside the norm?"],
     ),
     Mistake(
         "nothing_normed",
         STEPS.but(**UNNORMED),
-        does="no norm is used: after each sublayer, the sum goes on as it is",
+        summary="no norm is used: after each sublayer, the sum goes on as it is",
         hints=["Do `norm_1`, `norm_2` and `norm_3` occur in the code?"],
     ),
     Mistake(
@@ -83,8 +83,8 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
-        does="a norm is used more than once, and another one not at all",
-        says="{does}. Each has parameters of its own. Look at their numbers.",
+        summary="a norm is used more than once, and another one not at all",
+        message="{summary}. Each has parameters of its own. Look at their numbers.",
         hints=["Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?"],
     ),
     Mistake(
@@ -92,13 +92,15 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
-        does="the norms are not in the order of their numbers",
-        says="{does}. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one.",
+        summary="the norms are not in the order of their numbers",
+        message=(
+            "{summary}. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one."
+        ),
     ),
     Mistake(
         "norms_without_their_parameters",
         STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters)),
-        does="the norms are computed without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
+        summary="the norms are computed without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
         hints=["Which parameters get no gradient?"],
     ),
 ]

@@ -26,8 +26,8 @@ MISTAKES = [
     Mistake(
         "self_attention_to_the_memory",
         STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
-        does="the self-attention is given the memory",
-        says=(
+        summary="the self-attention is given the memory",
+        message=(
             "The first attention is given the memory. It is the *self*-attention, by which the positions of the target "
             "attend to each other. Look at its queries, keys and values."
         ),
@@ -38,7 +38,7 @@ MISTAKES = [
         STEPS.but(self_attended=lambda attentions, x: attentions[0](x)).attempt,
         STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
         STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
-        says=(
+        message=(
             "An attention is given too little. It takes queries, keys and values, and then the mask, even where two of "
             "the first three are the same. Look at its arguments."
         ),
@@ -51,14 +51,14 @@ MISTAKES = [
     Mistake(
         "cross_attention_to_itself",
         STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
-        does="the cross-attention takes its keys and values from the target",
+        summary="the cross-attention takes its keys and values from the target",
     ),
     Mistake(
         "the_memory_asks",
         STEPS.but(cross_inputs=lambda second_input, memory: (memory, second_input, second_input)),
         STEPS.but(cross_inputs=lambda memory, second_input: (memory, second_input, memory)).attempt,
-        does="the queries of the cross-attention come from the memory",
-        says=(
+        summary="the queries of the cross-attention come from the memory",
+        message=(
             "The cross-attention takes its queries from the memory. Its output then has a row for each position of the "
             "source, not of the target. Look at which sequence is query, key and value."
         ),
@@ -67,8 +67,8 @@ MISTAKES = [
     Mistake(
         "the_input_asks_across",
         STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
-        does="the queries of the cross-attention are not what `norm_1` returns",
-        says=(
+        summary="the queries of the cross-attention are not what `norm_1` returns",
+        message=(
             "The queries of the cross-attention are not the result of the first sublayer, which is what `norm_1` "
             "returns. Look at the first argument of the cross-attention."
         ),
@@ -77,8 +77,8 @@ MISTAKES = [
     Mistake(
         "causal_mask_across",
         STEPS.but(cross_mask=lambda mask: mask),
-        does="the cross-attention is given `mask`",
-        says=(
+        summary="the cross-attention is given `mask`",
+        message=(
             "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
             "be attended to. The source is all there, from the first step on. Look at the masks."
         ),
@@ -87,24 +87,24 @@ MISTAKES = [
     Mistake(
         "memory_mask_in_the_self_attention",
         STEPS.but(self_mask=lambda memory_mask: memory_mask),
-        does="the self-attention is given `memory_mask`",
-        says="{does}: it hides positions of the target by where the source has its padding. Look at the masks.",
+        summary="the self-attention is given `memory_mask`",
+        message="{summary}: it hides positions of the target by where the source has its padding. Look at the masks.",
         hints=["What are the columns of the scores of the self-attention?"],
     ),
     Mistake(
         "masks_swapped",
         STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
-        does="each attention is given the mask of the other",
-        says="{does}. It crashes, unless source and target happen to be equally long.",
+        summary="each attention is given the mask of the other",
+        message="{summary}. It crashes, unless source and target happen to be equally long.",
         hints=["What are the columns of each mask: positions of the source, or of the target?"],
     ),
     Mistake(
         "a_mask_of_its_own",
         STEPS.but(self_mask=lambda x: causal(x)),
         STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
-        does="the layer makes a causal mask of its own",
-        says=(
-            "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
+        summary="the layer makes a causal mask of its own",
+        message=(
+            "{summary}. The caller says what may be attended to, and without a mask everything may. Look at where the "
             "mask comes from."
         ),
         hints=["What should happen if `mask` is None?"],
@@ -112,14 +112,14 @@ MISTAKES = [
     Mistake(
         "nothing_added",
         STEPS.but(**NOTHING_ADDED),
-        does="no sublayer has a residual connection",
-        says="{does}: the output of each sublayer replaces its input, instead of being added to it.",
+        summary="no sublayer has a residual connection",
+        message="{summary}: the output of each sublayer replaces its input, instead of being added to it.",
         hints=["What is left of x if a sublayer returns nothing but zeros?"],
     ),
     Mistake(
         "one_residual_around_everything",
         STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
-        does="there is one residual connection around all three sublayers, and none around each",
+        summary="there is one residual connection around all three sublayers, and none around each",
         hints=["Where in the code is something added, and how often?"],
     ),
     Mistake(
@@ -128,8 +128,8 @@ MISTAKES = [
             cross_sum=lambda x, cross_attended: x + cross_attended,
             network_sum=lambda x, network_output: x + network_output,
         ),
-        does="each sublayer's output is added to the layer's input",
-        says=(
+        summary="each sublayer's output is added to the layer's input",
+        message=(
             "All residual connections begin at the layer's input. In norm(a + sublayer(b)), a and b should be the "
             "same: an older a lacks what the sublayers in between have added. Look at each sum."
         ),
@@ -144,8 +144,8 @@ MISTAKES = [
         STEPS.but(
             second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
         ).attempt,
-        does="sublayers work side by side, on the same input",
-        says="{does}. They should come one after the other: each goes on from the result of the one before.",
+        summary="sublayers work side by side, on the same input",
+        message="{summary}. They should come one after the other: each goes on from the result of the one before.",
         hints=["What does the cross-attention know about the tokens before?"],
     ),
     Mistake(
@@ -161,10 +161,10 @@ MISTAKES = [
             third_input=lambda self_normed: self_normed,
             norms=lambda norms: (norms[1], norms[0], norms[2]),
         ),
-        does="the cross-attention comes before the self-attention",
-        says=(
-            "{does}. A position should first find out what the target says so far, and then look for something in the "
-            "source. Look at the order."
+        summary="the cross-attention comes before the self-attention",
+        message=(
+            "{summary}. A position should first find out what the target says so far, and then look for something in "
+            "the source. Look at the order."
         ),
         hints=["What could a position look for that knows only its own token?"],
     ),
@@ -175,8 +175,8 @@ MISTAKES = [
             second_input=lambda norms, network_sum: norms[1](network_sum),
             output=lambda norms, cross_sum: norms[2](cross_sum),
         ),
-        does="the feed-forward network comes between the two attentions",
-        says="{does}. It should come last, and use what both have found. Look at the order.",
+        summary="the feed-forward network comes between the two attentions",
+        message="{summary}. It should come last, and use what both have found. Look at the order.",
         hints=["What does the network know when it comes before the cross-attention?"],
     ),
 ]

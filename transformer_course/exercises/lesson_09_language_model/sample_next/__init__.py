@@ -78,7 +78,7 @@ EXERCISE = Exercise(
         "`order.argsort(dim=-1)` undoes the sorting, and `torch.multinomial(…, 1, generator=generator)` draws; it "
         "returns (batch, 1).",
     ],
-    told={
+    messages={
         "call_left_out_probabilities": (
             "`torch.multinomial` gets logits. It takes probabilities, and refuses negative numbers."
         ),

@@ -42,12 +42,12 @@ TEMPERATURE = [
     Mistake(
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
-        does="the logits are multiplied by the temperature",
+        summary="the logits are multiplied by the temperature",
     ),
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
-        does="the temperature has no effect",
+        summary="the temperature has no effect",
     ),
     Mistake(
         "temperature_at_the_end",
@@ -55,22 +55,22 @@ TEMPERATURE = [
             scaled=lambda logits: logits,
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
-        does="the temperature comes after top-p, not before",
+        summary="the temperature comes after top-p, not before",
     ),
     Mistake(
         "temperature_after_the_softmax",
         STEPS.but(
             probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
-        does="the temperature decides what top-p keeps, and the rest is drawn without it",
+        summary="the temperature decides what top-p keeps, and the rest is drawn without it",
     ),
     Mistake(
         "softmax_twice",
         STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
         STEPS.but(scaled=lambda scaled: scaled.softmax(dim=-1)).attempt,
         STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
-        does="a softmax is taken of probabilities",
-        says=(
+        summary="a softmax is taken of probabilities",
+        message=(
             "A softmax is taken of what are probabilities already. That makes all tokens nearly equally likely, also "
             "those with a probability of 0."
         ),
@@ -80,8 +80,8 @@ TEMPERATURE = [
         "exponentials_overflow",
         STEPS.but(probabilities=lambda nucleus: nucleus.exp()),
         STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
-        does="`exp` is taken of the logits as they are, which overflows at a low temperature",
-        says=(
+        summary="`exp` is taken of the logits as they are, which overflows at a low temperature",
+        message=(
             "`exp` is taken of the logits as they are. At a low temperature they are large, and the exponentials "
             "infinite, or all 0."
         ),
@@ -93,31 +93,31 @@ TOP_K = [
     Mistake(
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
-        does="`top_k` is not used",
+        summary="`top_k` is not used",
     ),
     Mistake(
         "drops_the_last_of_the_k",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
         STEPS.but(n_kept=kept(lambda top_k: max(top_k - 1, 1))).attempt,
-        does="top-k keeps one token too few",
+        summary="top-k keeps one token too few",
     ),
     Mistake(
         "keeps_one_too_many",
         STEPS.but(n_kept=kept(lambda top_k: top_k + 1)),
-        does="top-k keeps one token too many",
+        summary="top-k keeps one token too many",
     ),
     Mistake(
         "keeps_the_largest_only",
         STEPS.but(
             smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
         ),
-        does="with any `top_k` only the likeliest token is kept",
+        summary="with any `top_k` only the likeliest token is kept",
     ),
     Mistake(
         "keeps_the_least_likely",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
-        does="top-k hides the likeliest tokens",
+        summary="top-k hides the likeliest tokens",
     ),
     Mistake(
         "top_k_of_the_first_row",
@@ -128,19 +128,19 @@ TOP_K = [
             )
         ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
-        does="one threshold is used for all rows in top-k",
-        says="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
+        summary="one threshold is used for all rows in top-k",
+        message="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
         hints=["How many tokens are kept in the second row?"],
     ),
     Mistake(
         "top_k_fills_with_zero",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
-        does="the logits that top-k hides become 0, not −∞",
+        summary="the logits that top-k hides become 0, not −∞",
     ),
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
-        does="with a `top_k` the *ranks* of the tokens come out, not their ids",
+        summary="with a `top_k` the *ranks* of the tokens come out, not their ids",
     ),
 ]
 
@@ -148,12 +148,12 @@ TOP_P = [
     Mistake(
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
-        does="`top_p` is not used",
+        summary="`top_p` is not used",
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
-        does="`top_p` is not used where there is a `top_k`",
+        summary="`top_p` is not used where there is a `top_k`",
     ),
     Mistake(
         "drops_the_token_that_reaches_p",
@@ -161,34 +161,34 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass >= top_p)).attempt,
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass > top_p))),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass >= top_p))).attempt,
-        does="top-p drops the very token with which the mass reaches p",
+        summary="top-p drops the very token with which the mass reaches p",
     ),
     Mistake(
         "keeps_one_more_than_needed",
         STEPS.but(
             superfluous=where_the_mass(lambda mass, before, top_p: functional.pad(before >= top_p, (1, 0))[:, :-1])
         ),
-        does="top-p keeps one token more than are needed",
+        summary="top-p keeps one token more than are needed",
     ),
     Mistake(
         "sorts_the_least_likely_first",
         STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
-        does="the tokens are sorted with the *least* likely first",
+        summary="the tokens are sorted with the *least* likely first",
     ),
     Mistake(
         "not_sorted",
         STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
-        does="the mass is added up in the order of the vocabulary, not of the probabilities",
+        summary="the mass is added up in the order of the vocabulary, not of the probabilities",
     ),
     Mistake(
         "order_not_undone",
         STEPS.but(dropped=lambda superfluous: superfluous),
-        does="the mask of top-p stays in sorted order, and is used in the order of the vocabulary",
+        summary="the mask of top-p stays in sorted order, and is used in the order of the vocabulary",
     ),
     Mistake(
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
-        does="the mask is sorted once more, by the same order, instead of being brought back",
+        summary="the mask is sorted once more, by the same order, instead of being brought back",
     ),
     Mistake(
         "ranks_instead_of_ids",
@@ -197,13 +197,13 @@ TOP_P = [
                 best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
             )
         ),
-        does="with a `top_p` the *ranks* of the tokens come out, not their ids",
+        summary="with a `top_p` the *ranks* of the tokens come out, not their ids",
     ),
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
-        does="the mask of top-p is inverted",
+        summary="the mask of top-p is inverted",
     ),
     Mistake(
         "p_is_a_threshold",
@@ -215,20 +215,20 @@ TOP_P = [
             )
         ).attempt,
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
-        does="each probability is compared with p, not the sum of those before it",
-        says="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
+        summary="each probability is compared with p, not the sum of those before it",
+        message="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
         hints=["Ten equally likely tokens and top_p=0.5: how many should be kept?"],
     ),
     Mistake(
         "the_rest_of_p",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before >= 1 - top_p)),
-        does="the mass is compared with 1 − p",
+        summary="the mass is compared with 1 − p",
     ),
     Mistake(
         "adds_up_logits",
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
-        does="top-p adds up numbers that are not probabilities",
+        summary="top-p adds up numbers that are not probabilities",
     ),
     Mistake(
         "adds_up_over_the_batch",
@@ -237,20 +237,20 @@ TOP_P = [
                 candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
             )
         ),
-        does="top-p adds up over the batch, not over the vocabulary",
-        says="The mass is added up over the *batch*. It should be over the tokens of each row.",
+        summary="top-p adds up over the batch, not over the vocabulary",
+        message="The mass is added up over the *batch*. It should be over the tokens of each row.",
         hints=["What is the last of the sums in each row? It should be 1."],
     ),
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        does="top-p counts the mass of all tokens, not only of those that top-k leaves",
-        says="{does}. Look at what it counts, and which of the two comes first.",
+        summary="top-p counts the mass of all tokens, not only of those that top-k leaves",
+        message="{summary}. Look at what it counts, and which of the two comes first.",
     ),
     Mistake(
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
-        does="the logits that top-p drops become 0, not −∞",
+        summary="the logits that top-p drops become 0, not −∞",
     ),
 ]
 
@@ -258,14 +258,14 @@ DRAW = [
     Mistake(
         "greedy",
         STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
-        does="the likeliest token is taken every time; nothing is drawn",
-        says="The same token is taken every time. Nothing is drawn, so the generator has no part in it.",
+        summary="the likeliest token is taken every time; nothing is drawn",
+        message="The same token is taken every time. Nothing is drawn, so the generator has no part in it.",
         hints=["How often should a token of probability 0.3 come out?"],
     ),
     Mistake(
         "ignores_the_generator",
         STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
-        does="the draw does not use the generator",
+        summary="the draw does not use the generator",
     ),
     Mistake(
         "a_generator_of_its_own",
@@ -275,13 +275,13 @@ DRAW = [
         STEPS.but(
             drawn=lambda probabilities: torch.multinomial(probabilities, 1, generator=torch.Generator().manual_seed(42))
         ).attempt,
-        does="the draw uses a generator with a seed of its own",
+        summary="the draw uses a generator with a seed of its own",
     ),
     Mistake(
         "every_axis_of_length_1_removed",
         STEPS.but(tokens=lambda drawn: drawn.squeeze()),
-        does="every axis of length 1 is removed, also that of a batch of one",
-        says="Every axis of length 1 is removed, also the batch where it has one row. One axis should stay.",
+        summary="every axis of length 1 is removed, also that of a batch of one",
+        message="Every axis of length 1 is removed, also the batch where it has one row. One axis should stay.",
         hints=["What shape comes out for a single row?"],
     ),
     Mistake(
@@ -289,8 +289,10 @@ DRAW = [
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).tolist()),
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
-        does="the tokens are not a tensor of int64",
-        says="The tokens come as a list, or in another dtype. Ids are a tensor of int64, as an embedding takes them.",
+        summary="the tokens are not a tensor of int64",
+        message=(
+            "The tokens come as a list, or in another dtype. Ids are a tensor of int64, as an embedding takes them."
+        ),
         hints=["What do `type` and `.dtype` say of the result?"],
     ),
 ]

@@ -161,7 +161,7 @@ EXERCISE = Exercise(
         "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
         "answer, its length counted with the eos. Fill it up with eos.",
     ],
-    told={
+    messages={
         "part_left_out_extended: step": (
             "The log-probability of a text is that of its last token alone. All its tokens should have a part in it."
         ),

@@ -112,8 +112,8 @@ def beams(source, start, shown, logits, step_scores, finished, kept, extended, p
             def next_scores(text, sentence=sentence):
                 return step_scores(logits(sentence, shown(text)))
 
-            ways = [(kept if finished(text) else extended)(text, total, next_scores) for text, total in beam]
-            beam = pruned([candidate for way in ways for candidate in way], len(beam))
+            variants = [(kept if finished(text) else extended)(text, total, next_scores) for text, total in beam]
+            beam = pruned([candidate for variant in variants for candidate in variant], len(beam))
             if stop(beam):
                 break
         found.append(beam)

@@ -33,8 +33,8 @@ MISTAKES = [
         "greedy",
         STEPS.but(start=lambda beam_size: [([], 0.0)] * beam_size),
         STEPS.but(beam_size=lambda: 1),
-        does="the texts of the beam do not differ from one another, or there is only one",
-        says=(
+        summary="the texts of the beam do not differ from one another, or there is only one",
+        message=(
             "This is greedy decoding. Either a single text goes on from each round, or the beam begins with copies of "
             "the empty text: all have the same best continuation, so they stay copies of one another."
         ),
@@ -43,13 +43,13 @@ MISTAKES = [
     Mistake(
         "beam_too_wide",
         STEPS.but(pruned=one_too_many),
-        does="more than beam_size texts go on from a round",
+        summary="more than beam_size texts go on from a round",
     ),
     Mistake(
         "each_text_its_own_best",
         STEPS.but(pruned=one_candidate_each),
-        does="each text goes on with its own best token, so that texts never compete",
-        says=(
+        summary="each text goes on with its own best token, so that texts never compete",
+        message=(
             "Each text in the beam goes on with its own best token. Two continuations of one text may both be better "
             "than any of another: the candidates of all texts should compete."
         ),
@@ -66,8 +66,8 @@ MISTAKES = [
                 ]
             ),
         ),
-        does="the score of a text is made of its probability, not of its log-probability",
-        says=(
+        summary="the score of a text is made of its probability, not of its log-probability",
+        message=(
             "The score divides a probability by the length penalty. That makes long texts *worse*, as a probability is "
             "positive; a log-probability is negative."
         ),
@@ -76,15 +76,15 @@ MISTAKES = [
     Mistake(
         "finished_texts_lost",
         STEPS.but(kept=lambda: lambda text, total, next_scores: []),
-        does="finished texts drop out of the beam",
-        says="Texts that have ended drop out, and only the unfinished ones are left to choose from.",
+        summary="finished texts drop out of the beam",
+        message="Texts that have ended drop out, and only the unfinished ones are left to choose from.",
         hints=["What should be a candidate in a round besides the longer texts?"],
     ),
     Mistake(
         "finished_texts_go_on",
         STEPS.but(finished=lambda: lambda text: False),
-        does="texts are extended after their eos",
-        says="Texts go on after their eos, and what follows changes their log-probability.",
+        summary="texts are extended after their eos",
+        message="Texts go on after their eos, and what follows changes their log-probability.",
         hints=["What does the model say after eos, and should it be asked?"],
     ),
     Mistake(
@@ -93,8 +93,8 @@ MISTAKES = [
         STEPS.but(
             kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total + next_scores(text)[eos_id])]
         ),
-        does="a finished text pays for a further eos in every round",
-        says=(
+        summary="a finished text pays for a further eos in every round",
+        message=(
             "A finished text is filled up with eos, and the log-probability of each is added to its own: it gets "
             "worse from round to round. Once a text is finished, its log-probability stays."
         ),
@@ -103,8 +103,8 @@ MISTAKES = [
     Mistake(
         "stops_at_the_first_end",
         STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
-        does="the search stops when the first text is finished",
-        says=(
+        summary="the search stops when the first text is finished",
+        message=(
             "The search stops as soon as a text is finished. An unfinished one may still get the better score: a long "
             "text is divided by more."
         ),
@@ -114,8 +114,8 @@ MISTAKES = [
         "no_length_penalty",
         STEPS.but(scores=lambda: lambda text, total: total),
         STEPS.but(lengths=lambda max_length: lambda text: max_length),
-        does="the length of a text makes no difference to which one wins",
-        says=(
+        summary="the length of a text makes no difference to which one wins",
+        message=(
             "The likeliest text wins, whatever its length. Either the log-probabilities alone decide, or all texts "
             "count as equally long."
         ),
@@ -124,32 +124,34 @@ MISTAKES = [
     Mistake(
         "multiplied_by_the_penalty",
         STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text))),
-        does="the log-probability is multiplied by the length penalty",
-        says="{does}. It is negative, so that makes long texts worse, and they should become better.",
+        summary="the log-probability is multiplied by the length penalty",
+        message="{summary}. It is negative, so that makes long texts worse, and they should become better.",
         hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
     ),
     Mistake(
         "length_without_eos",
         STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
-        does="the eos does not count in the length",
+        summary="the eos does not count in the length",
     ),
     Mistake(
         "length_with_bos",
         STEPS.but(lengths=lambda: lambda text: len(text) + 1),
-        does="the length is one too large: it counts bos",
-        says="Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted.",
+        summary="the length is one too large: it counts bos",
+        message=(
+            "Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted."
+        ),
         hints=["How long is a text that consists of eos alone?"],
     ),
     Mistake(
         "divided_by_the_length",
         STEPS.but(penalties=lambda length_penalty: lambda length: length**length_penalty),
-        does="the penalty is made of the length itself, not of (5 + length) / 6",
+        summary="the penalty is made of the length itself, not of (5 + length) / 6",
     ),
     Mistake(
         "power_without_brackets",
         STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length / 6) ** length_penalty),
-        does="the formula of the penalty is grouped otherwise than it is meant",
-        says="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
+        summary="the formula of the penalty is grouped otherwise than it is meant",
+        message="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
         hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
     ),
     Mistake(
@@ -159,8 +161,8 @@ MISTAKES = [
                 [[bos_id, *text] + [eos_id] * (max_length - len(text)) for text in best]
             )
         ),
-        does="the bos is left in the output",
-        says="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
+        summary="the bos is left in the output",
+        message="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
         hints=["With max_length = 1, how many tokens should come out?"],
     ),
     Mistake(
@@ -168,8 +170,8 @@ MISTAKES = [
         STEPS.but(
             output=lambda best, max_length: torch.tensor([text + [0] * (max_length - len(text)) for text in best])
         ),
-        does="what has ended is filled up with another token than eos",
-        says="{does}. After eos only eos comes, as in lesson 08.",
+        summary="what has ended is filled up with another token than eos",
+        message="{summary}. After eos only eos comes, as in lesson 08.",
         hints=["What stands after the eos of a short text?"],
     ),
 ]

@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
-    told={
+    messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,

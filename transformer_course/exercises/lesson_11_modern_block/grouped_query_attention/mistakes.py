@@ -55,8 +55,8 @@ OF_THE_HEADS = [
         STEPS.but(repeated=in_turn),
         one_in_turn("keys"),
         one_in_turn("values"),
-        does="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
-        says=(
+        summary="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
+        message=(
             "The heads of queries meet the heads of keys and values, or of one of them, in turn: 0 1 0 1. Neighbouring "
             "heads of queries should share one, 0 0 1 1. A model that was trained with one order cannot be used with "
             "the other. Look at where heads are repeated or cut."
@@ -68,8 +68,8 @@ OF_THE_HEADS = [
     Mistake(
         "heads_not_repeated",
         STEPS.but(repeated=lambda: lambda heads: heads),
-        does="the heads of keys and values are not repeated",
-        says=(
+        summary="the heads of keys and values are not repeated",
+        message=(
             "There are fewer heads of keys or values than of queries, and nothing brings them to as many: it crashes "
             "unless there is one of them or as many. A step is missing."
         ),
@@ -85,8 +85,8 @@ OF_THE_HEADS = [
             keys=lambda self, split, repeated, from_keys: repeated(split(from_keys, self.n_heads)),
             values=lambda self, split, repeated, from_values: repeated(split(from_values, self.n_heads)),
         ).attempt,
-        does="keys and values are split into `n_heads` heads",
-        says=(
+        summary="keys and values are split into `n_heads` heads",
+        message=(
             "Keys and values are split into `n_heads` heads, and are too narrow for the queries then, or cannot be cut "
             "like this. There are fewer heads of them. Look at the numbers in the split."
         ),
@@ -95,8 +95,8 @@ OF_THE_HEADS = [
     Mistake(
         "features_repeated",
         STEPS.but(keys=features_repeated("keys"), values=features_repeated("values")),
-        does="each feature of keys and values is repeated before the split, not each head after it",
-        says=(
+        summary="each feature of keys and values is repeated before the split, not each head after it",
+        message=(
             "Each *feature* is repeated, before the split: then the heads hold copies of a few features each. What "
             "belongs together is a head. Look at the order of the two, split and repeat."
         ),
@@ -116,7 +116,7 @@ OF_THE_MASK = [
     Mistake(
         "nan_where_nothing_is_seen",
         untreated(),
-        does="nothing is done for a query that may see nothing",
+        summary="nothing is done for a query that may see nothing",
     ),
     Mistake(
         "minus_a_billion",
@@ -126,8 +126,8 @@ OF_THE_MASK = [
             )
         ),
         untreated(fill=lambda: -1e9).attempt,
-        does="a query that may see nothing gives all keys the same weight",
-        says=(
+        summary="a query that may see nothing gives all keys the same weight",
+        message=(
             "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
             "all keys get the same weight, as all its scores are equally low. The output should be zeros."
         ),
@@ -136,8 +136,8 @@ OF_THE_MASK = [
     Mistake(
         "nan_replaced_too_late",
         untreated(output=lambda output: output.nan_to_num()),
-        does="nan is replaced after the weights have met the values",
-        says=(
+        summary="nan is replaced after the weights have met the values",
+        message=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
             "nothing takes that away. Look at what is replaced: the weights, or only the output."
         ),
@@ -148,8 +148,8 @@ OF_THE_MASK = [
         STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask & causal(x)),
         STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask).attempt,
         STEPS.but(mask=lambda x: causal(x)).attempt,
-        does="a causal mask is made, whatever mask was given",
-        says=(
+        summary="a causal mask is made, whatever mask was given",
+        message=(
             "A causal mask is made inside: no position sees those after it, though nobody asked for that. What may be "
             "seen is said by `mask`. Look for a triangle, or `is_causal`."
         ),
@@ -160,8 +160,8 @@ OF_THE_MASK = [
         STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
         STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
         untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
-        does="`mask` is used as a tensor, also where it is None",
-        says=(
+        summary="`mask` is used as a tensor, also where it is None",
+        message=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
             "in that case."
         ),

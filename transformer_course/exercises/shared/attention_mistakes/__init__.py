@@ -9,7 +9,7 @@ so hides whatever else is wrong, is given as an attempt rather than as a variant
 """
 
 from transformer_course.exercises.shared.attention_mistakes.masks import (
-    also_made,
+    also_variants,
     also_with_a_low_number,
     of_the_mask,
 )
@@ -39,7 +39,7 @@ __all__ = [
     "ROOT_OF_D_MODEL",
     "TOLD_OF_THE_SCALING",
     "TRANSPOSES_THE_BATCH",
-    "also_made",
+    "also_variants",
     "also_with_a_low_number",
     "heads_interleaved",
     "of_a_mask_that_may_be_none",

@@ -29,16 +29,16 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_inverted",
             read(lambda mask: ~mask),
-            does="the mask is read the wrong way round",
-            says="{does}: what is allowed gets hidden. True means *may attend*.",
+            summary="the mask is read the wrong way round",
+            message="{summary}: what is allowed gets hidden. True means *may attend*.",
             hints=["With a mask that is True everywhere, what becomes of the scores?"],
         ),
         Mistake(
             "filled_with_zero",
             steps.but(fill=lambda: 0.0),
             filled(lambda scaled, visible: scaled * visible),
-            does="hidden scores become a number like other scores, where they should become −∞",
-            says=(
+            summary="hidden scores become a number like other scores, where they should become −∞",
+            message=(
                 "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, "
                 "even more than keys that match badly. Look at the number that is filled in."
             ),
@@ -49,8 +49,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(fill=lambda: -1e4),
             steps.but(fill=lambda: -10.0),
             filled(lambda scaled, visible: scaled + ~visible * -1e4),
-            does="hidden scores become low numbers, not −∞, which is not enough where something scores lower still",
-            says=(
+            summary="hidden scores become low numbers, not −∞, which is not enough where something scores lower still",
+            message=(
                 "Hidden scores become low, but not low enough: beside a visible score that is as low, hidden keys get "
                 "weight. Look at the number that is filled in or added."
             ),
@@ -63,7 +63,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "infinity_times_zero",
             steps.but(scores=adding_infinity).attempt,
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
-            says=("Nearly everything is nan: an infinity is multiplied by 0. Look at where the infinity comes in."),
+            message=("Nearly everything is nan: an infinity is multiplied by 0. Look at where the infinity comes in."),
             hints=[
                 "What is `-torch.inf * 0`?",
                 "What has to be chosen, place by place, cannot be had by multiplying with infinity.",
@@ -73,8 +73,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_after_the_softmax",
             afterwards(lambda weights, visible: weights * visible),
-            does="the mask sets weights to 0, not scores to −∞",
-            says=(
+            summary="the mask sets weights to 0, not scores to −∞",
+            message=(
                 "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the "
                 "better a hidden key matches, the smaller they get. It still has a say. Look at where the mask comes "
                 "in."
@@ -86,8 +86,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
             afterwards(_renormalised_without_nan),
             steps.but(weights=_exponentials_times_mask),
-            does="the mask sets weights to 0, and the rest is divided by its sum, which may be 0",
-            says=(
+            summary="the mask sets weights to 0, and the rest is divided by its sum, which may be 0",
+            message=(
                 "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches "
                 "far better than the others, it drowns them before it is taken out: their weights have become 0 "
                 "already, or its exponential is too large for a float. Look at where the mask comes in."
@@ -100,8 +100,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_transposed",
             read(lambda mask: mask.mT),
-            does="the mask is read with queries and keys exchanged",
-            says=(
+            summary="the mask is read with queries and keys exchanged",
+            message=(
                 "The mask is turned round before it is used: its rows belong to the queries and its columns to the "
                 "keys already. Look for a transposition of the mask."
             ),
@@ -110,9 +110,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
     ]
 
 
-def also_made(mistakes: list[Mistake], name: str, *ways: Variant) -> list[Mistake]:
+def also_variants(mistakes: list[Mistake], name: str, *variants: Variant) -> list[Mistake]:
     """Return these mistakes, of which the one of this name is made in more ways."""
-    return [m.with_ways(*m.ways, *ways) if m.name == name else m for m in mistakes]
+    return [m.with_variants(*m.variants, *variants) if m.name == name else m for m in mistakes]
 
 
 def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]:
@@ -126,7 +126,9 @@ def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]
     """
     names = {"softmax_over_the_queries", *more}
     return [
-        m.with_ways(*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1]))
+        m.with_variants(
+            *m.variants, *(variant.of.but(**variant.changes, fill=lambda: -1e9) for variant in m.step_variants[:1])
+        )
         if m.name in names
         else m
         for m in mistakes

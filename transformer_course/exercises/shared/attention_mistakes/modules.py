@@ -13,7 +13,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_asked_for_its_truth",
             steps.but(visible=lambda mask: mask if mask else None).attempt,
-            says=(
+            message=(
                 "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
                 "is a mask at all. Look at the condition."
             ),
@@ -45,8 +45,8 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         Mistake(
             "merged_by_view",
             steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
-            does="the heads are merged in the order in which their numbers are stored",
-            says=(
+            summary="the heads are merged in the order in which their numbers are stored",
+            message=(
                 "The heads are put together without a transposition, so that positions get mixed up with one another. "
                 "Look at how they are merged."
             ),
@@ -54,8 +54,8 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         ),
         Mistake(
             "transposed_then_viewed",
-            *[way.attempt for way in transposed],
-            says=(
+            *[variant.attempt for variant in transposed],
+            message=(
                 "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
                 "`view` would read them."
             ),
@@ -68,9 +68,9 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         Mistake(
             "merged_in_turn",
             steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
-            does="the heads are merged so that their features alternate",
-            says=(
-                "{does}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
+            summary="the heads are merged so that their features alternate",
+            message=(
+                "{summary}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
                 "merged."
             ),
             hints=[
@@ -80,13 +80,13 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
     ]
 
 
-def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
+def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
     """Return the mistake of splitting into heads without a transposition, made in these ways."""
     return Mistake(
         "split_by_view",
-        *ways,
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
+        *variants,
+        summary="the numbers are dealt out to the heads in the order in which they are stored",
+        message=(
             "The heads get positions instead of features, as if the projections had been reshaped without a "
             "transposition. Look at how they are split."
         ),
@@ -94,14 +94,14 @@ def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
     )
 
 
-def heads_interleaved(*ways: Variant) -> Mistake:
+def heads_interleaved(*variants: Variant) -> Mistake:
     """Return the mistake of cutting features into pieces of another kind, made in these ways."""
     return Mistake(
         "heads_interleaved",
-        *ways,
-        does="the features are dealt out to the heads in turn",
-        says=(
-            "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
+        *variants,
+        summary="the features are dealt out to the heads in turn",
+        message=(
+            "{summary}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
             "other. Look at how they are split."
         ),
         hints=["With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1."],
@@ -121,7 +121,7 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             "mask_given_another_axis",
             steps.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
             steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
-            says=(
+            message=(
                 "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, "
                 f"{n_query}, {n_query.replace('query', 'key')}). Look at what happens to its shape."
             ),

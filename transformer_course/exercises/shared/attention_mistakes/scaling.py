@@ -40,8 +40,8 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         Mistake(
             "no_scaling",
             scaled(lambda products: products),
-            does="the products are not divided by √d_k",
-            says="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
+            summary="the products are not divided by √d_k",
+            message="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
             hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
         ),
     ]
@@ -63,9 +63,9 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
         Mistake(
             "scaled_too_early",
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
-            does="the scores are divided by √d",
-            says=(
-                "{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
+            summary="the scores are divided by √d",
+            message=(
+                "{summary}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
                 "for."
             ),
             hints=["The formula of this lesson is softmax(q kᵀ)."],
@@ -74,8 +74,8 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             "cosines",
             steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
             steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
-            does="queries or keys are divided by their lengths",
-            says="{does}. Here the plain dot products are asked for.",
+            summary="queries or keys are divided by their lengths",
+            message="{summary}. Here the plain dot products are asked for.",
             hints=["Make a query 10 times longer. Should its weights get sharper?"],
         ),
     ]

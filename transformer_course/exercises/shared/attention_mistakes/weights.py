@@ -32,8 +32,8 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
         Mistake(
             "reshapes_the_keys",
             turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
-            does="the numbers of the keys are read in their old order along exchanged axes",
-            says=(
+            summary="the numbers of the keys are read in their old order along exchanged axes",
+            message=(
                 "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
                 "same sequence of numbers into other rows, so each column mixes several keys."
             ),
@@ -53,10 +53,10 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         Mistake(
             "query_i_with_key_i",
             _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
-            does="query i is compared with key i only",
-            says=(
-                "{does}: one number each, or a crash where there are more keys than queries. Every query has to meet "
-                "every key."
+            summary="query i is compared with key i only",
+            message=(
+                "{summary}: one number each, or a crash where there are more keys than queries. Every query has to "
+                "meet every key."
             ),
             hints=["How many scores are there for 2 queries and 3 keys?"],
         ),
@@ -74,8 +74,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         Mistake(
             "softmax_over_the_queries",
             made(lambda scores: scores.softmax(dim=-2)),
-            does="the weights are normalised over the queries, not over the keys",
-            says=(
+            summary="the weights are normalised over the queries, not over the keys",
+            message=(
                 "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
                 "that compete for each query. Look at the axis of the softmax."
             ),
@@ -85,8 +85,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "overflows",
             made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
             made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
-            does="the exponentials overflow for some scores",
-            says=(
+            summary="the exponentials overflow for some scores",
+            message=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
             ),
@@ -101,8 +101,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         Mistake(
             "weights_transposed",
             steps.but(mixture=lambda weights, values: weights.mT @ values),
-            does="the values are averaged with the transposed weights",
-            says=(
+            summary="the values are averaged with the transposed weights",
+            message=(
                 "The weights are the wrong way round: keys and queries have changed places in the last product. It "
                 "crashes where their numbers differ. Look at which axis of the weights meets the values."
             ),
