@@ -58,7 +58,15 @@ class Recipe:
 
 GPT = gpt(VOCAB_SIZE, d_model=128, n_heads=4, n_layers=4, context_length=128)
 LLAMA = LanguageModelConfig.llama(
-    VOCAB_SIZE, d_model=128, n_heads=4, n_kv_heads=2, d_ff=352, n_layers=4, max_length=256, norm_eps=1e-6, tied=True
+    VOCAB_SIZE,
+    d_model=128,
+    n_heads=4,
+    n_kv_heads=2,
+    d_ff=352,
+    n_layers=4,
+    max_length=256,
+    norm_eps=1e-6,
+    tie_embeddings=True,
 )
 RECIPES = {"gpt": Recipe(GPT, 8, 1_450), "llama": Recipe(LLAMA, 4, 4_000)}
 """By the argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""

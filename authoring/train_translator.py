@@ -39,7 +39,7 @@ COMMAND = "python -m authoring.train_translator"
 SIZES: dict[str, Any] = {"vocab_size": 3000, "d_model": 96, "n_heads": 4, "d_ff": 384, "n_layers": 2, "max_length": 64}
 DROPOUT = 0.1
 TRAINING = TrainingConfig(
-    steps=6_000, batch_tokens=1000, peak_rate=0.7, warmup=150, schedule="noam", optimizer="muon", average=0.997,
+    steps=6_000, batch_tokens=1000, lr=0.7, warmup=150, schedule="noam", optimizer="muon", ema=0.997,
     log_every=1, save_every=20,
 )  # fmt: skip
 BEAM = 4

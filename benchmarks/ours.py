@@ -86,5 +86,5 @@ class OurLlama(OurLanguageModel):
         size = work.size
         self.model = LanguageModel(LanguageModelConfig.llama(
             size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_kv_heads=n_kv_heads(work),
-            d_ff=2 * size.d_ff // 3, n_layers=size.n_layers, max_length=size.max_length, tied=True,
+            d_ff=2 * size.d_ff // 3, n_layers=size.n_layers, max_length=size.max_length, tie_embeddings=True,
         ))  # fmt: skip

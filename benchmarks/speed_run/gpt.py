@@ -23,7 +23,8 @@ class Trained:
         self.tokenizer = bpe_tokenizer(texts, VOCAB_SIZE)
         self.model = LanguageModel(
             LanguageModelConfig(
-                vocab_size=VOCAB_SIZE, d_model=96, n_heads=4, n_layers=2, d_ff=384, positions="rotary", tied=True,
+                vocab_size=VOCAB_SIZE, d_model=96, n_heads=4, n_layers=2, d_ff=384, positions="rotary",
+                tie_embeddings=True,
                 max_length=CONTEXT_LENGTH, dropout=0.0,
             )
         )  # fmt: skip

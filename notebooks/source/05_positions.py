@@ -437,7 +437,7 @@ def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageMode
     """Return a trained model with this scheme, and its accuracy at each position; lesson 06 explains the sizes."""
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0, "max_length": 64}
-    model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, tied=False, **shape))
+    model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, tie_embeddings=False, **shape))
     return model, train(model, two_before)
 
 
@@ -554,7 +554,7 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
     """Return a causal model without positions, trained to name each position, and its accuracy."""
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "max_length": 16 + bos}
-    model = LanguageModel(LanguageModelConfig(17, positions="none", tied=False, **shape))
+    model = LanguageModel(LanguageModelConfig(17, positions="none", tie_embeddings=False, **shape))
     return model, train(model, which_position, bos=bos, rate=5e-3)
 
 

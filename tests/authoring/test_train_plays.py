@@ -73,7 +73,7 @@ def named_by_the_library(kind: str) -> dict[str, torch.Tensor]:
 def test_the_folder_of_the_llama_is_one_that_the_loader_reads():
     folder, config = FOLDER / "llama-plays", RECIPES["llama"].config
     loaded, stored = load_language_model(folder), trained("llama-plays")
-    assert (loaded.config.n_kv_heads, loaded.config.d_ff, loaded.config.tied) == (2, config.d_ff, True)
+    assert (loaded.config.n_kv_heads, loaded.config.d_ff, loaded.config.tie_embeddings) == (2, config.d_ff, True)
     again = parameters_of(loaded)
     assert again.keys() == stored.parameters.keys()
     assert all(torch.equal(tensor, stored.parameters[name]) for name, tensor in again.items())

@@ -70,7 +70,7 @@ def test_no_first_batch_holds_a_held_out_sentence(stored):
 
 
 def test_the_losses_are_those_of_the_log(tmp_path):
-    (tmp_path / LOG).write_text("step,rate,loss\n1,0.1,7.00004\n2,0.2,5\n")
+    (tmp_path / LOG).write_text("step,lr,loss\n1,0.1,7.00004\n2,0.2,5\n")
     assert losses_in(tmp_path / LOG) == [7.00004, 5.0]
 
 

@@ -32,7 +32,13 @@ from transformer_lab.training.log import Log
 
 SIZES = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
 LLAMA = LanguageModelConfig.llama(37, **SIZES)
-GEMMA = {"norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True}
+GEMMA = {
+    "norm_placement": "both",
+    "qk_norm": True,
+    "scaled_embeddings": True,
+    "feed_forward": "geglu",
+    "tie_embeddings": True,
+}
 LANGUAGE_MODELS = {
     "GPT-2": LanguageModelConfig(37, **SIZES),
     "Llama": LanguageModelConfig.llama(37, **SIZES, n_kv_heads=2),
@@ -204,11 +210,11 @@ def _resume(folder: Path) -> object:
 
 
 def _text_run(folder: Path) -> None:
-    text_trainer(folder, steps=24, average=0.5).run(max_steps=2)
+    text_trainer(folder, steps=24, ema=0.5).run(max_steps=2)
 
 
 def _resume_text(folder: Path) -> object:
-    run = text_trainer(folder, steps=24, average=0.5)
+    run = text_trainer(folder, steps=24, ema=0.5)
     run.run(max_steps=1)
     return _digest(*run.model.state_dict().values())
 
@@ -216,7 +222,7 @@ def _resume_text(folder: Path) -> object:
 def _log(folder: Path) -> None:
     log = Log(folder / "log.csv", 0)
     for step in range(1, 9):
-        log.add(step=step, seconds=step / 7, loss=1 / step, rate=1e-3, tokens_per_second=900)
+        log.add(step=step, seconds=step / 7, loss=1 / step, lr=1e-3, tokens_per_second=900)
 
 
 def _continue_log(folder: Path) -> object:

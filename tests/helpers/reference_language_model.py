@@ -30,7 +30,7 @@ def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor)
         networks = part(block, "feed_forward")
         computed = feed_forward(networks, config, norm(part(block, "norm_2"), config, x))
         x = x + norm(part(block, "post_norm_2"), config, computed)
-    head = table if config.tied else parameters["head.weight"]
+    head = table if config.tie_embeddings else parameters["head.weight"]
     return norm(part(parameters, "norm"), config, x) @ head.mT
 
 

@@ -17,7 +17,7 @@ CONFIGS = {
     "two vocabularies, pre-norm": replace(TRANSLATES, source_vocab_size=13, pre_norm=True),
     "learned positions": replace(TRANSLATES, learned_positions=True),
     "GPT, sinusoidal": replace(CONTINUES, positions="sinusoidal"),
-    "GPT, learned": replace(CONTINUES, positions="learned", tied=True),
+    "GPT, learned": replace(CONTINUES, positions="learned", tie_embeddings=True),
     "GPT, rotary": replace(CONTINUES, positions="rotary", qk_norm=True, norm="rms", feed_forward="swiglu"),
     "GPT, alibi, padding": replace(CONTINUES, positions="alibi", pad_id=0),
     "GPT, window": replace(CONTINUES, positions="rotary", window=SlidingWindow(3)),

@@ -51,7 +51,7 @@ def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
         torch.manual_seed(patient.seed)
         for step in range(n_steps):
             for group in optimizer.param_groups:
-                group["lr"] = patient.rate * min(1.0, (step + 1) / 10)
+                group["lr"] = patient.lr * min(1.0, (step + 1) / 10)
             optimizer.zero_grad()
             losses.append(fresh.backward(batches))
             optimizer.step()
@@ -138,7 +138,7 @@ def drift_without_gradient(patient: Patient) -> pd.DataFrame:
     fresh.model.load_state_dict(patient.model.state_dict())
     optimizer = fresh.optimizer()
     for group in optimizer.param_groups:
-        group["lr"] = patient.rate
+        group["lr"] = patient.lr
     before = {name: parameter.detach().clone() for name, parameter in fresh.model.named_parameters()}
     for parameter in fresh.model.parameters():
         parameter.grad = torch.zeros_like(parameter)

@@ -74,7 +74,7 @@ class Patient(ABC):
     complaint: ClassVar[str] = "None: this is a healthy twin."
     """What the owner reports."""
     n_steps: ClassVar[int] = 240
-    rate: ClassVar[float] = 0.01
+    lr: ClassVar[float] = 0.01
     dropout: ClassVar[float] = 0.0
     batch_size: ClassVar[int] = 32
     n_micro_batches: ClassVar[int] = 1
@@ -148,7 +148,7 @@ class Patient(ABC):
         for step in range(self.n_steps):
             warmup, decay = (step + 1) / N_WARMUP_STEPS, 2 * (self.n_steps - step) / self.n_steps
             for group in optimizer.param_groups:
-                group["lr"] = self.rate * min(1.0, warmup, decay)
+                group["lr"] = self.lr * min(1.0, warmup, decay)
             # Texts of one length share a micro-batch, which spares padding.
             pairs = sorted(draw_pairs(self.batch_size, f"{self.seed} {step}"), key=lambda pair: len(pair[0]))
             size = -(-self.batch_size // self.n_micro_batches)

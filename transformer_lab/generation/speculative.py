@@ -45,7 +45,7 @@ def speculate(
     draft: LanguageModel,
     tokens: Int[Tensor, "batch n"],
     max_new_tokens: int,
-    n_ahead: int = 4,
+    num_draft_tokens: int = 4,
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
@@ -55,16 +55,16 @@ def speculate(
 ) -> Int[Tensor, "batch n_all"]:
     """Continue a text as ``generate`` does, with the help of a faster model.
 
-    The draft proposes ``n_ahead`` tokens. A token x to which the model gives the probability p(x), and the draft q(x),
-    is accepted with probability min(1, p(x) / q(x)); at the first that is not, a token is drawn from max(0, p − q)
-    instead, and the rest are dropped. If all are accepted, the model adds one more.
+    The draft proposes ``num_draft_tokens`` tokens. A token x to which the model gives the probability p(x), and the
+    draft q(x), is accepted with probability min(1, p(x) / q(x)); at the first that is not, a token is drawn from max(0,
+    p − q) instead, and the rest are dropped. If all are accepted, the model adds one more.
 
     Args:
         model: The model whose distribution counts. Call ``model.eval()`` first, and ``draft.eval()``.
         draft: A faster model with the same vocabulary.
         tokens: The text to continue, without padding.
         max_new_tokens: Maximum number of tokens added.
-        n_ahead: Number of tokens that the draft proposes at a time.
+        num_draft_tokens: Number of tokens that the draft proposes at a time.
         temperature: As in ``filter_logits``, for both models.
         top_k: As in ``filter_logits``, for both models.
         top_p: As in ``filter_logits``, for both models.
@@ -73,14 +73,14 @@ def speculate(
         min_p: As in ``filter_logits``, for both models.
 
     Raises:
-        ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1,
+        ValueError: There are several texts, the vocabularies differ in size, ``num_draft_tokens`` is below 1,
             ``max_new_tokens`` is negative, or the text would become longer than a model takes.
     """
     sizes = model.config.vocab_size, draft.config.vocab_size
-    if len(tokens) != 1 or sizes[0] != sizes[1] or n_ahead < 1:
+    if len(tokens) != 1 or sizes[0] != sizes[1] or num_draft_tokens < 1:
         raise ValueError(
-            "speculative decoding needs one text, two models of one vocabulary, and n_ahead ≥ 1; "
-            f"got {len(tokens)} texts, vocabularies of {sizes[0]} and {sizes[1]}, {n_ahead=}"
+            "speculative decoding needs one text, two models of one vocabulary, and num_draft_tokens ≥ 1; "
+            f"got {len(tokens)} texts, vocabularies of {sizes[0]} and {sizes[1]}, {num_draft_tokens=}"
         )
     check_not_negative(max_new_tokens=max_new_tokens)
     if max_new_tokens == 0:
@@ -90,7 +90,7 @@ def speculate(
     options = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     target, drafter = (CachedModel(m, m.config.max_length, options) for m in (model, draft))
     while tokens.shape[1] < end:
-        n = min(n_ahead, end - tokens.shape[1] - 1)
+        n = min(num_draft_tokens, end - tokens.shape[1] - 1)
         for token in _speculate_once(target, drafter, tokens, n, generator):
             tokens = torch.cat([tokens, token[None]], dim=1)
             if eos_id is not None and int(token) == eos_id:
@@ -99,14 +99,18 @@ def speculate(
 
 
 def _speculate_once(
-    target: CachedModel, draft: CachedModel, tokens: Int[Tensor, "1 n"], n_ahead: int, generator: torch.Generator | None
+    target: CachedModel,
+    draft: CachedModel,
+    tokens: Int[Tensor, "1 n"],
+    num_draft_tokens: int,
+    generator: torch.Generator | None,
 ) -> Iterator[Int[Tensor, " 1"]]:
-    """Draft, check, and yield the tokens to add, from 1 to ``n_ahead`` + 1."""
+    """Draft, check, and yield the tokens to add, from 1 to ``num_draft_tokens`` + 1."""
     text, drafted = tokens, []
-    for _ in range(n_ahead):
+    for _ in range(num_draft_tokens):
         drafted.append(draft(text, 1)[0])
         text = torch.cat([text, torch.multinomial(drafted[-1], 1, generator=generator)[None]], dim=1)
-    *checked, last = target(text, n_ahead + 1)
+    *checked, last = target(text, num_draft_tokens + 1)
     for p, q, token in zip(checked, drafted, text[0, tokens.shape[1] :, None], strict=True):
         if torch.rand((), generator=generator, device=p.device) * q[token] >= p[token]:
             yield torch.multinomial((p - q).clamp(min=0), 1, generator=generator)

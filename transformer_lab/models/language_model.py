@@ -115,7 +115,7 @@ class LanguageModel(nn.Module):
         initialise_language_model(self, config.n_layers)
 
     def _tie(self) -> None:
-        if self.config.tied:
+        if self.config.tie_embeddings:
             self.head.weight = self.embedding.weight
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:

@@ -78,7 +78,7 @@ class LanguageModelConfig:
         feed_forward: Which feed-forward network.
         bias: Whether there are biases; RMSNorm, SwiGLU, GeGLU and the last linear layer have none in any case.
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
-        tied: Whether the embeddings are also the last linear layer's weights.
+        tie_embeddings: Whether the embeddings are also the last linear layer's weights.
         scaled_embeddings: Whether the embeddings are multiplied by √d_model; with sinusoidal positions they always are.
         pad_id: The token that pads short texts, or None if there is none.
 
@@ -110,7 +110,7 @@ class LanguageModelConfig:
     feed_forward: FeedForwardName = "gelu_tanh"
     bias: bool = True
     qkv_bias: bool | None = None
-    tied: bool = True
+    tie_embeddings: bool = True
     scaled_embeddings: bool = False
     pad_id: int | None = None
 
@@ -160,6 +160,6 @@ class LanguageModelConfig:
         """
         llama = cls(
             vocab_size, d_model=4096, n_heads=32, d_ff=11008, n_layers=32, max_length=4096, dropout=0.0,
-            positions="rotary", norm="rms", feed_forward="swiglu", bias=False, tied=False,
+            positions="rotary", norm="rms", feed_forward="swiglu", bias=False, tie_embeddings=False,
         )  # fmt: skip
         return replace(llama, **overrides)

@@ -38,7 +38,7 @@ def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfi
         attention_dropout=options.get("attn_pdrop", 0.1),
         norm_eps=options.get("layer_norm_epsilon", 1e-5),
         feed_forward=options.one_of("activation_function", "gelu_new", FEED_FORWARD_OF_ACTIVATION),
-        tied=options.get("tie_word_embeddings", True),
+        tie_embeddings=options.get("tie_word_embeddings", True),
         pad_id=pad_id,
     )
 
@@ -59,7 +59,7 @@ def options_of(config: LanguageModelConfig) -> dict[str, Any]:
         "attn_pdrop": config.attention_dropout,
         "layer_norm_epsilon": config.norm_eps,
         "activation_function": ACTIVATION_OF_FEED_FORWARD[config.feed_forward],
-        "tie_word_embeddings": config.tied,
+        "tie_word_embeddings": config.tie_embeddings,
     }
 
 
@@ -77,10 +77,10 @@ def layout(config: LanguageModelConfig) -> Layout:
     """Return which tensor of a GPT-2 checkpoint holds which parameters of ours."""
     head = "lm_head.weight"
     entries = [
-        Entry("transformer.wte.weight", ("embedding.weight",), others=(head,) if config.tied else ()),
+        Entry("transformer.wte.weight", ("embedding.weight",), others=(head,) if config.tie_embeddings else ()),
         Entry("transformer.wpe.weight", ("positions",)),
     ]
-    if not config.tied:
+    if not config.tie_embeddings:
         entries.append(Entry(head, ("head.weight",)))
     for kind in ("weight", "bias"):
         entries.append(Entry(f"transformer.ln_f.{kind}", (f"norm.{kind}",)))

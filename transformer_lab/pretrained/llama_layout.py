@@ -103,7 +103,7 @@ class LlamaLayout:
             window=self._window(options),
             norm_eps=options.get("rms_norm_eps", 1e-6),
             feed_forward=options.one_of(self.activation, "silu", GATED_OF_ACTIVATION),
-            tied=options.get("tie_word_embeddings", False),
+            tie_embeddings=options.get("tie_word_embeddings", False),
             pad_id=pad_id,
             **{"bias": options.get("attention_bias", False), **self.required},
         )
@@ -126,7 +126,7 @@ class LlamaLayout:
             "max_position_embeddings": config.max_length,
             "attention_dropout": config.attention_dropout,
             "rms_norm_eps": config.norm_eps,
-            "tie_word_embeddings": config.tied,
+            "tie_word_embeddings": config.tie_embeddings,
             self.activation: ACTIVATION_OF_GATED[config.feed_forward],
             **write_rotary(config.rotary_base, config.rotary_scaling),
         }
@@ -169,10 +169,10 @@ class LlamaLayout:
         """Return which tensor of a checkpoint holds which parameters of ours."""
         head = "lm_head.weight"
         entries = [
-            Entry("model.embed_tokens.weight", ("embedding.weight",), others=(head,) if config.tied else ()),
+            Entry("model.embed_tokens.weight", ("embedding.weight",), others=(head,) if config.tie_embeddings else ()),
             Entry("model.norm.weight", ("norm.weight",), self.norm_conversion),
         ]
-        if not config.tied:
+        if not config.tie_embeddings:
             entries.append(Entry(head, ("head.weight",)))
         for i in range(config.n_layers):
             entries += self._block(config, f"model.layers.{i}", f"blocks.{i}")

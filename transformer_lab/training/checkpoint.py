@@ -23,7 +23,7 @@ def save_training(
     model: nn.Module,
     optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
     info: Mapping[str, Any],
-    average: Mapping[str, Tensor] | None = None,
+    ema: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Save parameters, the state of the optimizers and of torch's random number generators, and ``info``.
 
@@ -32,10 +32,10 @@ def save_training(
         model: The model.
         optimizer: Its optimizer, or several, each of some of its parameters.
         info: What else the run needs, as JSON can hold it.
-        average: The averaged parameters by name, if an average is kept.
+        ema: The averaged parameters by name, if an average is kept.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-    tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
+    tensors |= {f"ema.{name}": tensor for name, tensor in (ema or {}).items()}
     start = 0  # parameters are counted through all optimizers
     for one in _all_of(optimizer):
         for index, state in one.state_dict()["state"].items():
@@ -51,7 +51,7 @@ def load_training(
     path: Path,
     model: nn.Module,
     optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
-    average: Mapping[str, Tensor] | None = None,
+    ema: Mapping[str, Tensor] | None = None,
     check: Callable[[Mapping[str, Any]], None] = lambda info: None,
 ) -> dict[str, Any]:
     """Restore what ``save_training`` saved, and return its ``info``.
@@ -60,7 +60,7 @@ def load_training(
         path: The file.
         model: The model to load into.
         optimizer: The optimizer to load into, or several in the order in which they were saved.
-        average: The averaged parameters to load into, if an average is kept.
+        ema: The averaged parameters to load into, if an average is kept.
         check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
 
     Raises:
@@ -72,8 +72,8 @@ def load_training(
         raise ValueError(f"{path} does not hold a training run")
     check(info)
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
-    for name, tensor in (average or {}).items():
-        stored = tensors.get(f"average.{name}", tensor)
+    for name, tensor in (ema or {}).items():
+        stored = tensors.get(f"ema.{name}", tensor)
         if stored.shape != tensor.shape:
             raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")
         tensor.copy_(stored)

@@ -16,7 +16,7 @@ class TrainingConfig:
     Args:
         steps: Number of steps.
         batch_tokens: Largest number of tokens, padding included, in the longer side of a batch.
-        peak_rate: Highest learning rate of the cosine schedule; a factor on the Noam schedule.
+        lr: Highest learning rate of the cosine schedule; a factor on the Noam schedule.
         warmup: Number of steps in which the learning rate rises.
         schedule: How the learning rate falls after that: along a cosine to 0 at the last step, or with the inverse
             square root of the step as in the paper.
@@ -24,9 +24,9 @@ class TrainingConfig:
             fewer steps are needed, and each takes longer.
         accumulate: Number of batches whose gradients make one step, where memory cannot hold a larger batch.
         clip: Largest norm of the gradient.
-        smoothing: Label smoothing.
+        label_smoothing: Label smoothing.
         weight_decay: Weight decay of matrices.
-        average: Decay of the exponential moving average of the parameters, 0.998 for instance; the averaged parameters
+        ema: Decay of the exponential moving average of the parameters, 0.998 for instance; the averaged parameters
             are then validated and saved. 0 means no average.
         seed: Seed of the parameters, of the order of the batches, and of dropout.
         log_every: Number of steps between two rows of the log.
@@ -42,15 +42,15 @@ class TrainingConfig:
 
     steps: int
     batch_tokens: int
-    peak_rate: float
+    lr: float
     warmup: int
     schedule: Schedule = "cosine"
     optimizer: OptimizerName = "adamw"
     accumulate: int = 1
     clip: float = 1.0
-    smoothing: float = 0.1
+    label_smoothing: float = 0.1
     weight_decay: float = 0.01
-    average: float = 0.0
+    ema: float = 0.0
     seed: int = 0
     log_every: int = 50
     validate_every: int = 0
@@ -58,13 +58,13 @@ class TrainingConfig:
     autocast: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_tokens", "peak_rate", "accumulate", "clip", "log_every", "save_every"):
+        for name in ("steps", "batch_tokens", "lr", "accumulate", "clip", "log_every", "save_every"):
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be positive; got {name}={value}")
         for name in ("weight_decay", "seed", "validate_every"):
             if not (value := getattr(self, name)) >= 0:
                 raise ValueError(f"{name} must not be negative; got {name}={value}")
-        for name in ("smoothing", "average"):
+        for name in ("label_smoothing", "ema"):
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 0 and less than 1; got {name}={value}")
         for name, choices in (("schedule", get_args(Schedule)), ("optimizer", get_args(OptimizerName))):
@@ -74,10 +74,10 @@ class TrainingConfig:
             raise ValueError(f"seed must be less than 2 ** 63; got seed={self.seed}")
         if self.schedule == "cosine" and self.warmup >= self.steps:
             raise ValueError(f"warmup must be less than steps; got warmup={self.warmup}, steps={self.steps}")
-        self.rate(1, d_model=1)
+        self.lr_at(1, d_model=1)
 
-    def rate(self, step: int, d_model: int) -> float:
+    def lr_at(self, step: int, d_model: int) -> float:
         """Return the learning rate of a step, counted from 1."""
         if self.schedule == "noam":
-            return self.peak_rate * noam_rate(step, d_model, self.warmup)
-        return cosine_rate(step, self.peak_rate, self.warmup, self.steps)
+            return self.lr * noam_rate(step, d_model, self.warmup)
+        return cosine_rate(step, self.lr, self.warmup, self.steps)

@@ -8,7 +8,7 @@ from typing import Any
 
 from transformer_lab.training.config import TrainingConfig
 
-DATES = TrainingConfig(steps=2200, batch_tokens=900, peak_rate=4e-3, warmup=100)
+DATES = TrainingConfig(steps=2200, batch_tokens=900, lr=4e-3, warmup=100)
 """Training on dates."""
 
 DATES_SHAPE: dict[str, Any] = {
@@ -19,7 +19,7 @@ DATES_SHAPE: dict[str, Any] = {
 A model of about 260,000 parameters that converts 99 of 100 unseen dates correctly after a minute of training on a CPU.
 """
 
-CORPUS = TrainingConfig(steps=4000, batch_tokens=1200, peak_rate=1.6e-3, warmup=400, average=0.998, validate_every=500)
+CORPUS = TrainingConfig(steps=4000, batch_tokens=1200, lr=1.6e-3, warmup=400, ema=0.998, validate_every=500)
 """Training on a parallel corpus."""
 
 CORPUS_SHAPE: dict[str, Any] = {
@@ -32,13 +32,13 @@ A model of 6.6 million parameters, for some ten thousand sentence pairs; for mor
 """
 
 TEXT = TrainingConfig(
-    steps=2000, batch_tokens=2048, peak_rate=2e-3, warmup=200, smoothing=0.0, weight_decay=0.1, validate_every=250
+    steps=2000, batch_tokens=2048, lr=2e-3, warmup=200, label_smoothing=0.0, weight_decay=0.1, validate_every=250
 )
 """Training a language model on text."""
 
 TEXT_SHAPE: dict[str, Any] = {
     "vocab_size": 4000, "d_model": 256, "n_heads": 8, "d_ff": 688, "n_layers": 4, "max_length": 256, "dropout": 0.1,
-    "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False, "tied": False,
+    "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False, "tie_embeddings": False,
 }  # fmt: skip
 """Arguments of ``LanguageModelConfig`` for text: a small Llama.
 

@@ -51,9 +51,9 @@ class Progress:
         self.best = score if better else self.best
         return better
 
-    def row(self, rate: float) -> dict[str, float]:
+    def row(self, lr: float) -> dict[str, float]:
         """Return a row of the log, with the learning rate, and begin the next one."""
         loss, seconds = self.loss_sum / self.n_tokens, self.seconds - self.logged_at
         speed = round(self.n_tokens / max(seconds, 1e-9))
         self.loss_sum, self.n_tokens, self.logged_at = 0.0, 0, self.seconds
-        return {"loss": loss, "rate": rate, "tokens_per_second": speed}
+        return {"loss": loss, "lr": lr, "tokens_per_second": speed}

@@ -21,6 +21,7 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
 from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.ema import EMA
 from transformer_lab.training.interrupt import Interruption
 from transformer_lab.training.log import LOG, Log
 from transformer_lab.training.loss import batch_loss, count_tokens
@@ -28,7 +29,6 @@ from transformer_lab.training.muon import Muon, layer_matrices
 from transformer_lab.training.optimizer import make_optimizer
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
-from transformer_lab.training.weight_average import WeightAverage
 
 MAY_CHANGE = ("log_every", "save_every")
 """Settings that a resumed run may change: they do not change its numbers. There may also be more steps."""
@@ -69,7 +69,7 @@ class Trainer(Generic[AnyBatch]):
         self.validate, self.parameters_of = validate, parameters_of
         self.device = next(model.parameters()).device
         self.optimizers = _make_optimizers(model, config)
-        self.average = WeightAverage(model, config.average) if config.average else None
+        self.ema = EMA(model, config.ema) if config.ema else None
         self.progress = Progress()
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
         # As a checkpoint returns them, with which they are compared: JSON has lists for tuples.
@@ -132,10 +132,10 @@ class Trainer(Generic[AnyBatch]):
         self.model.train()
         pad_id = self.batches.pad_id
         n_tokens = sum(int(count_tokens(batch.labels, pad_id)) for batch in batches)
-        rate = self.config.rate(self.progress.step + 1, self.model.config.d_model)
+        lr = self.config.lr_at(self.progress.step + 1, self.model.config.d_model)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
-                group["lr"] = rate
+                group["lr"] = lr
         self.model.zero_grad()
         loss_sum = 0.0
         for batch in batches:
@@ -146,18 +146,18 @@ class Trainer(Generic[AnyBatch]):
         # Before a parameter becomes NaN. To ask at every step costs nothing, as ``item`` has waited for the device.
         if not (math.isfinite(loss_sum) and math.isfinite(norm)):
             found = f"the loss is {loss_sum / n_tokens} at step {self.progress.step + 1}, its gradient's norm {norm}"
-            raise ValueError(f"{found}; a lower learning rate may help (peak_rate={self.config.peak_rate:g})")
+            raise ValueError(f"{found}; a lower learning rate may help (lr={self.config.lr:g})")
         with self._autocast():  # for Muon's products of matrices
             for optimizer in self.optimizers:
                 optimizer.step()
-        if self.average:
-            self.average.update(self.progress.step + 1)
+        if self.ema:
+            self.ema.update(self.progress.step + 1)
         self.progress.loss_sum += loss_sum
         self.progress.n_tokens += n_tokens
 
     def _loss(self, batch: AnyBatch) -> Tensor:
         with self._autocast():
-            return batch_loss(self.model, batch.inputs, batch.labels, self.batches.pad_id, self.config.smoothing)
+            return batch_loss(self.model, batch.inputs, batch.labels, self.batches.pad_id, self.config.label_smoothing)
 
     def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast)
@@ -172,7 +172,7 @@ class Trainer(Generic[AnyBatch]):
             row |= self._validate(self.validate)
         if row:
             self.log.add(step=step, seconds=round(self.progress.seconds, 2), **row)
-            bar.set_postfix({name: f"{value:.4g}" for name, value in row.items() if name != "rate"})
+            bar.set_postfix({name: f"{value:.4g}" for name, value in row.items() if name != "lr"})
         if step % config.save_every == 0:
             self.save()
 
@@ -190,7 +190,7 @@ class Trainer(Generic[AnyBatch]):
 
     def _averaged_parameters(self) -> AbstractContextManager[None]:
         """Use the averaged parameters inside the block, if an average is kept."""
-        return self.average.swapped_in() if self.average else nullcontext()
+        return self.ema.swapped_in() if self.ema else nullcontext()
 
     def save(self) -> None:
         """Write the checkpoint, and also the parameters if there was no validation that chose the best."""
@@ -201,7 +201,7 @@ class Trainer(Generic[AnyBatch]):
 
     @property
     def _average_tensors(self) -> dict[str, Tensor] | None:
-        return self.average.tensors if self.average else None
+        return self.ema.tensors if self.ema else None
 
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT

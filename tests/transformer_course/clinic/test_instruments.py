@@ -114,7 +114,7 @@ def test_splitting_a_batch_shows_how_far_the_mean_of_means_is_off():
 def test_matrices_decay_by_the_rate_times_the_decay_and_nothing_else_changes(healthy):
     changes = instruments.drift_without_gradient(healthy)["relative change"]
     for name, parameter in healthy.model.named_parameters():
-        assert changes[name] == pytest.approx(healthy.rate * WEIGHT_DECAY if parameter.dim() > 1 else 0.0, rel=1e-2)
+        assert changes[name] == pytest.approx(healthy.lr * WEIGHT_DECAY if parameter.dim() > 1 else 0.0, rel=1e-2)
 
 
 def test_the_initial_loss_is_the_mean_over_single_answers(healthy):

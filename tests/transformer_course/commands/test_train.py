@@ -65,17 +65,17 @@ def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model,
     assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
         "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
     }  # fmt: skip
-    assert info["training"]["peak_rate"] == recipes.CORPUS.peak_rate  # as nothing else was typed
+    assert info["training"]["lr"] == recipes.CORPUS.lr  # as nothing else was typed
     assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
     assert pd.read_csv(model / LOG)["step"].tolist() == [2, 4, 6]
     Translator.load(model)
 
 
 def test_every_kind_of_option_arrives(corpus, tmp_path):
-    options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, dropout=0.2, validate_every=3)
+    options = typed(schedule="noam", seed=7, lr=0.5, label_smoothing=0, dropout=0.2, validate_every=3)
     assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
     info = settings(tmp_path / "m")
-    expected = {"schedule": "noam", "autocast": True, "seed": 7, "peak_rate": 0.5, "smoothing": 0.0}
+    expected = {"schedule": "noam", "autocast": True, "seed": 7, "lr": 0.5, "label_smoothing": 0.0}
     assert expected.items() <= info["training"].items()
     assert info["model"]["dropout"] == 0.2
 
@@ -104,7 +104,7 @@ def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
 def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measures(story, language_model, capsys):
     info = settings(language_model)
     assert (info["training"]["steps"], info["model"]["d_model"], info["model"]["max_length"]) == (6, 16, 20)
-    assert info["training"]["peak_rate"] == recipes.TEXT.peak_rate and info["model"]["norm"] == "rms"
+    assert info["training"]["lr"] == recipes.TEXT.lr and info["model"]["norm"] == "rms"
     assert main(["generate", "-m", str(language_model), "eins", "--temperature", "0", "--max-new-tokens", "3"]) == 0
     capsys.readouterr()
     assert main(["evaluate", "--text", str(language_model / "data" / "held_out.txt"), "-m", str(language_model)]) == 0

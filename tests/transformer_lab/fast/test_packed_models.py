@@ -87,7 +87,12 @@ def test_sentences_that_go_together_alone_or_through_the_kernel_give_the_same(
 
 
 def test_the_gradient_of_a_tied_vocabulary_is_dense_and_kept_apart_from_an_untied_one():
-    for config in (TRANSLATES, replace(TRANSLATES, source_vocab_size=13), CONTINUES, replace(CONTINUES, tied=False)):
+    for config in (
+        TRANSLATES,
+        replace(TRANSLATES, source_vocab_size=13),
+        CONTINUES,
+        replace(CONTINUES, tie_embeddings=False),
+    ):
         model = build(config)
         packed_loss(model, *batch(model), PAD).backward()
         assert all(p.grad is None or p.grad.layout == torch.strided for p in model.parameters())

@@ -34,12 +34,12 @@ def message(model, text, **how):
 )
 def test_texts_come_as_often_as_the_model_alone_says(drawn):
     """Chi-square over all texts of two new tokens."""
-    how, n_ahead = drawn
+    how, num_draft_tokens = drawn
     large, small = model(0, vocab_size=3, n_layers=1), model(1, vocab_size=3, n_layers=1)
     generator = torch.Generator().manual_seed(2)
     n, counts = 500, torch.zeros(9, dtype=torch.float64)
     for _ in range(n):
-        text = speculate(large, small, torch.tensor([[2, 1]]), 2, n_ahead, generator=generator, **how)
+        text = speculate(large, small, torch.tensor([[2, 1]]), 2, num_draft_tokens, generator=generator, **how)
         counts[int(text[0, 2]) * 3 + int(text[0, 3])] += 1
     first = message(large, [2, 1], **how)
     expected = n * torch.cat([first[t] * message(large, [2, 1, t], **how) for t in range(3)])
@@ -59,7 +59,9 @@ def passes(model):
 def test_a_draft_of_the_same_opinion_is_always_taken():
     large, small = model(0), model(0)
     n_large, n_small = passes(large), passes(small)
-    text = speculate(large, small, torch.tensor([[3, 1]]), 20, n_ahead=4, generator=torch.Generator().manual_seed(3))
+    text = speculate(
+        large, small, torch.tensor([[3, 1]]), 20, num_draft_tokens=4, generator=torch.Generator().manual_seed(3)
+    )
     assert text.shape == (1, 22)
     assert (len(n_large), len(n_small)) == (4, 16)  # each pass takes 4 guesses and adds a token
 
@@ -87,9 +89,9 @@ def test_it_stops_at_the_end():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"tokens": torch.ones(2, 3, dtype=torch.int64)}, "got 2 texts, vocabularies of 5 and 5, n_ahead=4"),
+        ({"tokens": torch.ones(2, 3, dtype=torch.int64)}, "got 2 texts, vocabularies of 5 and 5, num_draft_tokens=4"),
         ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
-        ({"n_ahead": 0}, "n_ahead=0"),
+        ({"num_draft_tokens": 0}, "num_draft_tokens=0"),
         ({"max_new_tokens": -1}, "max_new_tokens must not be negative; got max_new_tokens=-1"),
         ({"max_new_tokens": 22}, "1 to max_length=23 tokens; 24 were asked for"),
         ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; 12 were asked for"),

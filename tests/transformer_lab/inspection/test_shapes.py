@@ -47,7 +47,7 @@ def test_parameters_that_are_shared_count_once():
     table = trace_shapes(model, SOURCE, TARGET)
     assert table.parameters[0] == sum(parameter.numel() for parameter in model.parameters())
     tied = LanguageModel(LanguageModelConfig(11, **SIZES))
-    untied = LanguageModel(replace(tied.config, tied=False))
+    untied = LanguageModel(replace(tied.config, tie_embeddings=False))
     one, other = (trace_shapes(model, torch.tensor([[1, 2]])).parameters[0] for model in (tied, untied))
     assert other - one == 11 * 12
 

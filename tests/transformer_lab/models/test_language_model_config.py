@@ -88,10 +88,10 @@ def test_a_window_that_cannot_be_is_named(wrong, message):
 
 
 def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():
-    tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tied=False))
+    tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tie_embeddings=False))
     assert tied.head.weight is tied.embedding.weight
     assert untied.head.weight is not untied.embedding.weight
-    assert parameter_count(replace(SMALL, tied=False)) - parameter_count(SMALL) == 11 * 12
+    assert parameter_count(replace(SMALL, tie_embeddings=False)) - parameter_count(SMALL) == 11 * 12
 
 
 @pytest.mark.parametrize(

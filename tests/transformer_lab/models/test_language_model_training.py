@@ -32,7 +32,13 @@ def test_every_kind_learns_in_one_step(kind):
         return F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:], ignore_index=PAD)
 
     for bias, tied, n_kv_heads, pad_id in product([True, False], [True, False], [None, 1], [None, PAD]):
-        named = {"positions": positions, "norm": norm, "feed_forward": feed_forward, "bias": bias, "tied": tied}
+        named = {
+            "positions": positions,
+            "norm": norm,
+            "feed_forward": feed_forward,
+            "bias": bias,
+            "tie_embeddings": tied,
+        }
         model = LanguageModel(replace(SMALL, **named, n_kv_heads=n_kv_heads, pad_id=pad_id))
         before = loss(model)
         before.backward()
@@ -44,7 +50,7 @@ def test_every_kind_learns_in_one_step(kind):
 
 def test_parameters_start_as_those_of_gpt_2():
     torch.manual_seed(0)
-    config = replace(SMALL, vocab_size=97, d_model=120, d_ff=240, n_layers=8, max_length=101, tied=False)
+    config = replace(SMALL, vocab_size=97, d_model=120, d_ff=240, n_layers=8, max_length=101, tie_embeddings=False)
     for feed_forward in FEED_FORWARDS:
         for name, parameter in LanguageModel(replace(config, feed_forward=feed_forward)).named_parameters():
             if parameter.dim() == 1:

@@ -191,11 +191,17 @@ SETTINGS: Changes = {
     "window": [SlidingWindow(3), SlidingWindow(3, (False, True)), SlidingWindow(3, (False, True), 20.0)],
     "norm": ["layer", "rms"], "norm_eps": [0.1], "norm_placement": ["before", "after", "both"], "qk_norm": [True],
     "feed_forward": ["relu", "gelu", "silu", "swiglu", "geglu"], "bias": [True, False], "qkv_bias": [True, False],
-    "tied": [True, False], "scaled_embeddings": [True],
+    "tie_embeddings": [True, False], "scaled_embeddings": [True],
     "pad_id": [PAD],  # it occurs in no text: theirs masks padding only where it is told to
 }  # fmt: skip
 SMALL = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
-GEMMA = {"norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True}
+GEMMA = {
+    "norm_placement": "both",
+    "qk_norm": True,
+    "scaled_embeddings": True,
+    "feed_forward": "geglu",
+    "tie_embeddings": True,
+}
 OURS = {
     "gpt2": LanguageModelConfig(37, **SMALL),
     "llama": LanguageModelConfig.llama(37, **SMALL),

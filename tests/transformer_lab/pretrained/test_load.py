@@ -98,12 +98,13 @@ def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
 SIZES = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
 TRANSLATES = SIZES | {"source_pad_id": PAD, "target_pad_id": PAD, "hide_target_padding": False}
 GEMMA = {
-    "norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True,
+    "norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu",
+    "tie_embeddings": True,
 }  # fmt: skip
 OURS = {
     "GPT-2's": LanguageModelConfig(37, **SIZES, norm_eps=0.01),
     "Llama's": LanguageModelConfig.llama(37, **SIZES, n_kv_heads=2, rotary_base=30.0),
-    "Llama's, tied, with biases": LanguageModelConfig.llama(37, **SIZES, bias=True, tied=True),
+    "Llama's, tied, with biases": LanguageModelConfig.llama(37, **SIZES, bias=True, tie_embeddings=True),
     "Llama's, gated by GELU, scaled": LanguageModelConfig.llama(
         37, **SIZES, feed_forward="geglu", rotary_scaling=Llama3Scaling(original_max_length=7), d_k=10
     ),

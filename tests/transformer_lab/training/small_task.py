@@ -22,9 +22,7 @@ STEPS = 24
 
 
 def config(**changes: object) -> TrainingConfig:
-    return TrainingConfig(
-        **{"steps": STEPS, "batch_tokens": 60, "peak_rate": 1e-2, "warmup": 5, "log_every": 1} | changes
-    )
+    return TrainingConfig(**{"steps": STEPS, "batch_tokens": 60, "lr": 1e-2, "warmup": 5, "log_every": 1} | changes)
 
 
 def batches(seed: int = 0) -> Batches:

@@ -5,7 +5,7 @@ import pytest
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.schedules import cosine_rate, noam_rate
 
-SENSIBLE = {"steps": 100, "batch_tokens": 50, "peak_rate": 1e-3, "warmup": 10}
+SENSIBLE = {"steps": 100, "batch_tokens": 50, "lr": 1e-3, "warmup": 10}
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "noam"])
@@ -13,7 +13,7 @@ def test_the_rate_follows_the_schedule(schedule):
     config = TrainingConfig(**SENSIBLE, schedule=schedule)
     for step in (1, 10, 50, 100):
         expected = cosine_rate(step, 1e-3, 10, 100) if schedule == "cosine" else 1e-3 * noam_rate(step, 64, 10)
-        assert config.rate(step, d_model=64) == expected
+        assert config.lr_at(step, d_model=64) == expected
 
 
 @pytest.mark.parametrize(
@@ -21,16 +21,16 @@ def test_the_rate_follows_the_schedule(schedule):
     [
         ({"steps": 0}, "steps must be positive; got steps=0"),
         ({"batch_tokens": -1}, "got batch_tokens=-1"),
-        ({"peak_rate": 0.0}, r"got peak_rate=0\.0"),
-        ({"peak_rate": float("nan")}, "got peak_rate=nan"),
+        ({"lr": 0.0}, r"got lr=0\.0"),
+        ({"lr": float("nan")}, "got lr=nan"),
         ({"accumulate": 0}, "got accumulate=0"),
         ({"clip": 0.0}, r"got clip=0\.0"),
         ({"log_every": 0}, "got log_every=0"),
         ({"save_every": 0}, "got save_every=0"),
         ({"weight_decay": -0.1}, r"weight_decay must not be negative; got weight_decay=-0\.1"),
         ({"seed": -1}, "got seed=-1"),
-        ({"smoothing": 1.0}, r"must be at least 0 and less than 1; got smoothing=1\.0"),
-        ({"average": 1.0}, r"must be at least 0 and less than 1; got average=1\.0"),
+        ({"label_smoothing": 1.0}, r"must be at least 0 and less than 1; got label_smoothing=1\.0"),
+        ({"ema": 1.0}, r"must be at least 0 and less than 1; got ema=1\.0"),
         ({"warmup": 0}, "got step=1, warmup=0"),
         ({"warmup": 100}, "less than steps; got warmup=100, steps=100"),
     ],

@@ -9,7 +9,7 @@ from transformer_lab.training.log import COLUMNS, Log, read_row
 def filled(path, steps):
     log = Log(path, 0)
     for step in steps:
-        log.add(step=step, seconds=step / 7, loss=1 / step, rate=1e-3, tokens_per_second=900)
+        log.add(step=step, seconds=step / 7, loss=1 / step, lr=1e-3, tokens_per_second=900)
     return log
 
 

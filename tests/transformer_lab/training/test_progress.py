@@ -10,9 +10,9 @@ from transformer_lab.training.progress import Progress
 
 def test_a_row_is_a_mean_over_what_came_since_the_last():
     progress = Progress(step=9, seconds=10.0, loss_sum=30.0, n_tokens=20, logged_at=6.0)
-    assert progress.row(1e-3) == {"loss": 1.5, "rate": 1e-3, "tokens_per_second": 5}
+    assert progress.row(1e-3) == {"loss": 1.5, "lr": 1e-3, "tokens_per_second": 5}
     progress.loss_sum, progress.n_tokens, progress.seconds = 4.0, 8, 12.0
-    assert progress.row(1e-3) == {"loss": 0.5, "rate": 1e-3, "tokens_per_second": 4}
+    assert progress.row(1e-3) == {"loss": 0.5, "lr": 1e-3, "tokens_per_second": 4}
 
 
 def test_the_best_score_is_kept():

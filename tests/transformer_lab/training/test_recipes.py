@@ -123,7 +123,7 @@ def docstrings(tmp_path_factory):
 @pytest.mark.thorough
 def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(docstrings, tmp_path):
     train, held_out = docstrings
-    settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, peak_rate=1e-2, log_every=50, validate_every=0)
+    settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, lr=1e-2, log_every=50, validate_every=0)
     trainer = train_text([train], tmp_path / "model", [held_out], settings, LANGUAGE_MODEL)
     assert trainer.run()
     generator = TextGenerator.load(tmp_path / "model")
@@ -138,7 +138,7 @@ def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(d
 
 
 def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, tmp_path):
-    settings = replace(TEXT, **FEW, average=0.9, validate_every=3)
+    settings = replace(TEXT, **FEW, ema=0.9, validate_every=3)
     trainer = train_text([docstrings[1]], tmp_path / "model", (), settings, LANGUAGE_MODEL)
     assert trainer.run()
     assert {path.name for path in (tmp_path / "model").iterdir()} == {

@@ -92,7 +92,7 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
 
 
 def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
-    run = text_trainer(tmp_path, dropout=0.0, smoothing=0.0, clip=1e9)
+    run = text_trainer(tmp_path, dropout=0.0, label_smoothing=0.0, clip=1e9)
     windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
     reference = text_model(dropout=0.0)
     log_p = [F.log_softmax(reference(window[None, :-1])[0], dim=-1) for window in windows]
@@ -145,7 +145,7 @@ def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_pa
 
 def test_it_learns_to_write_by_itself(tmp_path):
     """A low loss proves nothing: a model that sees its answers, or learns to copy its input, writes nothing right."""
-    run = trainer(tmp_path, dropout=0.0, steps=250, smoothing=0.0, log_every=250)
+    run = trainer(tmp_path, dropout=0.0, steps=250, label_smoothing=0.0, log_every=250)
     run.run()
     batch = next(batches().from_step(0))
     written = greedy_decode(run.model.eval(), batch.source, BOS_ID, EOS_ID, 12)
@@ -223,8 +223,8 @@ def test_a_finished_run_stays_as_it_is(tmp_path):
 
 def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
     trainer(tmp_path).run()
-    with pytest.raises(ValueError, match=rf"{CHECKPOINT} was made with other settings: peak_rate=0\.01, not 0\.02$"):
-        trainer(tmp_path, peak_rate=2e-2)
+    with pytest.raises(ValueError, match=rf"{CHECKPOINT} was made with other settings: lr=0\.01, not 0\.02$"):
+        trainer(tmp_path, lr=2e-2)
     with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
 
@@ -281,7 +281,7 @@ def test_the_settings_are_compared_before_the_tensors(tmp_path):
 
 
 def test_a_run_goes_on_past_its_end_if_it_gets_more_steps(tmp_path, uninterrupted):
-    constant = {"schedule": "noam", "peak_rate": 0.1}
+    constant = {"schedule": "noam", "lr": 0.1}
     trainer(tmp_path / "at once", steps=STEPS + 7, **constant).run()
     trainer(tmp_path / "in two", **constant).run()
     again = trainer(tmp_path / "in two", steps=STEPS + 7, log_every=2, save_every=3, **constant)
@@ -323,8 +323,8 @@ def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
 
 
 def test_a_run_that_diverges_ends_and_keeps_what_it_saved_before(tmp_path):
-    settings = {"peak_rate": 1e30, "warmup": 2, "save_every": 1, "log_every": 50}
-    message = r"^the loss is \S+ at step (\d+), its gradient's norm nan; a lower .* \(peak_rate=1e\+30\)$"
+    settings = {"lr": 1e30, "warmup": 2, "save_every": 1, "log_every": 50}
+    message = r"^the loss is \S+ at step (\d+), its gradient's norm nan; a lower .* \(lr=1e\+30\)$"
     with pytest.raises(ValueError, match=message) as raised:
         trainer(tmp_path, **settings).run()
     assert all(tensor.isfinite().all() for tensor in parameters(tmp_path).values())
@@ -378,7 +378,7 @@ def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_wit
         observed.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
         return ValidationResult(1.5, float(len(observed)))
 
-    run = trainer(tmp_path, validate, average=0.8, validate_every=10)
+    run = trainer(tmp_path, validate, ema=0.8, validate_every=10)
     run.run()
     assert losses(tmp_path) == losses(uninterrupted)
     assert same(observed[-1], parameters(tmp_path)) and len(observed) == 3
@@ -387,12 +387,12 @@ def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_wit
 
 
 def test_the_average_is_saved_and_gone_on_with(tmp_path):
-    trainer(tmp_path / "whole", average=0.8).run()
-    run = trainer(tmp_path / "stopped", average=0.8)
+    trainer(tmp_path / "whole", ema=0.8).run()
+    run = trainer(tmp_path / "stopped", ema=0.8)
     assert not run.run(max_steps=9)
-    assert trainer(tmp_path / "stopped", average=0.8).run()
+    assert trainer(tmp_path / "stopped", ema=0.8).run()
     assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
-    with pytest.raises(ValueError, match=r"other settings: average=0\.8, not 0\.0"):
+    with pytest.raises(ValueError, match=r"other settings: ema=0\.8, not 0\.0"):
         trainer(tmp_path / "stopped")
 
 

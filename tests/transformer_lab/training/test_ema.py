@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from transformer_lab.training.weight_average import WeightAverage
+from transformer_lab.training.ema import EMA
 
 
 def drawn(seed):
@@ -21,7 +21,7 @@ def layer():
 
 def test_it_weighs_steps_the_less_the_older_they_are(layer):
     """In the long run by powers of the decay; at first, step t takes a share of 9 / (t + 9)."""
-    average, n = WeightAverage(layer, decay=0.75), 60
+    average, n = EMA(layer, decay=0.75), 60
     for step in range(1, n + 1):
         layer.weight.data.copy_(drawn(step))
         average.update(step)
@@ -34,7 +34,7 @@ def test_it_weighs_steps_the_less_the_older_they_are(layer):
 
 
 def test_it_is_lent_to_the_model_and_given_back_whatever_happens(layer):
-    average = WeightAverage(layer, decay=0.75)
+    average = EMA(layer, decay=0.75)
     layer.weight.data.copy_(drawn(1))
     average.update(1)
     mean = average.tensors["weight"].clone()
@@ -47,7 +47,7 @@ def test_it_is_lent_to_the_model_and_given_back_whatever_happens(layer):
 def test_parameters_that_are_shared_are_averaged_once():
     shared = nn.Linear(2, 2)
     model = nn.Sequential(shared, nn.ReLU(), shared)
-    average = WeightAverage(model, decay=0.5)
+    average = EMA(model, decay=0.5)
     with average.swapped_in():
         pass
     assert len(average.tensors) == 2

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 
-class WeightAverage:
+class EMA:
     """An exponential moving average of a model's parameters, which varies less from step to step than they do.
 
     Averaging as in Polyak and Juditsky (1992), with weights that decrease with age. It covers about ``1 / (1 − decay)``
@@ -18,7 +18,7 @@ class WeightAverage:
         decay: Weight of the old average at each step.
 
     >>> layer = nn.Linear(1, 1)
-    >>> average = WeightAverage(layer, decay=0.9)
+    >>> average = EMA(layer, decay=0.9)
     >>> average.update(step=1)
     >>> with average.swapped_in():
     ...     y = layer(torch.ones(1))
