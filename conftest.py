@@ -13,7 +13,7 @@ from tests.helpers.thoroughness import Thoroughness
 from tests.notebooks.approximate import comparison
 from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_kernels
 
-NOT_RUN = "skip-execution"
+SKIP_TAG = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
 
 gc.disable()  # until all tests are collected
@@ -92,7 +92,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     thorough, shard = config.option.thorough, Shard.parse(config.option.shard)
     left_out = {item for item in items if not thorough and item.get_closest_marker("thorough")}
-    left_out |= {item for item in items if item.nodeid not in shard or NOT_RUN in _tags(item)}
+    left_out |= {item for item in items if item.nodeid not in shard or SKIP_TAG in _tags(item)}
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):

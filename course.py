@@ -35,15 +35,15 @@ STAMP = VENV / "installed.sha256"
 
 INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
 """The arguments of pip; environment.yml has the same for conda."""
-SITE = ("-c", "constraints.txt", "-e", ".[test,site]")
+INSTALL_SITE = ("-c", "constraints.txt", "-e", ".[test,site]")
 """The same with what builds the web edition, which the other commands do without."""
 SITE_STAMP = VENV / "site.sha256"
-IMPORTED = (
+WARM_UP_IMPORTS = (
     "torch, torch._dynamo",
     "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
 )
 """What every lesson imports, in two halves that take about as long."""
-GIGABYTES = 2
+DISK_SPACE_GB = 2
 """The disk space of the environment, where torch comes without CUDA."""
 
 CHECKS = (
@@ -57,7 +57,7 @@ CHECKS = (
         "loadfile",
     ),  # for two cores: a test that waits for a browser or a sandbox needs none
 )
-A_FEW = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
+PYTEST_DEFAULTS = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
 """What pytest is told before the arguments of the user, who may say otherwise."""
 THOROUGH = "--thorough"
 
@@ -76,8 +76,8 @@ def set_up() -> None:
     if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == wanted:
         return
     free = shutil.disk_usage(ROOT).free / 1e9
-    if free < GIGABYTES:
-        raise Problem(f"the environment needs {GIGABYTES} GB of disk, and {ROOT} has {free:.1f} GB left")
+    if free < DISK_SPACE_GB:
+        raise Problem(f"the environment needs {DISK_SPACE_GB} GB of disk, and {ROOT} has {free:.1f} GB left")
     print("Making the environment .venv; this is done once and takes some minutes.", flush=True)
     STAMP.unlink(missing_ok=True)
     install()
@@ -150,7 +150,7 @@ def compile_imports() -> None:
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
         subprocess.Popen([PYTHON, "-c", f"import {names}"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
-        for names in IMPORTED
+        for names in WARM_UP_IMPORTS
     ]
     for process in started:
         process.wait()
@@ -171,9 +171,9 @@ def add_site() -> None:
     if SITE_STAMP.exists() and SITE_STAMP.read_text() == wanted:
         return
     uv = shutil.which("uv")
-    if not (uv and run(uv, "pip", "install", "--python", str(PYTHON), *SITE) == 0):
+    if not (uv and run(uv, "pip", "install", "--python", str(PYTHON), *INSTALL_SITE) == 0):
         run(str(PYTHON), "-m", "ensurepip")  # an environment that uv has made is without pip
-        install_with_pip(SITE)
+        install_with_pip(INSTALL_SITE)
     SITE_STAMP.write_text(wanted)
 
 
@@ -205,7 +205,7 @@ def test(arguments: list[str]) -> int:
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start a hundred Pythons, each of which would compile it all
     if arguments not in ([], [THOROUGH]):
-        return run(str(PYTHON), "-m", "pytest", *A_FEW, *arguments)
+        return run(str(PYTHON), "-m", "pytest", *PYTEST_DEFAULTS, *arguments)
     checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
     failed = [" ".join(check) for check in checks if run(str(PYTHON), "-m", *check)]
     if failed:

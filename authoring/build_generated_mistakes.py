@@ -37,15 +37,15 @@ MAX_GENERATED_MISTAKES = 400
 MAX_WEIGHT = 2.4
 """What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognised as a
 generated mistake, two made one with more weight."""
-NEARLY = 10.0
+NEARLY_RIGHT_TOLERANCES = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
-SECONDS = 2.0
+TIME_LIMIT_S = 2.0
 """Seconds after which a generated mistake is taken for one that does not end."""
-AS_LIKELY = 0.6
+MAX_READING_WEIGHT_DIFFERENCE = 0.6
 """Another reading of the same behaviour is told as well if it is hardly more far-fetched than the first."""
-LIKELY = 2.0
+MAX_SAMPLER_WEIGHT = 2.0
 """Samplers draw thousands of times, so only generated mistakes with at most this weight are tried on them."""
-N_SAMPLES = 4
+N_SAMPLE_CASES = 4
 """Number of cases on whose values it is seen what is of one kind."""
 
 Shown = tuple[tuple[object, ...], ...]
@@ -56,7 +56,7 @@ def right_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[
     steps = exercise.steps
     assert steps is not None
     by_size = sorted(cases, key=lambda case: sum(v.numel() for v in case.inputs.values() if isinstance(v, Tensor)))
-    for case in by_size[:N_SAMPLES]:
+    for case in by_size[:N_SAMPLE_CASES]:
         inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
         if case.kind == "sampler":
             keywords["generator"] = torch.Generator()
@@ -97,7 +97,7 @@ def tried(known: Behaviour) -> list[tuple[AnswerEdit, Shown]]:
     assert steps is not None
     right = [known.output(steps.until(steps.last), index) for index in range(len(known.cases))]
     found = []
-    most = LIKELY if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
+    most = MAX_SAMPLER_WEIGHT if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
     edits = [
         edit
         for edit in distinct(list(Sources(steps, list(right_values(known.exercise, known.cases))).answer_edits()))
@@ -109,7 +109,7 @@ def tried(known: Behaviour) -> list[tuple[AnswerEdit, Shown]]:
     for edit in edits:
         observation = _shown(known, edit)
         if observation is not None and any(
-            observation_distance(one, wanted, numbers_only=True) > NEARLY
+            observation_distance(one, wanted, numbers_only=True) > NEARLY_RIGHT_TOLERANCES
             for one, wanted in zip(observation, right, strict=True)
         ):
             found.append((replace(edit, shows=[outline(one) for one in observation]), displayed(observation)))
@@ -150,7 +150,11 @@ def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases:
         first = taken.setdefault(behaviour_of_it, edit)
         if first is edit:
             found.append(edit)
-        elif first is not None and edit.weight <= first.weight + AS_LIKELY and edit.step != first.step:
+        elif (
+            first is not None
+            and edit.weight <= first.weight + MAX_READING_WEIGHT_DIFFERENCE
+            and edit.step != first.step
+        ):
             readings.setdefault(first, []).append(replace(edit, code={}, shows=()))
     found = found[:MAX_GENERATED_MISTAKES]
     cases = cases or _telling(found, n_cases)
@@ -172,7 +176,7 @@ def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outli
 
 def _are_one(known: Behaviour, variant: AnyVariant, other: AnyVariant) -> bool:
     """Return whether two that show the same when first called do so in training, too, and when called again."""
-    return agree(known.run(variant), known.run(other), NEARLY, numbers_only=True)
+    return agree(known.run(variant), known.run(other), NEARLY_RIGHT_TOLERANCES, numbers_only=True)
 
 
 def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
@@ -181,7 +185,7 @@ def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
     assert steps is not None
     try:
         variant = variant_of(steps, edit.code)
-        with time_limit(SECONDS, clock=60 * SECONDS):  # of computing: a busy machine makes the same catalogue
+        with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):  # of computing: a busy machine makes the same catalogue
             displayed = [known.output(variant, index) for index in range(len(known.cases))]
         ran_away = any(
             observation["error"].get("type") == RanAway.__name__ for observation in displayed if "error" in observation

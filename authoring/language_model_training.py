@@ -14,7 +14,7 @@ from jaxtyping import Int
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from authoring.model_card import REPORT_EVERY, run_as_told
+from authoring.model_card import STEPS_PER_REPORT, run_as_told
 from transformer_lab.atomic_write import atomic_write
 from transformer_lab.data.tokenizers import BOS_ID, PAD_ID
 from transformer_lab.models.language_model import LanguageModel
@@ -23,14 +23,14 @@ from transformer_lab.training.metrics import bits_per_byte
 from transformer_lab.training.muon import make_muon
 
 SEED = 0
-MUON_RATE, ADAMW_RATE, WEIGHT_DECAY, WARMUP, COOLDOWN = 0.03, 6e-3, 0.01, 100, 0.2
-FIRST = 8
+MUON_LR, ADAMW_LR, WEIGHT_DECAY, N_WARMUP_STEPS, COOLDOWN_FRACTION = 0.03, 6e-3, 0.01, 100, 0.2
+N_FIRST_LOSSES = 8
 """Number of steps whose losses a card has one by one."""
 
 
 def rate_factor(step: int, n_steps: int) -> float:
     """Return the learning rate at a step as a fraction of its peak: it rises, stays, and falls at the end to 0."""
-    return min(1.0, (step + 1) / WARMUP, (n_steps - step) / (COOLDOWN * n_steps))
+    return min(1.0, (step + 1) / N_WARMUP_STEPS, (n_steps - step) / (COOLDOWN_FRACTION * n_steps))
 
 
 def encoded(texts: Sequence[str], tokenizer: Tokenizer) -> Int[Tensor, " n"]:
@@ -55,7 +55,7 @@ class Training:
     def __init__(self, model: LanguageModel, ids: Int[Tensor, " n"], batch: int, length: int) -> None:
         self.model, self.ids, self.batch, self.length = model, ids, batch, length
         self.random = torch.Generator().manual_seed(SEED)
-        self.optimizers = make_muon(self.model, MUON_RATE, ADAMW_RATE, WEIGHT_DECAY)
+        self.optimizers = make_muon(self.model, MUON_LR, ADAMW_LR, WEIGHT_DECAY)
         self.peaks = [group["lr"] for group in self._groups()]
         self.losses: list[float] = []
         self.seconds = 0.0
@@ -113,9 +113,9 @@ class Training:
         checkpoint.parent.mkdir(exist_ok=True)
         while len(self.losses) < n_steps:
             self.step(n_steps)
-            if len(self.losses) % REPORT_EVERY == 0:
+            if len(self.losses) % STEPS_PER_REPORT == 0:
                 self.save(checkpoint)
-                mean = sum(self.losses[-REPORT_EVERY:]) / REPORT_EVERY
+                mean = sum(self.losses[-STEPS_PER_REPORT:]) / STEPS_PER_REPORT
                 minutes = self.seconds / 60
                 print(f"step {len(self.losses)} of {n_steps}: loss {mean:.2f}, {minutes:.1f} minutes", flush=True)
 
@@ -151,5 +151,5 @@ def card(
         "tokens_per_step": run.batch * run.length,
         "held_out_loss": round(loss, 3),
         "held_out_bits_per_byte": round(bits_per_byte(loss, len(ids), sum(len(t.encode()) for t in held_out)), 3),
-        **run_as_told(run.losses, run.seconds, FIRST),
+        **run_as_told(run.losses, run.seconds, N_FIRST_LOSSES),
     }

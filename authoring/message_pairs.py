@@ -14,10 +14,10 @@ from zipfile import ZipFile
 
 PROGRAM, VERSION, LICENCE = "homeassistant", "2026.11.0", "Apache-2.0"
 WHEEL = f"{PROGRAM}-{VERSION}-py3-none-any.whl"
-FRENCH = re.compile(r"/translations/fr\.json$")
+FRENCH_FILE = re.compile(r"/translations/fr\.json$")
 NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
 """Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
-LONGEST = 12
+MAX_WORDS = 12
 """Number of words of the longest message."""
 HELD_OUT_WORDS = range(4, 11)
 """Numbers of words of the held-out messages."""
@@ -29,7 +29,7 @@ def messages(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the English messages of a wheel with their translations, as they are."""
     with ZipFile(path) as files:
         names = set(files.namelist())
-        for name in sorted(filter(FRENCH.search, names)):
+        for name in sorted(filter(FRENCH_FILE.search, names)):
             if (english := name.replace("fr.json", "en.json")) in names:
                 ours, theirs = (dict(_flat(json.loads(files.read(side)))) for side in (english, name))
                 yield from ((ours[key], theirs[key]) for key in ours if key in theirs)
@@ -56,7 +56,7 @@ def clean(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
             continue
         source, target = plain(message), plain(translation)
         n, m = len(source.split()), len(target.split())
-        if source != target and words(source) and words(target) and max(n, m) <= LONGEST and m <= 2 * n + 3:
+        if source != target and words(source) and words(target) and max(n, m) <= MAX_WORDS and m <= 2 * n + 3:
             found.setdefault(source, target)
     return found
 

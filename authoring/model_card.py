@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-REPORT_EVERY = 100
+STEPS_PER_REPORT = 100
 """Number of steps over which a card takes the mean of the losses."""
 
 
@@ -19,7 +19,7 @@ def run_as_told(losses: Sequence[float], seconds: float, n_first: int) -> dict[s
         seconds: Processor time.
         n_first: Number of steps whose losses are told one by one; a test takes the same steps.
     """
-    rows = [*range(0, len(losses), REPORT_EVERY), len(losses)]
+    rows = [*range(0, len(losses), STEPS_PER_REPORT), len(losses)]
     return {
         "steps": len(losses),
         "cpu_minutes": round(seconds / 60, 1),

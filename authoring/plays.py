@@ -19,7 +19,7 @@ NAME = re.compile(r"[A-Z0-9][A-Za-z'. -]{1,28}")
 INLINE = re.compile(r"(?<=\n\n)([A-Z][A-Z' ]{2,}\.) +(?=[A-Z][a-z' ,])")
 """A speaker's name with the speech on the same line."""
 NUMBERS = {"1": "FIRST", "2": "SECOND", "3": "THIRD", "4": "FOURTH", "5": "FIFTH", "6": "SIXTH"}
-ALSO = {
+ABBREVIATED_NAMES = {
     "DOUG": "DOUGLAS", "FORT": "FORTINBRAS", "FRAN": "FRANCISCO", "GADS": "GADSHILL", "GLEND": "GLENDOWER",
     "GLOU": "GLOSTER", "LAER": "LAERTES", "MAR": "MARCELLUS", "MRS": "MISTRESS", "POL": "POLONIUS", "SERV": "SERVANT",
 }  # fmt: skip
@@ -72,5 +72,5 @@ def full_name(head: str, directions: str) -> str:
         written_out, n = names.most_common(1)[0] if names else (word, 0)
         whole = names[word.upper()]
         name = written_out if whole < n / 4 and not written_out.endswith("S") else word
-        words.append(NUMBERS.get(word) or ALSO.get(word.upper()) or name)
+        words.append(NUMBERS.get(word) or ABBREVIATED_NAMES.get(word.upper()) or name)
     return " ".join(words).upper()

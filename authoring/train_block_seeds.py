@@ -15,7 +15,7 @@ from transformer_course.stored_models.stored_model import FOLDER
 
 COMMAND = "python -m authoring.train_block_seeds"
 FILE = FOLDER / "block-seeds" / "losses.json"
-RATES, SEEDS = (0.01, 0.03, 0.1), range(9)
+LEARNING_RATES, SEEDS = (0.01, 0.03, 0.1), range(9)
 NEEDED = {"RMSNorm", "HeadProjection", "two_matrices", "Block", "Model", "texts", "CHARACTERS", "NUMBER", "training"}
 NEEDED |= {"batches", "excerpts", "fit", "CHANGES", "config", "trained"}
 
@@ -38,7 +38,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def losses(
-    rates: tuple[float, ...] = RATES, seeds: range = SEEDS, models: slice = slice(None)
+    rates: tuple[float, ...] = LEARNING_RATES, seeds: range = SEEDS, models: slice = slice(None)
 ) -> dict[str, dict[str, list[float]]]:
     """Return by rate and model a loss for each seed, with three decimals: more would differ on another machine."""
     lesson = defined(NEEDED)

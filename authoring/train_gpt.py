@@ -25,10 +25,10 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 NAME = "gpt-docstrings"
 COMMAND = "python -m authoring.train_gpt"
 SIZES = {"vocab_size": 2048, "d_model": 128, "n_heads": 4, "n_layers": 4, "context_length": 128}
-STEPS, BATCH = 4_000, 8
+N_STEPS, BATCH_SIZE = 4_000, 8
 CHECKPOINT = Path("build") / "gpt.pt"
-LEFT_OUT = {"distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "dist-packages"}
-LEFT_OUT |= {"test", "tests", "tkinter", "turtledemo"}
+EXCLUDED_MODULES = {"distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "dist-packages"}
+EXCLUDED_MODULES |= {"test", "tests", "tkinter", "turtledemo"}
 """Packages that some installations lack, or that hold little English."""
 
 
@@ -46,7 +46,7 @@ def packages(folder: Path) -> Iterator[str]:
     """Yield the docstrings of each module of a package; ``python_docstrings`` takes those outside of packages."""
     observed: set[str] = set()
     for path in sorted(folder.glob("*/**/*.py")):
-        if not LEFT_OUT & set(path.relative_to(folder).parts):
+        if not EXCLUDED_MODULES & set(path.relative_to(folder).parts):
             new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in observed]
             observed.update(new)
             if new:
@@ -81,10 +81,10 @@ def new_model() -> LanguageModel:
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
     """Return a run of which no step is taken."""
-    return Training(new_model(), ids, BATCH, SIZES["context_length"])
+    return Training(new_model(), ids, BATCH_SIZE, SIZES["context_length"])
 
 
-def main(n_steps: int = STEPS) -> None:
+def main(n_steps: int = N_STEPS) -> None:
     """Train the model, and store it."""
     torch.set_num_threads(1)
     training = texts()

@@ -24,9 +24,9 @@ DEPTHS = (2, 4, 8, 12, 24)
 SEEDS = (0, 1, 2)
 STEPS = (0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
 """The numbers of steps after which a stack is measured. The last is the end of training."""
-VOCAB_SIZE, LENGTH, D_MODEL, RATE = 16, 11, 32, 0.003
-FURTHER_RATES = (0.001, 0.01)
-DEPTHS_AT_THESE = (2, 4, 8)
+VOCAB_SIZE, LENGTH, D_MODEL, LR = 16, 11, 32, 0.003
+OTHER_LRS = (0.001, 0.01)
+DEPTHS_AT_OTHER_LRS = (2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*l
     return (cosines.sum(dim=(-2, -1)) - n).mean(dim=-1) / (n * n - n)
 
 
-def train(layout: str, depth: int, warmup: int, seed: int, rate: float = RATE) -> dict[int, Measured]:
+def train(layout: str, depth: int, warmup: int, seed: int, rate: float = LR) -> dict[int, Measured]:
     """Train a stack, and return what was measured, by the number of steps taken until then."""
     torch.manual_seed(seed)
     model = NameTheTokenBefore(layout, depth)
@@ -122,11 +122,11 @@ def train_all(report: Callable[[str], None] = print) -> list[Run]:
     return runs
 
 
-def ends_at_other_rates(depths: Sequence[int] = DEPTHS_AT_THESE) -> list[tuple[str, int, float, list[float]]]:
+def ends_at_other_rates(depths: Sequence[int] = DEPTHS_AT_OTHER_LRS) -> list[tuple[str, int, float, list[float]]]:
     """Train without warm-up at the other rates: layout, depth, rate, and the last loss for each seed."""
     return [
         (layout, depth, rate, [round(train(layout, depth, 0, seed, rate)[STEPS[-1]].loss, 2) for seed in SEEDS])
-        for rate in FURTHER_RATES
+        for rate in OTHER_LRS
         for layout in LAYOUTS
         for depth in depths
     ]

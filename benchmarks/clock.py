@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import torch
 
-TURN = 0.01
+MIN_TURN_S = 0.01
 """Seconds that a turn takes at least: what is quicker is run several times."""
 Name = TypeVar("Name", bound=Hashable)
 Run = Callable[[], object]
@@ -32,7 +32,7 @@ def take_turns(runs: Mapping[Name, Run], rounds: int) -> list[dict[Name, float]]
     """Return the seconds of each contestant in each round: A B C, A B C, …, after a turn of each to warm up."""
     for run in runs.values():
         run()
-    calls = {name: max(1, round(TURN / max(seconds(run), 1e-6))) for name, run in runs.items()}
+    calls = {name: max(1, round(MIN_TURN_S / max(seconds(run), 1e-6))) for name, run in runs.items()}
     gc.collect()
     return [{name: seconds(run, calls[name]) for name, run in runs.items()} for _ in range(rounds)]
 

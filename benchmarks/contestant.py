@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks.clock import Run
-from benchmarks.work import PAD, SMOOTHING, Batch, Work
+from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
 
 class Contestant(ABC):
@@ -31,7 +31,7 @@ class Contestant(ABC):
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the mean loss of the real tokens: torch's cross-entropy of all logits, if there is no faster way."""
-        smoothing = 0.0 if isinstance(self, LanguageContestant) else SMOOTHING
+        smoothing = 0.0 if isinstance(self, LanguageContestant) else LABEL_SMOOTHING
         logits, labels = self.logits(batch), batch.labels
         return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=smoothing)
 

@@ -9,9 +9,9 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import PAD, SMOOTHING, Batch, Work
+from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
-MOST_PARAMETERS = 0.05
+MAX_PARAMETER_DIFFERENCE = 0.05
 """By so much may the number of parameters differ."""
 
 
@@ -42,7 +42,7 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
     ours, lines = contestants[0], []
     for contestant in contestants:
         n, n_ours = n_parameters(contestant.model), n_parameters(ours.model)
-        if abs(n / n_ours - 1) > MOST_PARAMETERS:
+        if abs(n / n_ours - 1) > MAX_PARAMETER_DIFFERENCE:
             raise ValueError(f"{contestant.name} has {n:,} parameters, ours {n_ours:,}")
         check_tied(contestant, work)
         check_result(contestant, work, batch)
@@ -79,7 +79,7 @@ def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
         return
     with torch.no_grad():
         logits = contestant.logits(batch)
-        smoothing = 0.0 if isinstance(contestant, LanguageContestant) else SMOOTHING
+        smoothing = 0.0 if isinstance(contestant, LanguageContestant) else LABEL_SMOOTHING
         wanted = F.cross_entropy(logits.mT, batch.labels, ignore_index=PAD, label_smoothing=smoothing)
         assert_close(contestant.loss(batch), wanted, rtol=1e-4, atol=1e-4, msg=lambda m: f"{contestant.name}: {m}")
 

@@ -38,7 +38,7 @@ HOSTILE = (
 """What is done in every exercise of a hostile notebook, in turn."""
 
 
-WIDTH = 9
+COLUMN_WIDTH = 9
 """Number of characters in a column of the table."""
 
 
@@ -181,10 +181,11 @@ def main() -> None:
     peer = (options.nbgrader, options.nbgrader_students)
     for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
         if index == 0:
-            print("  ".join(f"{name:>{WIDTH}}" for name in one))
+            print("  ".join(f"{name:>{COLUMN_WIDTH}}" for name in one))
         message = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
         print(
-            "  ".join(f"{value:>{max(WIDTH, len(name))}}" for name, value in zip(one, message, strict=True)), flush=True
+            "  ".join(f"{value:>{max(COLUMN_WIDTH, len(name))}}" for name, value in zip(one, message, strict=True)),
+            flush=True,
         )
 
 

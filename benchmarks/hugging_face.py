@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MarianConfig, MarianMTModel
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, N_KEPT, NEW_TOKENS, PAD, Batch, Work, n_kv_heads
+from benchmarks.work import BEGIN, N_NEW_TOKENS, PAD, TOP_K, Batch, Work, n_kv_heads
 
 transformers.logging.set_verbosity_error()
 
@@ -39,10 +39,10 @@ class Marian(Contestant):
         ).logits  # fmt: skip
 
     def generate(self, source: Tensor, beams: int) -> Tensor:
-        """Generate exactly ``NEW_TOKENS`` tokens."""
+        """Generate exactly ``N_NEW_TOKENS`` tokens."""
         return self.model.generate(
             source, attention_mask=(source != PAD).long(), num_beams=beams, do_sample=False,
-            max_new_tokens=NEW_TOKENS,
+            max_new_tokens=N_NEW_TOKENS,
         )  # fmt: skip
 
     def greedy(self, source: Tensor) -> Tensor:
@@ -73,12 +73,12 @@ class GPT2(LanguageContestant):
         return self.model(input_ids=batch.target, use_cache=False).logits
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate exactly ``NEW_TOKENS`` tokens, with the cache."""
+        """Generate exactly ``N_NEW_TOKENS`` tokens, with the cache."""
         return generate(self.model, source)
 
     def sample(self, source: Tensor) -> Tensor:
-        """Draw exactly ``NEW_TOKENS`` tokens, with the cache."""
-        return generate(self.model, source, do_sample=True, top_k=N_KEPT)
+        """Draw exactly ``N_NEW_TOKENS`` tokens, with the cache."""
+        return generate(self.model, source, do_sample=True, top_k=TOP_K)
 
     def prefill(self, source: Tensor) -> Tensor:
         """Read the prompt."""
@@ -113,7 +113,7 @@ class GeneratingLlama(Llama):
     greedy, prefill = GPT2.greedy, GPT2.prefill
 
 
-def generate(model: Any, prompts: Tensor, n_new: int = NEW_TOKENS, do_sample: bool = False, **options: int) -> Tensor:
+def generate(model: Any, prompts: Tensor, n_new: int = N_NEW_TOKENS, do_sample: bool = False, **options: int) -> Tensor:
     """Return exactly so many tokens that continue prompts."""
     texts = model.generate(
         prompts, attention_mask=torch.ones_like(prompts), do_sample=do_sample, max_new_tokens=n_new, pad_token_id=PAD,

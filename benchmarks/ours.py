@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, END, N_KEPT, NEW_TOKENS, PAD, SMOOTHING, Batch, Work, n_kv_heads
+from benchmarks.work import BEGIN, END, LABEL_SMOOTHING, N_NEW_TOKENS, PAD, TOP_K, Batch, Work, n_kv_heads
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.generation.decode import generate, greedy_decode
 from transformer_lab.models.language_model import LanguageModel
@@ -32,15 +32,15 @@ class Ours(Contestant):
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the loss as the trainer computes it."""
-        return batch_loss(self.model, (batch.source, batch.target), batch.labels, PAD, SMOOTHING) / batch.n_labels
+        return batch_loss(self.model, (batch.source, batch.target), batch.labels, PAD, LABEL_SMOOTHING) / batch.n_labels
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache."""
-        return greedy_decode(self.model, source, BEGIN, END, NEW_TOKENS)
+        return greedy_decode(self.model, source, BEGIN, END, N_NEW_TOKENS)
 
     def beam(self, source: Tensor) -> Tensor:
         """Search with the cache."""
-        return beam_search(self.model, source, BEGIN, END, NEW_TOKENS, beam_size=4)
+        return beam_search(self.model, source, BEGIN, END, N_NEW_TOKENS, beam_size=4)
 
 
 class OurLanguageModel(LanguageContestant):
@@ -66,11 +66,11 @@ class OurLanguageModel(LanguageContestant):
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache."""
-        return generate(self.model, source, NEW_TOKENS, temperature=0, eos_id=END)[:, source.shape[1] :]
+        return generate(self.model, source, N_NEW_TOKENS, temperature=0, eos_id=END)[:, source.shape[1] :]
 
     def sample(self, source: Tensor) -> Tensor:
         """Draw with the cache."""
-        return generate(self.model, source, NEW_TOKENS, top_k=N_KEPT)[:, source.shape[1] :]
+        return generate(self.model, source, N_NEW_TOKENS, top_k=TOP_K)[:, source.shape[1] :]
 
     def prefill(self, source: Tensor) -> Tensor:
         """Read the prompt."""

@@ -7,7 +7,7 @@ from torch.nn import functional as F
 from benchmarks.contestant import LanguageContestant
 from benchmarks.plain_parts import Attend, Embed, Rows, TiedLoss, dropout_mask
 from benchmarks.plain_peer import Sublayer, mark_ends
-from benchmarks.work import NEW_TOKENS, PAD, Batch, Work
+from benchmarks.work import N_NEW_TOKENS, PAD, Batch, Work
 
 
 class PlainLanguagePeer(LanguageContestant):
@@ -61,11 +61,11 @@ class PlainLanguagePeer(LanguageContestant):
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache; prompts have no padding."""
         (batch, n), h, d = source.shape, self.size.n_heads, self.size.d_model
-        cache = torch.empty(len(self.blocks), 2, batch, h, n + NEW_TOKENS, d // h)
+        cache = torch.empty(len(self.blocks), 2, batch, h, n + N_NEW_TOKENS, d // h)
         matrix = self.embedding.t().contiguous() if batch > 1 else self.embedding.t()
-        layers, out = list(self.blocks), torch.empty(NEW_TOKENS, batch, dtype=torch.long)
+        layers, out = list(self.blocks), torch.empty(N_NEW_TOKENS, batch, dtype=torch.long)
         tokens, start, ended = source, 0, None
-        for t in range(NEW_TOKENS):
+        for t in range(N_NEW_TOKENS):
             stop = start + tokens.shape[1]
             x = self.embedding.index_select(0, tokens.flatten()) + self.positions[start:stop].repeat(batch, 1)
             for (itself, feed_forward), saved in zip(layers, cache, strict=True):

@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-ROWS = 256
+ROWS_PER_CHUNK = 256
 """So many rows of logits are held at once."""
-LONG = 48
+MAX_PADDED_LENGTH = 48
 """Attention of longer sentences is computed for one sentence at a time; shorter ones are padded and go together."""
 
 
@@ -25,7 +25,7 @@ class Rows:
         self.real, self.n_heads = real, n_heads
         self.where = real.flatten().nonzero().flatten()
         self.lengths = real.sum(1).tolist()
-        self.together = together or real.shape[1] <= LONG
+        self.together = together or real.shape[1] <= MAX_PADDED_LENGTH
         self.full = min(self.lengths) == real.shape[1]
         self.slices = []
         for start, n in zip((real.sum(1).cumsum(0) - real.sum(1)).tolist(), self.lengths, strict=True):
@@ -131,12 +131,12 @@ def qkv(x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None) 
             yield q, k, v
 
 
-FUTURE = torch.full((136, 136), -math.inf).triu(1)
+FUTURE_BIAS = torch.full((136, 136), -math.inf).triu(1)
 
 
 def future(n: int) -> Tensor:
     """Return what is added to scores so that nothing attends to the future."""
-    return FUTURE[:n, :n]
+    return FUTURE_BIAS[:n, :n]
 
 
 class FeedForward(Function):
@@ -200,11 +200,11 @@ class TiedLoss(Function):
         n, vocab_size = len(labels), len(matrix)
         mean_row, of_label = matrix.mean(0), matrix.index_select(0, labels)
         total = -(1 - smoothing) * torch.dot(x.flatten(), of_label.flatten()) - smoothing * (x @ mean_row).sum()
-        logits, with_gradient = torch.empty(min(ROWS, n), vocab_size), ctx.needs_input_grad[0]
+        logits, with_gradient = torch.empty(min(ROWS_PER_CHUNK, n), vocab_size), ctx.needs_input_grad[0]
         if with_gradient:
             of_x, of_matrix, scaled = torch.empty_like(x), torch.empty_like(matrix), x / n
-        for start in range(0, n, ROWS):
-            part = slice(start, start + ROWS)
+        for start in range(0, n, ROWS_PER_CHUNK):
+            part = slice(start, start + ROWS_PER_CHUNK)
             z = logits[: len(x[part])]
             torch.mm(x[part], matrix.t(), out=z)
             if not with_gradient:

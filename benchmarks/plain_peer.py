@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from benchmarks.contestant import Contestant
 from benchmarks.plain_parts import AddNorm, Attend, Embed, FeedForward, Rows, TiedLoss, dropout_mask
-from benchmarks.work import BEGIN, END, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+from benchmarks.work import BEGIN, END, LABEL_SMOOTHING, N_NEW_TOKENS, PAD, Batch, Work
 
 
 def mark_ends(token: Tensor, ended: Tensor | None) -> Tensor | None:
@@ -108,13 +108,13 @@ class PlainPeer(Contestant):
         shared: list[Tensor] = []
         x, rows = self.hidden(batch.source, batch.target, batch.labels != PAD, shared)
         labels = batch.labels.flatten()[rows.where]
-        return TiedLoss.apply(x, self.embedding.detach(), labels, SMOOTHING, shared)
+        return TiedLoss.apply(x, self.embedding.detach(), labels, LABEL_SMOOTHING, shared)
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache, always the most probable token; a text that has ended goes on with its end."""
         step, token = self.start(source, 1), torch.full((len(source),), BEGIN)
-        tokens, ended = torch.full((NEW_TOKENS, len(source)), END), None
-        for t in range(NEW_TOKENS):
+        tokens, ended = torch.full((N_NEW_TOKENS, len(source)), END), None
+        for t in range(N_NEW_TOKENS):
             token = torch.argmax(step(token, t, None), 1, out=tokens[t])
             ended = mark_ends(token, ended)
             if ended is not None and ended.all():
@@ -129,7 +129,7 @@ class PlainPeer(Contestant):
         score[:, 0] = 0
         mine = torch.eye(width).log().expand(batch, width, width)  # 0 where a slot of the cache is a beam's own
         past, tokens = mine, torch.empty(batch, width, 0, dtype=torch.long)
-        for t in range(NEW_TOKENS):
+        for t in range(N_NEW_TOKENS):
             logits = step(token, t, past)
             best, ids = logits.topk(width, 1)
             best = (best - logits.logsumexp(1, keepdim=True)).view(batch, width, width)
@@ -166,7 +166,7 @@ class PlainPeer(Contestant):
         x = self.embedding[source.flatten()[sources.where]] * math.sqrt(d)
         memory = self.encode(x + self.positions[sources.where % source.shape[1]], sources)
         read = [next(sources.heads(torch.addmm(cross.b_kv, memory, cross.w_kv), 2)) for _, cross, _ in self.decoder]
-        cache = torch.empty(len(self.decoder), 2, batch, h, NEW_TOKENS * width, d_k)
+        cache = torch.empty(len(self.decoder), 2, batch, h, N_NEW_TOKENS * width, d_k)
         matrix = self.embedding.t().contiguous() if rows > 1 else self.embedding.t()
         none, padding, layers = torch.zeros(()), None if sources.full else sources.mask, list(self.decoder)
 

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import torch
 
-OURS, LIMIT, PLAIN = "ours", "bare products", "plain"
+OURS, LOWER_BOUND, PLAIN = "ours", "bare products", "plain"
 COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D")
 MARKERS = "svD^oP"
 
@@ -27,8 +27,8 @@ def table(rows: list[dict[str, Any]]) -> str:
 def markdown(rows: list[dict[str, Any]]) -> str:
     """Return the same in Markdown, with the classes of one library in one column."""
     named = list(dict.fromkeys(name for row in rows for name in row["over ours"]))
-    columns = list(dict.fromkeys(_library(name) for name in named if name not in (OURS, PLAIN, LIMIT)))
-    columns = [column for column in (PLAIN, *columns, LIMIT) if column in map(_library, named)]
+    columns = list(dict.fromkeys(_library(name) for name in named if name not in (OURS, PLAIN, LOWER_BOUND)))
+    columns = [column for column in (PLAIN, *columns, LOWER_BOUND) if column in map(_library, named)]
     lines = [["work", "ours, ms", *columns], ["---", *["--:"] * (1 + len(columns))]]
     for row in rows:
         cells: dict[str, list[str]] = {column: [] for column in columns}
@@ -66,10 +66,10 @@ def write_json(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) ->
 def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
     """Draw a mark for each contestant in each row: its time over ours."""
     names = list(
-        dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LIMIT))
+        dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LOWER_BOUND))
     )
     looks = dict(zip(names, zip(COLOURS * len(names), MARKERS * len(names), strict=False), strict=False))
-    looks[LIMIT] = ("#7F7F7F", "|")
+    looks[LOWER_BOUND] = ("#7F7F7F", "|")
     figure, axes = plt.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
     figure.patch.set_facecolor("white")  # readable in a dark page, too
     axes.axvline(1, color="#0072B2", linewidth=2, label=OURS)

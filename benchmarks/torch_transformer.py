@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from benchmarks.contestant import Contestant
-from benchmarks.work import BEGIN, NEW_TOKENS, PAD, Batch, Work
+from benchmarks.work import BEGIN, N_NEW_TOKENS, PAD, Batch, Work
 from transformer_lab.attention.positions import sinusoidal_encoding
 
 warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")  # its encoder uses them in eval mode
@@ -65,7 +65,7 @@ class TorchTransformer(Contestant):
     def greedy(self, source: Tensor) -> Tensor:
         """Read the whole target again for each token: there is no cache."""
         memory, target = self.encode(source), torch.full((len(source), 1), BEGIN)
-        for _ in range(NEW_TOKENS):
+        for _ in range(N_NEW_TOKENS):
             last = self.project(self.decode(target, memory, source)[:, -1])
             target = torch.cat([target, last.argmax(-1, keepdim=True)], dim=1)
         return target

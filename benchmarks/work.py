@@ -7,12 +7,12 @@ from itertools import product
 import torch
 from torch import Tensor
 
-PAD, BEGIN, END, FIRST = 0, 1, 2, 3
+PAD, BEGIN, END, FIRST_WORD_ID = 0, 1, 2, 3
 """Padding, the tokens that begin and end a target, and the first token that stands for a word."""
-SMOOTHING = 0.1
-NEW_TOKENS = 64
+LABEL_SMOOTHING = 0.1
+N_NEW_TOKENS = 64
 """Number of tokens that are generated, save after a long prompt, where one is."""
-N_KEPT = 50
+TOP_K = 50
 """Number of most probable tokens that one is drawn from."""
 
 
@@ -80,14 +80,14 @@ class Work:
     @property
     def n_new(self) -> int:
         """Number of tokens that are generated."""
-        return 1 if self.task.startswith("prefill") else NEW_TOKENS
+        return 1 if self.task.startswith("prefill") else N_NEW_TOKENS
 
     def draw(self) -> "Batch":
         """Return the batch, the same at each call."""
         rng = torch.Generator().manual_seed(0)
 
         def side(n: int) -> Tensor:
-            tokens = torch.randint(FIRST, self.size.vocab_size, (self.batch, n), generator=rng)
+            tokens = torch.randint(FIRST_WORD_ID, self.size.vocab_size, (self.batch, n), generator=rng)
             if self.padding:
                 lengths = (
                     torch.randint(self.length // 3, self.length + 1, (self.batch, 1), generator=rng) + n - self.length

@@ -49,17 +49,17 @@ COLLECTIONS = {
     "page_to_keep": page_to_keep.collect,
 }
 """Notebooks that are collected from the sources of all lessons."""
-SECONDS_PER_CELL = 600
+CELL_TIME_LIMIT_S = 600
 COLAB_SOURCE = (
     'if "google.colab" in str(get_ipython()): '
     'get_ipython().run_line_magic("pip", "install -q transformer-course")  # only on Colab'
 )
 """The cell after the title of a lesson that imports something."""
-NOT_RUN = "skip-execution"
+SKIP_TAG = "skip-execution"
 """The tag of cells that are not executed: that of nbclient and MyST-NB."""
 VARYING = {"nbval-ignore-output", "approximate", "words-only"}
 """Tags of cells whose outputs differ between machines; of the last two, nbval compares the words all the same."""
-FOLDED = "hide-input"
+FOLD_TAG = "hide-input"
 """The tag of cells whose code is folded: it sets things up, and need not be read."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -103,7 +103,7 @@ def _parsed(file: str, text: str) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags: dict[str, Any] = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
-        if FOLDED in tags.get("tags", []):
+        if FOLD_TAG in tags.get("tags", []):
             tags["jupyter"] = {"source_hidden": True}  # in JupyterLab; the tag folds it on the web
         new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}
         is_code = cell.cell_type == "code"
@@ -113,7 +113,7 @@ def _parsed(file: str, text: str) -> NotebookNode:
             heading = f"### Exercise: `{cell.id}`\n\n"  # for JupyterLab's table of contents, and that of the site
             before.source = re.sub(r"^\*\*Exercise\.\*\* ", heading, before.source, flags=re.MULTILINE)
     if "imports" in taken:
-        tags = {"tags": [NOT_RUN, "remove-cell"]}  # nor is it shown on the web
+        tags = {"tags": [SKIP_TAG, "remove-cell"]}  # nor is it shown on the web
         cells.insert(1, nbformat.v4.new_code_cell(COLAB_SOURCE, id=COLAB, metadata=tags))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
 
@@ -157,7 +157,7 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
     client = NotebookClient(
         book,
         km=kernel,
-        timeout=SECONDS_PER_CELL,
+        timeout=CELL_TIME_LIMIT_S,
         extra_arguments=["--log-level=ERROR"],
         coalesce_streams=True,
         record_timing=False,
@@ -271,7 +271,7 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
         if name == "page_to_keep":
-            (folder / page_to_keep.DOCUMENT).write_bytes(page_to_keep.document(sources(folder)))
+            (folder / page_to_keep.DOCUMENT_FILE).write_bytes(page_to_keep.document(sources(folder)))
     return changes
 
 
@@ -316,7 +316,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
 
 
 def _is_run(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and NOT_RUN not in cell.metadata.get("tags", [])
+    return cell.cell_type == "code" and SKIP_TAG not in cell.metadata.get("tags", [])
 
 
 def _source(name: str, folder: Path) -> Path:

@@ -1,18 +1,18 @@
 """The order of the lessons: by their numbers, and those without a number where they belong."""
 
-BEFORE = {"tokenizers": "09_language_model"}
+UNNUMBERED_BEFORE = {"tokenizers": "09_language_model"}
 """Lessons without a number that come between others, each with the one that it comes before."""
-FIRST = "primer"
+PRIMER = "primer"
 """The lesson before all others, for those whom it helps."""
-UNNUMBERED = (FIRST, *BEFORE)
+UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)
 """All lessons without a number."""
 
 
 def place(name: str) -> tuple[str, bool]:
-    """Return what lessons are sorted by: what has no number comes first, unless ``BEFORE`` says where else.
+    """Return what lessons are sorted by: what has no number comes first, unless ``UNNUMBERED_BEFORE`` says where else.
 
     >>> sorted(["09_language_model", "tokenizers", "primer", "08_training"], key=place)
     ['primer', '08_training', 'tokenizers', '09_language_model']
     """
     numbered = name[0].isdigit()
-    return BEFORE.get(name, name if numbered else ""), numbered
+    return UNNUMBERED_BEFORE.get(name, name if numbered else ""), numbered

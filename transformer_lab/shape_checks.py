@@ -15,7 +15,7 @@ import jaxtyping
 from beartype import BeartypeConf, beartype
 from torch import Tensor
 
-MOST = 10_000
+MAX_CACHED_CALLS = 10_000
 """So many kinds of calls of one function are remembered at most."""
 _JAXTYPED = jaxtyping.jaxtyped
 _HOOK = jaxtyping.install_import_hook.__module__
@@ -89,7 +89,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         results = passed.get(kind)
         if results is None:
             result = in_full()(*args, **keywords)
-            if len(passed) >= MOST:
+            if len(passed) >= MAX_CACHED_CALLS:
                 passed.clear()
             passed[kind] = _kinds(result)
             return result

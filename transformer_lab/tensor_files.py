@@ -14,9 +14,9 @@ from transformer_lab.atomic_write import atomic_write
 from transformer_lab.device import without_memory
 
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
-PARAMETERS = "model.safetensors"
+PARAMETERS_FILE = "model.safetensors"
 """Name of the file that holds a model's parameters in its folder."""
-MOST_SINUSOIDS = 2**24
+MAX_SINUSOIDS = 2**24
 """Number of sinusoids that any model may have: 64 MiB of them."""
 
 
@@ -91,9 +91,9 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
         where: Name of the configuration in error messages.
 
     Raises:
-        ValueError: They are more than ``MOST_SINUSOIDS`` numbers, and more than the file holds.
+        ValueError: They are more than ``MAX_SINUSOIDS`` numbers, and more than the file holds.
     """
-    if max_length * d_model > max(MOST_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
+    if max_length * d_model > max(MAX_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
         raise ValueError(f"{where}: positions of {max_length=} times {d_model=} numbers do not fit a file of this size")
 
 

@@ -10,14 +10,14 @@ from authoring.glossary import terms_of
 from authoring.page_to_keep.page import page
 from transformer_course.diagrams.canvas import Diagram
 
-A4 = 8.27, 11.69
+A4_INCHES = 8.27, 11.69
 """Width and height of the paper, in inches."""
-DOCUMENT = "page_to_keep.pdf"
+DOCUMENT_FILE = "page_to_keep.pdf"
 INTRODUCTION = f"""# The page to keep
 
 The model with its shapes, the formulas, what three models cost, and every term with the lesson that teaches it.
 
-To print it, open `notebooks/{DOCUMENT}` in the folder of the course: one sheet of A4, upright, at its actual size
+To print it, open `notebooks/{DOCUMENT_FILE}` in the folder of the course: one sheet of A4, upright, at its actual size
 (100 %). It can be read in black and white."""
 
 
@@ -38,7 +38,7 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 
 def document(lessons: Mapping[str, NotebookNode]) -> bytes:
     """Return the page as a PDF file, on A4."""
-    return draw(lessons).pdf(*A4)
+    return draw(lessons).pdf(*A4_INCHES)
 
 
 def draw(lessons: Mapping[str, NotebookNode]) -> Diagram:

@@ -9,11 +9,11 @@ from itertools import pairwise
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Box, Spot, text_width
 
-NAMES, SHAPES = 6.4, 5.6
+NAME_FONT_PT, SHAPE_FONT_PT = 6.4, 5.6
 """Points of the names of boxes, and of the shapes on arrows."""
-HEIGHT = 0.19
-GAP = 0.16
-SUBLAYER = 0.66
+BOX_HEIGHT = 0.19
+BOX_GAP = 0.16
+SUBLAYER_STEP = 0.66
 """From one sublayer to the next."""
 
 
@@ -25,21 +25,21 @@ def transformer() -> Diagram:
     _, top = _stack(d, source, encoder, "EncoderLayer × N")
     memory = _box(d, "memory", (0, top + 0.42), ORANGE)
     d.path([(0, top), memory.bottom], thick=True, head=False)
-    d.text("(b, n_source, d)", (-0.06, top + 0.17), size=SHAPES, align="right")
+    d.text("(b, n_source, d)", (-0.06, top + 0.17), size=SHAPE_FONT_PT, align="right")
     x = 2.45
     target = _data(d, "target", (x, 0), "(b, n_target)")
     labels = _data(d, "labels", (x - 1.12, 0), "")
     d.arrow(labels, target)
-    d.text("shift_right", ((labels.right.x + target.left.x) / 2, 0.07), size=SHAPES)
+    d.text("shift_right", ((labels.right.x + target.left.x) / 2, 0.07), size=SHAPE_FONT_PT)
     decoder = {"self_attention": "decoder_mask", "cross_attention": "padding_mask", "feed_forward": ""}
     layers, top = _stack(d, target, decoder, "DecoderLayer × N")
     cross = layers["cross_attention"]
     lane, entry = cross.left.x - 0.6, cross.left
     d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], colour=ORANGE)
-    d.text("key, value", (lane + 0.04, entry.y + 0.08), size=SHAPES, align="left")
+    d.text("key, value", (lane + 0.04, entry.y + 0.08), size=SHAPE_FONT_PT, align="left")
     output = _box(d, "embedding.weight.T", (x, top + 0.36), PINK)
     d.path([(x, top), output.bottom], thick=True, head=False)
-    d.text("(b, n_target, d)", (x + 0.06, top + 0.14), size=SHAPES, align="left")
+    d.text("(b, n_target, d)", (x + 0.06, top + 0.14), size=SHAPE_FONT_PT, align="left")
     logits = _data(d, "logits", (x, output.y + 0.4), "(b, n_target, V)")
     d.arrow(output, logits)
     return d
@@ -60,7 +60,7 @@ def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> 
     d.arrow(tokens, embedding)
     plus = _plus(d, (x, 0.78))
     d.path([embedding.top, plus.bottom], thick=True, head=False)
-    d.text("× √d", (x + 0.06, 0.6), size=SHAPES, align="left")
+    d.text("× √d", (x + 0.06, 0.6), size=SHAPE_FONT_PT, align="left")
     positions = _box(d, "positions", (left, plus.y), PINK)
     d.arrow(positions, plus)
     below: Area = plus
@@ -70,7 +70,7 @@ def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> 
     for i, (sublayer, mask) in enumerate(sublayers.items(), start=1):
         words = f"{sublayer}\n{mask}" if mask else sublayer
         colour = BLUE if mask else GREEN
-        box = d.box(words, (left, y + 0.21), colour, size=NAMES, width=0.83, height=0.29 if mask else HEIGHT)
+        box = d.box(words, (left, y + 0.21), colour, size=NAME_FONT_PT, width=0.83, height=0.29 if mask else BOX_HEIGHT)
         plus = _plus(d, (x, box.y))
         norm = _box(d, f"norm_{i}", (x, y + 0.45))
         d.path([(x, y - 0.03), (left, y - 0.03), box.bottom])
@@ -79,10 +79,10 @@ def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> 
         d.path([plus.top, norm.bottom], thick=True, head=False)
         inside += [box, plus, norm]
         drawn[sublayer] = box
-        below, y = norm, y + SUBLAYER
-    d.text("(b, n, d)", (x + 0.12, 0.83), size=SHAPES, align="left")
+        below, y = norm, y + SUBLAYER_STEP
+    d.text("(b, n, d)", (x + 0.12, 0.83), size=SHAPE_FONT_PT, align="left")
     inside.append(Area("", x + 0.2, 1.0, 0.45, 0.02))
-    frame = d.frame(name, inside, pad=0.06, size=SHAPES + 0.6)
+    frame = d.frame(name, inside, pad=0.06, size=SHAPE_FONT_PT + 0.6)
     d.path([below.top, (x, frame.top.y)], thick=True, head=False)
     return drawn, frame.top.y
 
@@ -103,10 +103,10 @@ def inside_attention() -> Diagram:
     boxes: list[Box] = []
     x = 0.0
     for name, colour, shape in steps:
-        half = max(text_width(name, NAMES) + 0.2, text_width(shape, SHAPES)) / 2
+        half = max(text_width(name, NAME_FONT_PT) + 0.2, text_width(shape, SHAPE_FONT_PT)) / 2
         boxes.append(_box(d, name, (x + half, 0), colour))
-        d.text(shape, (x + half, boxes[-1].bottom.y - 0.08), size=SHAPES)
-        x += 2 * half + GAP
+        d.text(shape, (x + half, boxes[-1].bottom.y - 0.08), size=SHAPE_FONT_PT)
+        x += 2 * half + BOX_GAP
     for one, other in pairwise(boxes):
         d.arrow(one, other)
     return d
@@ -116,7 +116,7 @@ def block_of_today() -> Diagram:
     """Return the block of Llama, with what it changes of the layer of 2017 beside each part."""
     d = Diagram("")
     x, left, y = 0.0, -0.72, 0.0
-    d.text("(b, n, d)", (x + 0.07, -0.24), size=SHAPES, align="left")
+    d.text("(b, n, d)", (x + 0.07, -0.24), size=SHAPE_FONT_PT, align="left")
     attention = ["RMSNorm", "w_q, w_k, w_v", "RoPE on q, k", "softmax(q kᵀ/√d_k) v", "w_o"]
     network = ["RMSNorm", "w_gate, w_up", "SiLU(gate) ⊙ up", "w_down"]
     colours = {"RMSNorm": GREY, "RoPE on q, k": PINK}
@@ -137,7 +137,7 @@ def block_of_today() -> Diagram:
             if boxes:
                 d.arrow(boxes[-1], box)
             if name in remarks and name not in message:
-                d.text(remarks[name], (x + 0.14, box.y), size=SHAPES, align="left")
+                d.text(remarks[name], (x + 0.14, box.y), size=SHAPE_FONT_PT, align="left")
                 message.add(name)
             boxes.append(box)
             y += 0.295
@@ -151,16 +151,16 @@ def block_of_today() -> Diagram:
 
 
 def _box(d: Diagram, name: str, at: tuple[float, float], colour: str = GREY, width: float | None = None) -> Box:
-    return d.box(name, at, colour, size=NAMES, height=HEIGHT, width=width)
+    return d.box(name, at, colour, size=NAME_FONT_PT, height=BOX_HEIGHT, width=width)
 
 
 def _plus(d: Diagram, at: tuple[float, float]) -> Box:
-    return d.box("+", at, look="outlined", width=0.15, height=0.15, size=NAMES + 1, outline="round")
+    return d.box("+", at, look="outlined", width=0.15, height=0.15, size=NAME_FONT_PT + 1, outline="round")
 
 
 def _data(d: Diagram, name: str, at: tuple[float, float], shape: str) -> Box:
     """Put data on a diagram: a square box, with its shape beside it."""
-    box = d.box(name, at, size=NAMES, height=HEIGHT, outline="square", look="outlined")
+    box = d.box(name, at, size=NAME_FONT_PT, height=BOX_HEIGHT, outline="square", look="outlined")
     if shape:
-        d.text(shape, (box.right.x + 0.05, box.y), size=SHAPES, align="left")
+        d.text(shape, (box.right.x + 0.05, box.y), size=SHAPE_FONT_PT, align="left")
     return box

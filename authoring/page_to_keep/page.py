@@ -9,11 +9,11 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import GREY, text_width
 
 LEFT, RIGHT = 0.4, 7.87
-SMALLEST_FONT = 5.5
+MIN_FONT_PT = 5.5
 """Points of the smallest text, printed."""
-TITLE_FONT = 11.0
-HEADING_FONT = 7.0
-FORMULA_FONT, NAME_FONT = 7.9, 5.6
+TITLE_FONT_PT = 11.0
+HEADING_FONT_PT = 7.0
+FORMULA_FONT_PT, NAME_FONT_PT = 7.9, 5.6
 """Points of a formula, whose subscripts are 0.7 times as large, and of its name."""
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
@@ -39,12 +39,12 @@ def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
             the primer and ``"T"`` for tokenizers.
     """
     d = Diagram(_in_words(terms), lists=False)
-    d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE_FONT, align="left", bold=True)
-    d.text(LEGEND, (LEFT, 11.02), size=SMALLEST_FONT, align="left")
+    d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE_FONT_PT, align="left", bold=True)
+    d.text(LEGEND, (LEFT, 11.02), size=MIN_FONT_PT, align="left")
     d.place(transformer(), 1.72, 7.5)
-    d.text("What a block of today changes", (5.45, 11.35), size=HEADING_FONT, align="left", bold=True)
+    d.text("What a block of today changes", (5.45, 11.35), size=HEADING_FONT_PT, align="left", bold=True)
     d.place(block_of_today(), 6.65, 7.85)
-    d.text("inside every\nattention", (LEFT, 7.07), size=SMALLEST_FONT, align="left")
+    d.text("inside every\nattention", (LEFT, 7.07), size=MIN_FONT_PT, align="left")
     d.place(inside_attention(), 1.15, 7.1)
     _formulas(d, 6.82)
     _counts(d, 3.6, three_models())
@@ -63,8 +63,8 @@ def _formulas(d: Diagram, y: float) -> None:
     for i, formula in enumerate(FORMULAS):
         column, row = divmod(i, rows)
         x, top = LEFT + column * (RIGHT - LEFT) / COLUMNS, y - 0.12 - 0.308 * row
-        d.text(f"{formula.name}  {formula.lesson:02}", (x, top), size=NAME_FONT, align="left", bold=True)
-        d.text(formula.tex, (x + 0.06, top - 0.145), size=FORMULA_FONT, align="left")
+        d.text(f"{formula.name}  {formula.lesson:02}", (x, top), size=NAME_FONT_PT, align="left", bold=True)
+        d.text(formula.tex, (x + 0.06, top - 0.145), size=FORMULA_FONT_PT, align="left")
 
 
 def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
@@ -93,10 +93,10 @@ def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
     ]
     for i, (name, formula, values) in enumerate(lines):
         at, strong = y - 0.105 * i, i == 0 or name.startswith("all")
-        d.text(name, (LEFT, at), size=SMALLEST_FONT, align="left", bold=strong)
-        d.text(formula, (1.55, at), size=SMALLEST_FONT, align="left")
+        d.text(name, (LEFT, at), size=MIN_FONT_PT, align="left", bold=strong)
+        d.text(formula, (1.55, at), size=MIN_FONT_PT, align="left")
         for x, value in zip(columns, values, strict=True):
-            d.text(value, (x, at), size=SMALLEST_FONT, align="right", bold=strong)
+            d.text(value, (x, at), size=MIN_FONT_PT, align="right", bold=strong)
 
 
 def _sizes(costs: Costs) -> str:
@@ -116,13 +116,13 @@ def _terms(d: Diagram, y: float, terms: Mapping[str, Sequence[str]]) -> None:
         for i, name in enumerate(names):
             word = rf"$\bf{{{number}}}$  {name}" if i == 0 else name
             longer = f"{line}; {word}" if line else word
-            if text_width(longer, SMALLEST_FONT) > RIGHT - LEFT:
+            if text_width(longer, MIN_FONT_PT) > RIGHT - LEFT:
                 lines.append(line + ";")
                 longer = word
             line = longer
     lines.append(line)
     for i, words in enumerate(lines):
-        d.text(words, (LEFT, y - 0.1 * i), size=SMALLEST_FONT, align="left")
+        d.text(words, (LEFT, y - 0.1 * i), size=MIN_FONT_PT, align="left")
 
 
 def _in_words(terms: Mapping[str, Sequence[str]]) -> str:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import torch
 
-from benchmarks.speed_run.verify import SECONDS, verify
+from benchmarks.speed_run.verify import TRAINING_BUDGET_S, verify
 from transformer_lab.data.docstrings import python_docstrings
 
 
@@ -15,7 +15,9 @@ def main() -> int:
     """Run the entry that is named; 1 if it breaks a rule."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed_run", description=__doc__)
     parser.add_argument("entry", metavar="MODULE", help="such as benchmarks.speed_run.gpt")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="processor time of the training, to try it out")
+    parser.add_argument(
+        "--seconds", type=float, default=TRAINING_BUDGET_S, help="processor time of the training, to try it out"
+    )
     options = parser.parse_args()
     torch.set_num_threads(1)
     try:

@@ -9,8 +9,8 @@ from torch.nn import functional as F
 from transformer_lab import LanguageModel, LanguageModelConfig
 from transformer_lab.data.tokenizers import BOS_ID, bpe_tokenizer
 
-VOCAB_SIZE, CONTEXT_LENGTH, BATCH, RATE = 1024, 64, 16, 6e-3
-RESERVE = 5.0
+VOCAB_SIZE, CONTEXT_LENGTH, BATCH_SIZE, LR = 1024, 64, 16, 6e-3
+RESERVE_S = 5.0
 """Seconds left at the end."""
 
 
@@ -49,15 +49,15 @@ def train(texts: list[str], seconds: float) -> Trained:
     trained = Trained(texts)
     ids = torch.tensor([token for text in texts for token in [BOS_ID, *trained.encode(text)]])
     model = trained.model.train()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
-    while (used := (time.process_time() - begin) / (seconds - RESERVE)) < 1:
-        starts = torch.randint(len(ids) - CONTEXT_LENGTH - 1, (BATCH,))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=LR, betas=(0.9, 0.98), weight_decay=0.01, fused=True)
+    while (used := (time.process_time() - begin) / (seconds - RESERVE_S)) < 1:
+        starts = torch.randint(len(ids) - CONTEXT_LENGTH - 1, (BATCH_SIZE,))
         batch = ids[starts[:, None] + torch.arange(CONTEXT_LENGTH + 1)]
         loss = F.cross_entropy(model(batch[:, :-1]).flatten(0, 1), batch[:, 1:].flatten())
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(1, 20 * used + 0.01) * (1 - used)
+            group["lr"] = LR * min(1, 20 * used + 0.01) * (1 - used)
         optimizer.step()
     return trained

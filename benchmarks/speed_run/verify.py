@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-SECONDS = 120.0
+TRAINING_BUDGET_S = 120.0
 """Processor time of training, over all threads."""
 
 
@@ -56,7 +56,7 @@ class Result:
     seconds: float
 
 
-def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: float = SECONDS) -> Result:
+def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: float = TRAINING_BUDGET_S) -> Result:
     """Train an entry, and measure it.
 
     Args:

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from docs.site import live_views
 from docs.site.repository import ROOT, Repository, published
 from transformer_course.home.home_page import stored_map
-from transformer_course.home.reading_time import EVERYTHING, promised_minutes
+from transformer_course.home.reading_time import TOTAL_TIME_LABEL, promised_minutes
 from transformer_course.views import MaskPainter
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
@@ -29,7 +29,7 @@ def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Rep
         repository: Where the project is published, if it is.
     """
     first = next(name for name in lessons if name[0].isdigit())
-    hours = round(sum(promised_minutes(book, EVERYTHING) or 0 for book in lessons.values()) / 60)
+    hours = round(sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in lessons.values()) / 60)
     mask = torch.ones(len(WORDS), len(WORDS), dtype=torch.bool).tril()
     mask[1, 2] = True
     painter = live_views.displayed(MaskPainter(WORDS, mask, source=2))

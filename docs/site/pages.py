@@ -38,7 +38,7 @@ TEXTS = (
 )
 """Pages that are written as such."""
 COLLECTIONS = tuple(build.COLLECTIONS)
-PRINTED = f"notebooks/{page_to_keep.DOCUMENT}"
+PRINTED = f"notebooks/{page_to_keep.DOCUMENT_FILE}"
 """What a notebook names as a file of the course; on the site it is a link."""
 FRONT_PAGE = "README.md"
 ENDINGS = {".md", ".ipynb"}

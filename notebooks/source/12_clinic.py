@@ -466,7 +466,7 @@ pd.concat({n: clinic.admit(n).measure(instruments.cached_against_uncached) > 0.0
 # These are the instruments of the clinic:
 
 # %%
-for instrument in instruments.ALL:
+for instrument in instruments.ALL_INSTRUMENTS:
     print(f"{instrument.__name__}: {instrument.__doc__.splitlines()[0].removeprefix('Return ')}")
 
 # %% [markdown]
@@ -602,7 +602,7 @@ clinic.summary().set_index("patient")
 prediction_overfit, prediction_needed = ..., ...
 
 # %%
-found = {instrument.__name__: set() for instrument in instruments.ALL}  # the bugs that each finds
+found = {instrument.__name__: set() for instrument in instruments.ALL_INSTRUMENTS}  # the bugs that each finds
 for number, names in MEASURED.items():
     for name in names:
         found[name].add(report(number).diagnosis)

@@ -12,7 +12,7 @@ import torch
 
 from authoring.build_generated_mistakes import (
     MAX_WEIGHT,
-    NEARLY,
+    NEARLY_RIGHT_TOLERANCES,
     SEED,
     check_told,
     displayed,
@@ -141,7 +141,7 @@ def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_
     with in_isolation():
         for mistake in list(known.generated.values())[::25]:
             displayed = [known.output(mistake.variants[0], index) for index in range(len(known.cases))]
-            assert not agree(displayed, known.expected, NEARLY, numbers_only=True), mistake.name
+            assert not agree(displayed, known.expected, NEARLY_RIGHT_TOLERANCES, numbers_only=True), mistake.name
             assert mistake in known.generated_like(displayed), mistake.name
 
 

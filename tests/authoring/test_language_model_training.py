@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from authoring.language_model_training import (
-    COOLDOWN,
-    WARMUP,
+    COOLDOWN_FRACTION,
+    N_WARMUP_STEPS,
     Training,
     card,
     encoded,
@@ -42,7 +42,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
 
 
 def test_a_run_ends_after_its_steps_wherever_it_was_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr("authoring.language_model_training.REPORT_EVERY", 2)
+    monkeypatch.setattr("authoring.language_model_training.STEPS_PER_REPORT", 2)
     whole, first, second = new_training(), new_training(), new_training()
     whole.run(6, tmp_path / "whole" / "run.pt")
     monkeypatch.setattr(first, "step", lambda n_steps: (Training.step(first, n_steps), stop_at(first, 5)))
@@ -74,9 +74,9 @@ def test_batches_are_pieces_of_the_text():
 
 def test_the_rate_rises_stays_and_falls_to_nothing():
     factors = [rate_factor(step, 1000) for step in range(1000)]
-    assert factors[WARMUP // 2 - 1] == pytest.approx(0.5)
-    assert set(factors[WARMUP : int(1000 * (1 - COOLDOWN))]) == {1.0}
-    assert all(later < earlier for earlier, later in pairwise(factors[1001 - int(1000 * COOLDOWN) :]))
+    assert factors[N_WARMUP_STEPS // 2 - 1] == pytest.approx(0.5)
+    assert set(factors[N_WARMUP_STEPS : int(1000 * (1 - COOLDOWN_FRACTION))]) == {1.0}
+    assert all(later < earlier for earlier, later in pairwise(factors[1001 - int(1000 * COOLDOWN_FRACTION) :]))
     assert factors[-1] < 0.01
 
 

@@ -7,8 +7,8 @@ import re
 import pytest
 import torch
 
-from authoring.language_model_training import FIRST, Training, encoded
-from authoring.train_gpt import LEFT_OUT, NAME, SIZES, STEPS, new_training, packages, reference, texts
+from authoring.language_model_training import N_FIRST_LOSSES, Training, encoded
+from authoring.train_gpt import EXCLUDED_MODULES, N_STEPS, NAME, SIZES, new_training, packages, reference, texts
 from transformer_course.stored_models.stored_model import trained
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import bpe_tokenizer
@@ -33,7 +33,7 @@ def training_texts():
 
 
 def take(run: Training, n: int) -> list[float]:
-    return [run.step(STEPS) for _ in range(n)]
+    return [run.step(N_STEPS) for _ in range(n)]
 
 
 def test_a_short_run_gives_the_losses_that_are_stored():
@@ -43,7 +43,7 @@ def test_a_short_run_gives_the_losses_that_are_stored():
 @of_stored_texts
 def test_the_stored_model_began_as_the_command_begins(stored, training_texts):
     same = hashlib.sha256("".join(training_texts).encode()).hexdigest() == stored.card["training_sha256"]
-    losses = take(new_training(encoded(training_texts, stored.tokenizer)), FIRST)
+    losses = take(new_training(encoded(training_texts, stored.tokenizer)), N_FIRST_LOSSES)
     # Another version of Python has other texts, so other batches.
     assert losses == pytest.approx(stored.card["first_losses"], rel=1e-3 if same else 0.02)
 
@@ -56,7 +56,7 @@ def test_the_stored_tokenizer_is_that_of_the_texts(stored, training_texts):
 
 
 def test_the_card_is_that_of_the_command(stored):
-    assert (stored.sizes, stored.card["steps"]) == (SIZES, STEPS)
+    assert (stored.sizes, stored.card["steps"]) == (SIZES, N_STEPS)
     losses = list(stored.card["mean_losses"].values())
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.02)
     assert losses[0] > 1.5 * losses[-1]
@@ -80,7 +80,7 @@ def test_packages_and_reference_are_read_from_a_folder(tmp_path):
     (tmp_path / "first.py").write_text("'Four.'")
     (tmp_path / "pydoc_data").mkdir()
     (tmp_path / "pydoc_data/topics.py").write_text("# made by Sphinx\ntopics = {'x': 'Five.', 'y': 'Six.'}")
-    assert "pydoc_data" in LEFT_OUT
+    assert "pydoc_data" in EXCLUDED_MODULES
     assert list(packages(tmp_path)) == ["One.", "Two."]
     assert reference(tmp_path) == ["Five.", "Six."]
     assert texts(tmp_path) == ["Four.", "One.", "Two.", "Five.", "Six."]

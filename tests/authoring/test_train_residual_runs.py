@@ -7,9 +7,9 @@ from torch.nn import functional as F
 from authoring import train_residual_runs
 from authoring.train_residual_runs import (
     DEPTHS,
-    DEPTHS_AT_THESE,
-    FURTHER_RATES,
+    DEPTHS_AT_OTHER_LRS,
     LAYOUTS,
+    OTHER_LRS,
     SEEDS,
     STEPS,
     WARMUPS,
@@ -59,7 +59,7 @@ def test_every_depth_layout_and_warm_up_is_stored():
 def test_every_other_rate_is_stored_for_both_layouts_with_a_loss_for_each_seed():
     kinds = [(layout, depth, rate) for layout, depth, rate, _ in at_other_rates()]
     wanted = [
-        (layout, depth, rate) for rate in FURTHER_RATES for layout in sorted(LAYOUTS) for depth in DEPTHS_AT_THESE
+        (layout, depth, rate) for rate in OTHER_LRS for layout in sorted(LAYOUTS) for depth in DEPTHS_AT_OTHER_LRS
     ]
     assert kinds == wanted
     assert {len(losses) for *_, losses in at_other_rates()} == {len(SEEDS)}

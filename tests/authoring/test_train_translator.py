@@ -10,11 +10,11 @@ import torch
 
 from authoring import train_translator
 from authoring.message_pairs import words
-from authoring.train_translator import DROPOUT, FIRST, NAME, SIZES, TRAINING, losses_in, new_translator
+from authoring.train_translator import DROPOUT, N_FIRST_LOSSES, NAME, SIZES, TRAINING, losses_in, new_translator
 from transformer_course.stored_models.stored_model import trained
 from transformer_lab.data.batches import Batch
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
-from transformer_lab.training.log import LOG
+from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.trainer import Trainer
 
 BATCHES = Path(__file__).with_name("first_batches.json")
@@ -41,9 +41,9 @@ def stored():
 
 
 def test_the_stored_model_began_as_the_command_begins(stored, tmp_path):
-    Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(FIRST)
+    Trainer(new_translator(stored.tokenizer).model, FirstBatches(), TRAINING, tmp_path).run(N_FIRST_LOSSES)
     # Dropout draws other numbers on another kind of processor.
-    assert losses_in(tmp_path / LOG) == pytest.approx(stored.card["first_losses"], rel=0.01)
+    assert losses_in(tmp_path / LOG_FILE) == pytest.approx(stored.card["first_losses"], rel=0.01)
 
 
 def test_the_first_batches_are_of_the_stored_tokenizer(stored):
@@ -70,8 +70,8 @@ def test_no_first_batch_holds_a_held_out_sentence(stored):
 
 
 def test_the_losses_are_those_of_the_log(tmp_path):
-    (tmp_path / LOG).write_text("step,lr,loss\n1,0.1,7.00004\n2,0.2,5\n")
-    assert losses_in(tmp_path / LOG) == [7.00004, 5.0]
+    (tmp_path / LOG_FILE).write_text("step,lr,loss\n1,0.1,7.00004\n2,0.2,5\n")
+    assert losses_in(tmp_path / LOG_FILE) == [7.00004, 5.0]
 
 
 def test_the_command_trains_stops_goes_on_and_stores(tmp_path, monkeypatch):
@@ -80,9 +80,9 @@ def test_the_command_trains_stops_goes_on_and_stores(tmp_path, monkeypatch):
     texts += [(f"{v} {n}", f"{f} {m}") for v, f in VERBS.items() for n, m in NOUNS.items()]
     texts += [("A sentence unlike all others.", "Une phrase."), ("Nothing here is like that.", "Rien.")]
     monkeypatch.setattr(train_translator, "SIZES", small)
-    monkeypatch.setattr(train_translator, "ONE_IN", 1)
+    monkeypatch.setattr(train_translator, "HOLD_OUT_EVERY", 1)
     monkeypatch.setattr(train_translator, "TRAINING", replace(TRAINING, steps=3, batch_tokens=100, save_every=1))
-    monkeypatch.setattr(train_translator, "REPORT_EVERY", 2)
+    monkeypatch.setattr(train_translator, "STEPS_PER_REPORT", 2)
     monkeypatch.setattr(train_translator, "CHECKPOINT", tmp_path / "run")
     monkeypatch.setattr(train_translator, "FOLDER", tmp_path)
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path)

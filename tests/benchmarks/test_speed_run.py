@@ -72,7 +72,7 @@ def test_a_training_that_takes_too_long_is_refused():
 
 def test_the_first_entry_keeps_the_rules(monkeypatch):
     """Trained for a moment, it is no better than chance, and its tokens give every text back."""
-    monkeypatch.setattr(gpt, "RESERVE", 59.0)
+    monkeypatch.setattr(gpt, "RESERVE_S", 59.0)
     texts = ["Return the name of the file, or None. " * 40]
     result = verify(gpt, texts, ["Return the name of the path: “ü”.\n\n  And more. " * 5], seconds=60.0)
     assert 0 < result.bits_per_byte < 16

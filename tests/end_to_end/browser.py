@@ -15,7 +15,7 @@ from typing import Any
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 180_000
+TIMEOUT_MS = 180_000
 """Milliseconds that are waited for what the browser is to show: a moment, but not on a machine that is very busy."""
 
 
@@ -158,10 +158,10 @@ def wait_until_ready(page: Page, path: str, *, activate: bool = False) -> None:
     Raises:
         TimeoutError: It was not ready in time; says what there is instead.
     """
-    deadline = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
     while not (state := page.evaluate(_STATE, path))["ready"]:
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{path} was not ready after {PATIENCE / 1000:.0f} s: {state}")
+            raise TimeoutError(f"{path} was not ready after {TIMEOUT_MS / 1000:.0f} s: {state}")
         if activate and state["front"] is None and state["inSight"]:
             page.evaluate("id => window.jupyterapp.shell.activateById(id)", state["inSight"][0])
         time.sleep(0.2)
@@ -212,7 +212,7 @@ def new_page(browser: Browser, **options: Any) -> Page:
     """Open a page that draws late, and is waited for; the options are those of a context of Playwright."""
     context = browser.new_context(**options)
     context.add_init_script(_LATE_FRAMES)
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(TIMEOUT_MS)
     return context.new_page()
 
 
@@ -232,7 +232,7 @@ def open_browser(browser: str, theme: str = "JupyterLab Light", pixels: float = 
             device_scale_factor=pixels,
             color_scheme="dark" if theme == "JupyterLab Dark" else "light",  # which our JupyterLab follows
         )
-        expect.set_options(timeout=PATIENCE)
+        expect.set_options(timeout=TIMEOUT_MS)
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url))

@@ -25,7 +25,7 @@ from uuid import uuid4
 import nbformat
 from playwright.sync_api import Locator, expect
 
-from tests.end_to_end.browser import PATIENCE, Notebook, open_notebook
+from tests.end_to_end.browser import TIMEOUT_MS, Notebook, open_notebook
 
 METADATA = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
 
@@ -56,7 +56,7 @@ class OpenView:
 
     def holds(self, expression: str, value: Any) -> None:
         """Wait until a Python expression has a value in the kernel."""
-        deadline = time.monotonic() + PATIENCE / 1000
+        deadline = time.monotonic() + TIMEOUT_MS / 1000
         while (found := self.notebook.python(expression)) != value and time.monotonic() < deadline:
             time.sleep(0.1)
         assert found == value, expression

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from tests.fuzz.readers import Reader
 
-MEMORY = 2**30
+MAX_EXTRA_BYTES = 2**30
 """Number of bytes that reading a damaged file may take on top of what the process has."""
-CPU_SECONDS, WALL_SECONDS = 5, 120
+CPU_LIMIT_S, WALL_LIMIT_S = 5, 120
 """Time that it may take; the second is for a wait that takes no CPU time."""
 EQUAL, VALID, REFUSED = "equal result", "another valid result", "clear error"
 GOOD = (EQUAL, VALID, REFUSED)
@@ -67,7 +67,7 @@ def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator
     n_heard = 0
     with open(hear, "rb", buffering=0) as lines:
         buffer = b""
-        while select.select([lines], [], [], WALL_SECONDS)[0] and (piece := os.read(hear, 2**16)):
+        while select.select([lines], [], [], WALL_LIMIT_S)[0] and (piece := os.read(hear, 2**16)):
             *whole, buffer = (buffer + piece).split(b"\n")
             for line in whole:
                 n_heard += 1
@@ -85,7 +85,7 @@ def _live(reader: Reader, good: Path, seed: str, numbers: range, say: int) -> No
         expected = _read(reader, good, content, None)
         assert expected.what == VALID, expected
         size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (size + MAX_EXTRA_BYTES, size + MAX_EXTRA_BYTES))
         for number in numbers:
             outcome = _read(reader, good, damaged(reader, content, f"{seed} {number}"), expected.messages)
             os.write(say, json.dumps(outcome).encode() + b"\n")
@@ -95,7 +95,7 @@ def _read(reader: Reader, good: Path, content: bytes, expected: str | None) -> O
     folder = good.with_name("damaged")
     shutil.copytree(good, folder)
     (folder / reader.file).write_bytes(content)
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, CPU_LIMIT_S)
     try:
         found = repr(reader.read(folder))
         return Outcome(EQUAL if found == expected else VALID, "" if expected else found)

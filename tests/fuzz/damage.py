@@ -10,7 +10,7 @@ from typing import Any
 
 Damage = Callable[[bytes, random.Random], bytes]
 
-NESTED = 100_000
+NESTING_DEPTH = 100_000
 """Depth of nesting that no reader follows."""
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, 2**64, 10**12, 10**30, 10**400, 0.5, -1.5, 1e-300, 1e308,
@@ -57,7 +57,7 @@ def replace_number(content: bytes, rng: random.Random) -> bytes:
 def change_json(content: bytes, rng: random.Random) -> bytes:
     """Replace, leave out or add a value somewhere in JSON."""
     if rng.random() < 0.02:
-        return b"[" * NESTED + b"]" * NESTED
+        return b"[" * NESTING_DEPTH + b"]" * NESTING_DEPTH
     changed = _change(json.loads(content), rng)
     return json.dumps(changed).encode()
 

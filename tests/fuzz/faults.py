@@ -27,7 +27,7 @@ from tests.fuzz.writers import WRITERS, Writer
 
 KILL = 0
 FAULTS = {"disk full": errno.ENOSPC, "no rights": errno.EACCES, "disk broken": errno.EIO, "kill": KILL}
-KILLED, TOLD, UNNOTICED = 9, "told by name", "made no difference"
+KILLED, REPORTED, UNNOTICED = 9, "told by name", "made no difference"
 
 
 class Calls:
@@ -151,7 +151,7 @@ def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str
     except (OSError, ValueError) as error:
         names = [Path(name).name for name in contents(folder)] + list(writer.names)
         clear = str(folder) in str(error) and any(name in str(error) for name in names) and "\n" not in str(error)
-        return TOLD if clear else f"unclear: {type(error).__name__}: {error}", n_calls + 1
+        return REPORTED if clear else f"unclear: {type(error).__name__}: {error}", n_calls + 1
     except Exception as error:
         return f"traceback: {type(error).__name__}: {error}", n_calls + 1
     return (UNNOTICED if calls.count <= (calls.at or 0) else "swallowed"), 0

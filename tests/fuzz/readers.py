@@ -26,7 +26,7 @@ from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.pretrained.load import load_language_model, load_translation_model, save_pretrained
 from transformer_lab.pretrained.marian_tokenizer import MarianTokenizer
 from transformer_lab.pretrained.text_tokenizer import load_text_tokenizer
-from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors, write_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.log import Log
 
@@ -73,7 +73,7 @@ def _translator(folder: Path) -> None:
     tokenizer = bpe_tokenizer([*ENGLISH, *GERMAN], 280)
     translator = Translator(Transformer(TransformerConfig(tokenizer.get_vocab_size(), **SIZES)), tokenizer)
     translator.save_description(folder)
-    write_tensors(folder / PARAMETERS, translator.model.state_dict(), {})
+    write_tensors(folder / PARAMETERS_FILE, translator.model.state_dict(), {})
 
 
 def _translate(folder: Path) -> object:
@@ -98,18 +98,18 @@ def _logits(folder: Path) -> object:
 
 def _in_two_files(folder: Path) -> None:
     _language_model(LLAMA)(folder)
-    tensors, name = _tensors(folder / PARAMETERS), "model-{}.safetensors"
-    (folder / PARAMETERS).unlink()
+    tensors, name = _tensors(folder / PARAMETERS_FILE), "model-{}.safetensors"
+    (folder / PARAMETERS_FILE).unlink()
     files = {key: name.format(i % 2) for i, key in enumerate(tensors)}
     for file in set(files.values()):
         write_tensors(folder / file, {key: tensors[key] for key in tensors if files[key] == file}, {})
-    (folder / f"{PARAMETERS}.index.json").write_text(json.dumps({"weight_map": files}))
+    (folder / f"{PARAMETERS_FILE}.index.json").write_text(json.dumps({"weight_map": files}))
 
 
 def _pickled(folder: Path) -> None:
     _language_model(LLAMA)(folder)
-    torch.save(_tensors(folder / PARAMETERS), folder / "pytorch_model.bin")
-    (folder / PARAMETERS).unlink()
+    torch.save(_tensors(folder / PARAMETERS_FILE), folder / "pytorch_model.bin")
+    (folder / PARAMETERS_FILE).unlink()
 
 
 def _tensors(path: Path) -> dict[str, torch.Tensor]:
@@ -247,18 +247,18 @@ def _digest(*tensors: Any) -> str:
 READERS: dict[str, Reader] = {
     "config.json of a translator": Reader(_translator, "config.json", _translate, JSON),
     "tokenizer.json of a translator": Reader(_translator, "tokenizer.json", _translate, JSON),
-    "parameters of a translator": Reader(_translator, PARAMETERS, _translate, TENSORS),
+    "parameters of a translator": Reader(_translator, PARAMETERS_FILE, _translate, TENSORS),
     **{
         f"config.json of {name}": Reader(_language_model(config), "config.json", _logits, JSON)
         for name, config in LANGUAGE_MODELS.items()
     },
-    "tensors of GPT-2": Reader(_language_model(LANGUAGE_MODELS["GPT-2"]), PARAMETERS, _logits, TENSORS),
-    "tensors of Llama": Reader(_language_model(LLAMA), PARAMETERS, _logits, TENSORS),
-    "index of two files": Reader(_in_two_files, f"{PARAMETERS}.index.json", _logits, JSON),
+    "tensors of GPT-2": Reader(_language_model(LANGUAGE_MODELS["GPT-2"]), PARAMETERS_FILE, _logits, TENSORS),
+    "tensors of Llama": Reader(_language_model(LLAMA), PARAMETERS_FILE, _logits, TENSORS),
+    "index of two files": Reader(_in_two_files, f"{PARAMETERS_FILE}.index.json", _logits, JSON),
     "one of two files": Reader(_in_two_files, "model-1.safetensors", _logits, TENSORS),
     "pickled tensors": Reader(_pickled, "pytorch_model.bin", _logits, BYTES),
     "config.json of Marian": Reader(_marian, "config.json", _marian_logits, JSON),
-    "tensors of Marian": Reader(_marian, PARAMETERS, _marian_logits, TENSORS),
+    "tensors of Marian": Reader(_marian, PARAMETERS_FILE, _marian_logits, TENSORS),
     "tokenizer.json": Reader(_tokenizer, "tokenizer.json", _split, JSON),
     "vocab.json": Reader(_vocabulary, "vocab.json", _split, JSON),
     "merges.txt": Reader(_vocabulary, "merges.txt", _split, TEXT),

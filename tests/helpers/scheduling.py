@@ -11,12 +11,12 @@ BY_PARAMETER = (
     "tests/transformer_course/exercises/test_every_exercise.py",
 )  # fmt: skip
 """Files that take minutes, and are divided by the last parameter of their tests: a lesson or an exercise."""
-LONGEST = (
+SLOWEST_FILES = (
     "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
     "tests/repository/test_types.py", "tests/transformer_course/grading/test_grade.py",
 )  # fmt: skip
 """What executes whole lessons, and the longest files, in the order to start it; all else comes later."""
-LAST = "tests/transformer_course/exercises/test_every_exercise.py"
+MANY_UNITS_FILE = "tests/transformer_course/exercises/test_every_exercise.py"
 """Many units of seconds: at the end, no worker waits long for the other."""
 
 
@@ -65,7 +65,7 @@ class Shard:
 
 def expected_order(nodeid: str) -> tuple[int, int]:
     """Return a key to sort tests by: executed lessons first, and later, longer ones before earlier ones."""
-    others = len(LONGEST) + nodeid.startswith(LAST)
-    rank = next((rank for rank, begin in enumerate(LONGEST) if nodeid.startswith(begin)), others)
+    others = len(SLOWEST_FILES) + nodeid.startswith(MANY_UNITS_FILE)
+    rank = next((rank for rank, begin in enumerate(SLOWEST_FILES) if nodeid.startswith(begin)), others)
     lesson = re.search(r"\b(\d\d)_", nodeid)
-    return rank, -int(lesson[1]) if lesson and rank < len(LONGEST) else 0
+    return rank, -int(lesson[1]) if lesson and rank < len(SLOWEST_FILES) else 0

@@ -18,8 +18,8 @@ from tests.margins.code import book, code_cells, fingerprints, is_compared, name
 from tests.margins.runs import NOISY, PUBLISHED, Run
 from tests.notebooks.approximate import comparison
 
-SIGMAS = 3
-RUNS = 10
+MIN_SIGMAS = 3
+N_RUNS = 10
 MARGINS = FOLDER / "source" / "margins"
 
 Results = Mapping[Run, Mapping[str, Mapping[str, Any]]]

@@ -8,11 +8,11 @@ from typing import TypeGuard
 
 from nbformat import NotebookNode
 
-from notebooks.build import FOLDER, NOT_RUN, read_source
+from notebooks.build import FOLDER, SKIP_TAG, read_source
 
 WATCH = "__watch__"
 ORDERINGS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-UNMEASURED = {"exercise", "bug-hunt", "prediction", NOT_RUN}
+UNMEASURED = {"exercise", "bug-hunt", "prediction", SKIP_TAG}
 """The tags of cells that a learner fills in: measured is the lesson as it is published."""
 
 
@@ -24,7 +24,7 @@ def book(lesson: str) -> NotebookNode:
 
 def code_cells(lesson: NotebookNode) -> list[NotebookNode]:
     """List the cells that are executed in a lesson."""
-    return [c for c in lesson.cells if c.cell_type == "code" and NOT_RUN not in c.metadata.get("tags", [])]
+    return [c for c in lesson.cells if c.cell_type == "code" and SKIP_TAG not in c.metadata.get("tags", [])]
 
 
 def is_compared(cell: NotebookNode) -> bool:

@@ -26,10 +26,10 @@ from torch.optim.optimizer import Optimizer, register_optimizer_step_pre_hook
 from tests.margins.code import WATCH, Telling, book, code_cells, fingerprints
 from tests.margins.watch import Watch
 
-NOISE = 1e-6
-LARGEST = 20_000
+NOISE_SCALE = 1e-6
+MAX_KEPT_NUMBERS = 20_000
 """Tensors of more numbers are not kept."""
-LONG = 1.0
+MIN_CACHED_CELL_S = 1.0
 """A cell that took as many seconds is not run again if it has not changed."""
 
 
@@ -67,7 +67,7 @@ def execute(lesson: NotebookNode, before: Cells) -> Cells:
             cells[cell.id] = {"code": code[cell.id], **watched(cell, shell, watch)}
             continue
         with capture_output():  # what is quick is run again, for the functions and models that it makes
-            is_back = old["seconds"] < LONG and shell.run_cell(cell.source).success
+            is_back = old["seconds"] < MIN_CACHED_CELL_S and shell.run_cell(cell.source).success
         if not is_back:
             shell.user_ns |= old["data"]
             torch.set_rng_state(old["random"])
@@ -164,12 +164,12 @@ def _feed(value: Any, collected: Any, depth: int) -> None:
 def plain(value: Any, depth: int = 0) -> Any:
     """Return what can be kept of a value for later: numbers, words, small tensors, tables, and collections of these."""
     if isinstance(value, torch.Tensor):
-        is_kept = value.device.type == "cpu" and value.numel() <= LARGEST
+        is_kept = value.device.type == "cpu" and value.numel() <= MAX_KEPT_NUMBERS
         return value.detach().clone() if is_kept else None
     if isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, pd.DataFrame | pd.Series):
-        return copy.deepcopy(value) if value.size <= LARGEST else None
+        return copy.deepcopy(value) if value.size <= MAX_KEPT_NUMBERS else None
     if isinstance(value, dict) and depth < 4 and len(value) <= 300:
         return {
             key: plain(part, depth + 1) for key, part in value.items() if isinstance(key, str | int | float | tuple)
@@ -189,7 +189,7 @@ def main() -> None:
     torch.set_num_threads(1)
     before: dict[str, Any] = pickle.loads(options.file.read_bytes()) if options.file.exists() else {}
     try:
-        with as_on_another_machine(options.seed, NOISE * options.noise):
+        with as_on_another_machine(options.seed, NOISE_SCALE * options.noise):
             cells = execute(book(options.lesson), before.get("cells", {}))
     except RuntimeError:
         if not before:

@@ -8,11 +8,11 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from tests.margins.claims import MARGINS, RUNS, SIGMAS, Claim, Margin
+from tests.margins.claims import MARGINS, MIN_SIGMAS, N_RUNS, Claim, Margin
 from tests.margins.code import fingerprints, is_compared
 from tests.margins.runs import INSTRUCTIONS
 
-AGAIN = "run `python -m tests.margins {lesson}`"
+RERUN_HINT = "run `python -m tests.margins {lesson}`"
 
 
 def write(lesson: str, measured: Mapping[str, Any], folder: Path = MARGINS) -> None:
@@ -38,7 +38,7 @@ def complaints(
     lesson: str, source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any] | None
 ) -> Iterator[str]:
     """Yield what keeps a lesson's claims from being safe on another machine."""
-    again = AGAIN.format(lesson=lesson)
+    again = RERUN_HINT.format(lesson=lesson)
     if measured is None:
         yield f"nothing was measured: {again}"
         return
@@ -71,11 +71,11 @@ def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mappin
 def _too_near(margin: Margin) -> Iterator[str]:
     """Yield why a margin is none."""
     what = f"{margin.cell}: {margin.what}"
-    if margin.n < RUNS:
-        yield f"{what} was measured in {margin.n} runs, and {RUNS} are the fewest"
+    if margin.n < N_RUNS:
+        yield f"{what} was measured in {margin.n} runs, and {N_RUNS} are the fewest"
     if not margin.holds:
         yield f"{what} is over the line in a run: {_range(margin)}"
-    elif margin.deviations < SIGMAS:
+    elif margin.deviations < MIN_SIGMAS:
         yield f"{what} is {margin.deviations:.1f} standard deviations from the line: {_range(margin)}"
 
 

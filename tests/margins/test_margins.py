@@ -225,10 +225,10 @@ from tests.margins import run
 train, show, changed = json.loads(sys.argv[1])
 cells = [nbformat.v4.new_code_cell(source, id=name) for name, source in (("train", train), ("show", show))]
 lesson, found = nbformat.v4.new_notebook(cells=cells), {}
-for name, seed, noise in (("published", 0, 0.0), ("noisy", 0, run.NOISE), ("another seed", 1, 0.0)):
+for name, seed, noise in (("published", 0, 0.0), ("noisy", 0, run.NOISE_SCALE), ("another seed", 1, 0.0)):
     with run.as_on_another_machine(seed, noise):
         found[name] = run.execute(lesson, {})
-lesson.cells[1].source, run.LONG = changed, 0.0
+lesson.cells[1].source, run.MIN_CACHED_CELL_S = changed, 0.0
 found["changed"] = run.execute(lesson, {**found["published"], "train": found["published"]["train"] | {"text": "kept"}})
 print(json.dumps({name: [[c["text"], c["seen"], c["digests"]] for c in run.values()] for name, run in found.items()}))
 """

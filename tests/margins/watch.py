@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 OPERATORS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-MOST = 200
+MAX_EVALUATIONS = 200
 """What is evaluated more often in one cell is the inside of a loop, and no claim."""
 
 Seen = tuple[float, float | None, float | None]
@@ -25,7 +25,7 @@ class Watch:
 
     def take(self) -> dict[str, list[Seen]]:
         """Return what was seen since the last time."""
-        taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MOST}
+        taken = {text: observed for text, observed in self.observed.items() if len(observed) <= MAX_EVALUATIONS}
         self.observed.clear()
         return taken
 

@@ -11,7 +11,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from authoring.lesson_text import section
-from notebooks.build import FOLDER, NOT_RUN, text_of
+from notebooks.build import FOLDER, SKIP_TAG, text_of
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import UNGRADED, exercises_of
 
@@ -46,7 +46,7 @@ class Lesson:
     @property
     def code(self) -> list[NotebookNode]:
         """The code cells in order, without those that the build does not run: Colab's, and the reader's experiment."""
-        run = (cell for cell in self.cells if NOT_RUN not in cell.metadata.get("tags", []))
+        run = (cell for cell in self.cells if SKIP_TAG not in cell.metadata.get("tags", []))
         return [cell for cell in run if cell.cell_type == "code"]
 
     @property

@@ -18,7 +18,7 @@ from tests.notebooks.rules.execution import nothing_went_wrong
 from transformer_course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
-SHORT = "01_lookup"
+SHORT_LESSON = "01_lookup"
 """The lesson that every run tries. The others train, some for minutes: a thorough run solves all."""
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ class Solved(NamedTuple):
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=pytest.mark.thorough if name != SHORT else ()) for name in WITH_EXERCISES],
+    params=[pytest.param(name, marks=pytest.mark.thorough if name != SHORT_LESSON else ()) for name in WITH_EXERCISES],
 )
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solved]:
     lesson, folder = Lesson.stored(request.param), tmp_path_factory.mktemp("parts")
@@ -79,7 +79,7 @@ def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_imp
 
 
 @pytest.mark.parametrize(  # what lessons do with mistakes is the same in all of them
-    "name", [SHORT, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
+    "name", [SHORT_LESSON, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
 )
 def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     lesson = Lesson.stored(name)

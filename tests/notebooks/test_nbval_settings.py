@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.build import FOLDER, NOT_RUN, execute
+from notebooks.build import FOLDER, SKIP_TAG, execute
 
 SETTINGS = FOLDER.parent / "pyproject.toml"
 
@@ -67,5 +67,5 @@ def test_what_the_build_does_not_run_is_not_run_by_nbval_either() -> None:
     message = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER.parent, check=False, env=plain).stdout
     collected = {int(number) for number in re.findall(r"::Cell (\d+)$", message, re.MULTILINE)}
     code = [cell for cell in nbformat.read(FOLDER.parent / lesson, as_version=4).cells if cell.cell_type == "code"]
-    left_out = {number for number, cell in enumerate(code) if NOT_RUN in cell.metadata.get("tags", [])}
+    left_out = {number for number, cell in enumerate(code) if SKIP_TAG in cell.metadata.get("tags", [])}
     assert collected == set(range(len(code))) - left_out and len(left_out) >= 1, message

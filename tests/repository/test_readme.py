@@ -11,11 +11,11 @@ from tests.notebooks.lesson import Lesson
 from tests.transformer_lab.pretrained.language_model_folders import publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS
 from transformer_course.exercises import LESSONS, every_exercise
-from transformer_course.home.reading_time import EVERYTHING, promised_minutes
+from transformer_course.home.reading_time import TOTAL_TIME_LABEL, promised_minutes
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, write_tensors
 from transformer_lab.text.translator import Translator
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_the_python_that_translates_runs(tmp_path, monkeypatch, capsys):
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)
     translator = Translator(Transformer(config).eval(), tokenizer)
     translator.save_description(tmp_path / "model-dates")
-    write_tensors(tmp_path / "model-dates" / PARAMETERS, translator.model.state_dict(), {})
+    write_tensors(tmp_path / "model-dates" / PARAMETERS_FILE, translator.model.state_dict(), {})
     exec(python_of(TRAINING), {})
     assert capsys.readouterr().out.splitlines() == list(translator.translate(["3 mars 2021", "2021年3月3日"]))
 
@@ -86,7 +86,7 @@ def test_the_figures_that_can_be_counted_are_right():
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     assert f"The {len(exercises)} exercises know {named:,} mistakes in a teacher's words" in README
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
-    minutes = sum(promised_minutes(book, EVERYTHING) or 0 for book in books)
+    minutes = sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in books)
     assert f"**{len(books)} lessons, {round(minutes / 60)} hours, a laptop, no GPU.**" in README
     assert f"Over {len(VARIANTS)} small models" in GENERATING
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, Shard, unit
+from tests.helpers.scheduling import BY_PARAMETER, MANY_UNITS_FILE, SLOWEST_FILES, Shard, unit
 from tests.helpers.thoroughness import Thoroughness, one_in
 
 ROOT = Path(__file__).parents[2]
@@ -56,4 +56,4 @@ def test_files_stay_whole_but_for_those_that_take_minutes():
 
 
 def test_what_is_scheduled_by_name_is_there():
-    assert [path for path in (*BY_PARAMETER, *LONGEST, LAST) if not (ROOT / path).exists()] == []
+    assert [path for path in (*BY_PARAMETER, *SLOWEST_FILES, MANY_UNITS_FILE) if not (ROOT / path).exists()] == []

@@ -2,7 +2,7 @@
 
 from notebooks.build import lessons
 from transformer_course.exercises import LESSONS
-from transformer_course.lesson_order import BEFORE, place
+from transformer_course.lesson_order import UNNUMBERED_BEFORE, place
 
 
 def test_numbers_count_and_what_has_none_comes_first_or_where_it_belongs():
@@ -12,7 +12,7 @@ def test_numbers_count_and_what_has_none_comes_first_or_where_it_belongs():
 
 
 def test_each_lesson_without_a_number_stands_right_before_the_one_that_is_named():
-    for before, name in BEFORE.items():
+    for before, name in UNNUMBERED_BEFORE.items():
         assert LESSONS[LESSONS.index(name) - 1] == before
         assert lessons()[lessons().index(name) - 1] == before
 

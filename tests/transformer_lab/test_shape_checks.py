@@ -127,7 +127,7 @@ def test_a_failed_call_is_not_remembered():
 
 
 def test_so_many_kinds_are_remembered_at_most(monkeypatch):
-    monkeypatch.setattr(shape_checks, "MOST", 3)
+    monkeypatch.setattr(shape_checks, "MAX_CACHED_CALLS", 3)
     calls = counted(monkeypatch)
     check = check_once(lambda n: None)
     for n in [*range(5), *range(5)]:

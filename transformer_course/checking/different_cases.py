@@ -10,7 +10,7 @@ from transformer_course.running.observation import Observation
 
 MistakeVariant = tuple[Mistake, AnyVariant]
 """A mistake, and the way in which it is made."""
-MAX_TRIED = 100
+MAX_COMPARED_PAIRS = 100
 """Number of pairs of which all is looked at that they show."""
 
 
@@ -42,7 +42,7 @@ def two_in_different_cases(
     ]
     proven = [
         (one, other)
-        for one, other in pairs[:MAX_TRIED]
+        for one, other in pairs[:MAX_COMPARED_PAIRS]
         if all(
             _shows(known.run_case((one if index in displayed[one] else other)[1], index), observed[index], reach[index])
             for index in wrong

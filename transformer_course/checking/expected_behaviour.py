@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer_course.checking import mistake_pairs
-from transformer_course.checking.mistake_pairs import RIGHT, SEEN, Pair, Single
+from transformer_course.checking.mistake_pairs import OBSERVED, RIGHT, Pair, Single
 from transformer_course.checking.shared_evaluation import SharedEvaluation
 from transformer_course.checking.tolerance import may_show, observation_distance
 from transformer_course.exercise import Exercise, Mistake
@@ -33,11 +33,11 @@ MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
 """Outputs of more numbers are not kept."""
-FAR_FETCHED, LIKELY = 2.0, 1.0
+FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
 """A generated mistake of more weight than the first is far-fetched, and one of at most the second is likely."""
 MAX_LIKELY_PAIRS = 2000
 """Number of pairs of likely mistakes that are tried at most where a far-fetched generated mistake behaves the same."""
-N_LOOKED_AT = 2
+N_DISTINGUISHING_CASES = 2
 """Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
 
@@ -112,7 +112,9 @@ class Behaviour:
         two steps.
         """
         return (
-            isinstance(mistake, GeneratedMistake) and len(mistake.edit.code) == 1 and mistake.edit.weight > FAR_FETCHED
+            isinstance(mistake, GeneratedMistake)
+            and len(mistake.edit.code) == 1
+            and mistake.edit.weight > FAR_FETCHED_WEIGHT
         )
 
     def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
@@ -132,14 +134,17 @@ class Behaviour:
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
         ]
         right = [i for i in sorted(reported_by) if may_show(self.expected[i], observed[i])]
-        looked_at = [*right[:N_LOOKED_AT], *[i for i in sorted(reported_by) if i not in right][:N_LOOKED_AT]]
+        looked_at = [
+            *right[:N_DISTINGUISHING_CASES],
+            *[i for i in sorted(reported_by) if i not in right][:N_DISTINGUISHING_CASES],
+        ]
         displayed = dict.fromkeys(fitting, "")
         for index in looked_at:
             outputs = list(self.outputs([one.variant for one in fitting], index))
             letters = mistake_pairs.displayed(outputs, self.expected[index], observed[index])
             for one, letter in zip(fitting, letters, strict=True):
                 displayed[one] += letter
-        likely = mistake_pairs.likely(singles, displayed, "".join(RIGHT if i in right else SEEN for i in looked_at))
+        likely = mistake_pairs.likely(singles, displayed, "".join(RIGHT if i in right else OBSERVED for i in looked_at))
         return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:
@@ -270,7 +275,7 @@ def _likely_pairs(exercise: Exercise) -> Sequence[Pair]:
     likely = [
         one
         for one in _singles(exercise)
-        if not isinstance(one.mistake, GeneratedMistake) or one.mistake.edit.weight <= LIKELY
+        if not isinstance(one.mistake, GeneratedMistake) or one.mistake.edit.weight <= LIKELY_WEIGHT
     ]
     return mistake_pairs.in_order(itertools.combinations(likely, 2))[:MAX_LIKELY_PAIRS]
 

@@ -12,7 +12,13 @@ from torch import Tensor
 from transformer_course.checking import named_shapes
 from transformer_course.checking.formatting import format_both, format_value, join_words, listed, readable
 from transformer_course.checking.numeric_relation import explain_relation
-from transformer_course.checking.tolerance import ABSOLUTE, RELATIVE, Difference, distance, path_to_difference
+from transformer_course.checking.tolerance import (
+    ABSOLUTE_TOLERANCE,
+    RELATIVE_TOLERANCE,
+    Difference,
+    distance,
+    path_to_difference,
+)
 from transformer_course.exercise import Exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import (
@@ -32,7 +38,7 @@ MAX_INPUT_NUMBERS = 48
 MAX_PARAMETER_NUMBERS = 24
 """The parameters of a module are shown if they have no more numbers."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
-HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
+ERROR_HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
 """What helps where Python's own words do not."""
 ON_LINE = "\nOn your line {}:\n    "
 """Said before the line of a crash."""
@@ -69,7 +75,7 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
     report = f"{where}: {kind}" + (f": {message}" if message else "")
     if code := error.get("code"):
         report += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
-    report += "".join(f"\n{help}" for said, help in HELP.items() if said in error["message"])
+    report += "".join(f"\n{help}" for said, help in ERROR_HELP.items() if said in error["message"])
     if absent and "NoneType" in error["message"]:
         report += f"\nIn this case {listed(absent)} {'is' if len(absent) == 1 else 'are'} None."
     return f"{report}\nThe inputs: {inputs}." if inputs else report
@@ -342,7 +348,9 @@ def _explain_largest_difference(
     exercise: Exercise, case: Case, observed: Tensor, right: Tensor, names: Sequence[str]
 ) -> str:
     a, b = observed.double(), right.double()
-    in_tolerances = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=torch.inf, posinf=torch.inf)
+    in_tolerances = ((a - b).abs() / (ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * b.abs())).nan_to_num(
+        nan=torch.inf, posinf=torch.inf
+    )
     in_tolerances = in_tolerances.masked_fill((a == b) | (a.isnan() & b.isnan()), 0.0)
     index = tuple(int(i) for i in torch.unravel_index(in_tolerances.argmax(), in_tolerances.shape))
     off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())

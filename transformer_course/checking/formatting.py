@@ -7,7 +7,7 @@ from torch import Tensor
 
 MAX_CHARACTERS = 2000
 """A longer message is cut."""
-DIGITS = (4, 6, 9, 17)
+DIGIT_COUNTS = (4, 6, 9, 17)
 """Numbers of digits to write two different numbers with: the first that tells them apart."""
 MAX_LAYERS = 4
 """Of more layers, only the number is told."""
@@ -28,7 +28,7 @@ def format_value(value: Any, digits: int = 4) -> str:
 
 def format_both(one: Any, other: Any) -> tuple[str, str]:
     """Return two pieces of plain data with as few digits as tell them apart."""
-    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGITS]
+    both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGIT_COUNTS]
     return next((pair for pair in both if pair[0] != pair[1]), both[0])
 
 

@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from transformer_course.lesson_order import UNNUMBERED
 
-TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
+TINT_RGB = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
 """Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
-LESSON = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
+LESSON_FILE = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
 """The name of a lesson's file."""
 
 VERDICTS = {
@@ -32,7 +32,7 @@ class Panel:
     Args:
         title: One line.
         message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code, *stars* stress.
-        tint: A key of ``TINTS``.
+        tint: A key of ``TINT_RGB``.
     """
 
     title: str
@@ -43,7 +43,7 @@ class Panel:
         return f"{self.title}\n{self.message}" if self.message else self.title
 
     def _repr_html_(self) -> str:
-        colour = TINTS[self.tint]
+        colour = TINT_RGB[self.tint]
         return (
             f'<div style="color: inherit; border-left: 5px solid rgb({colour}); background: rgba({colour}, 0.12);'
             ' padding: 0.6em 1em; margin: 0.3em 0; border-radius: 3px; max-width: 60em; line-height: 1.5">'
@@ -103,4 +103,4 @@ def as_html(text: str) -> Markup:
 
 def _tagged(code: str) -> str:
     displayed = f"<code>{code}</code>"
-    return f'<a href="{code}">{displayed}</a>' if LESSON.fullmatch(code) else displayed
+    return f'<a href="{code}">{displayed}</a>' if LESSON_FILE.fullmatch(code) else displayed

@@ -16,13 +16,13 @@ MAX_PAIRS = 6000
 same on every machine; a thousand take a tenth of a second."""
 
 
-MAX_OTHERS = 1000
+MAX_UNLIKELY_PAIRS = 1000
 """Number of those among them that hardly fit what an attempt shows."""
-FIRST = 10
+N_EQUALLY_LIKELY = 10
 """So many mistakes that come first are about as likely."""
-RIGHT, SEEN, OTHER, NOTHING = "r", "s", "o", "n"
+RIGHT, OBSERVED, OTHER, NOTHING = "r", "s", "o", "n"
 """What a mistake shows in a case: what is right, what an attempt gives, something else, or no numbers to be read."""
-SHOWS = (SEEN, NOTHING)
+UNDETERMINED = (OBSERVED, NOTHING)
 """What a mistake shows where another one is right, and the attempt is not."""
 
 
@@ -119,8 +119,8 @@ def likely(some: Sequence[Single], displayed: Mapping[Single, str], observed: st
     Args:
         some: The single mistakes.
         displayed: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is
-            right, ``SEEN`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or what is
-            not finite; the rest has a strange form.
+            right, ``OBSERVED`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or
+            what is not finite; the rest has a strange form.
         observed: The same of the attempt: where it is right, or gives what it gives.
     """
     groups: dict[str, list[Single]] = {}
@@ -135,14 +135,14 @@ def likely(some: Sequence[Single], displayed: Mapping[Single, str], observed: st
         )
         if pair[0].is_generated or pair[1].is_generated
     ]
-    found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_OTHERS, 0)]
+    found = sorted(fitting, key=_unlikeliness)[: max(MAX_PAIRS - MAX_UNLIKELY_PAIRS, 0)]
     tried = set(found)
     rest = (
         pair
         for pair in itertools.combinations(some, 2)
         if (pair[0].is_generated or pair[1].is_generated) and pair not in tried and pair[::-1] not in tried
     )
-    return [*found, *heapq.nsmallest(min(MAX_OTHERS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
+    return [*found, *heapq.nsmallest(min(MAX_UNLIKELY_PAIRS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 
 
 def displayed(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:
@@ -150,13 +150,13 @@ def displayed(outputs: Sequence[Observation], right: Observation, observed: Obse
     as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, observed)
     for output, is_right, is_seen in zip(outputs, as_right, as_seen, strict=True):
         has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
-        yield RIGHT if is_right else SEEN if is_seen else OTHER if has_numbers else NOTHING
+        yield RIGHT if is_right else OBSERVED if is_seen else OTHER if has_numbers else NOTHING
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:
     """Return what puts a likely mistake with a far-fetched one as early as two that are neither."""
     one, other = pair
-    return (one.rank + FIRST) * (other.rank + FIRST)
+    return (one.rank + N_EQUALLY_LIKELY) * (other.rank + N_EQUALLY_LIKELY)
 
 
 def _may_give(one: str, other: str, observed: str) -> bool:
@@ -165,6 +165,6 @@ def _may_give(one: str, other: str, observed: str) -> bool:
     Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
     """
     return all(
-        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in SHOWS) and (b != RIGHT or a in SHOWS)
+        (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in UNDETERMINED) and (b != RIGHT or a in UNDETERMINED)
         for a, b, now in zip(one, other, observed, strict=True)
     )

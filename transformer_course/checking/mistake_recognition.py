@@ -30,22 +30,22 @@ from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 from transformer_course.running.plain_data import pack
 
-MAX_ALIKE = 100
+MAX_SAME_PAIRS = 100
 """Where more pairs return the same as the attempt when first called, they are not told apart: to see all that a pair
 shows takes as long as to check an attempt."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
-NO_CALL = re.compile(r"positional argument|keyword argument|object is not callable")
+CALL_ERROR = re.compile(r"positional argument|keyword argument|object is not callable")
 """What Python says where the arguments do not fit what is called: one generated mistake, or none."""
-MAX_TOLERANCES = 10
+MAX_DISTANCE_TOLERANCES = 10
 """Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
 otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
 mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
 
 
-AS_LIKELY = 2
+MAX_UNLIKELINESS_DIFFERENCE = 2
 """Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
-MANY = 10
+BATCH_SIZE = 10
 """So many generated mistakes are evaluated together, as where no outlines are stored of the cases: that takes half the
 time.
 """
@@ -133,7 +133,9 @@ def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float
         for observation, right in zip(observed, known.expected, strict=False)
     ]
     order = sorted(range(len(from_right)), key=lambda index: from_right[index] <= 1)
-    return {index: min(max(from_right[index] / MAX_TOLERANCES, 1.0), MAX_TOLERANCES) for index in order}
+    return {
+        index: min(max(from_right[index] / MAX_DISTANCE_TOLERANCES, 1.0), MAX_DISTANCE_TOLERANCES) for index in order
+    }
 
 
 def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, float]) -> Mapping[int, float]:
@@ -207,7 +209,7 @@ def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping
     """
     listed = known.generated_like([observed[index] if index in reach else {} for index in range(len(observed))])
     variants = [(mistake, variant) for mistake in listed for variant in mistake.variants]
-    if len(variants) >= MANY and reach and all(observation.get("repeatable", True) for observation in observed):
+    if len(variants) >= BATCH_SIZE and reach and all(observation.get("repeatable", True) for observation in observed):
         index, tolerances = next(iter(reach.items()))
         outputs = known.outputs([variant for _, variant in variants], index)
         crashed_later = bool(known.cases[index].later)
@@ -271,7 +273,7 @@ def _pair(
     for index, tolerances in reach.items():
         outputs = known.outputs([pair.variant for pair in left], index)
         left = list(itertools.compress(left, which_may_show(outputs, observed[index], tolerances)))
-    if len(left) > MAX_ALIKE:
+    if len(left) > MAX_SAME_PAIRS:
         return None
     found: list[Pair] = []
     for pair in left:
@@ -282,7 +284,7 @@ def _pair(
     shared = _shared(found)
     if not shared and found:
         least = min(pair.unlikeliness for pair in found)
-        shared = _shared(found := [pair for pair in found if pair.unlikeliness <= AS_LIKELY * least])
+        shared = _shared(found := [pair for pair in found if pair.unlikeliness <= MAX_UNLIKELINESS_DIFFERENCE * least])
     if not shared:
         return None
     named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
@@ -303,7 +305,7 @@ def _is_of_no_step(error: object) -> bool:
         return False
     kind = getattr(builtins, str(error.get("type")), None)
     if kind is TypeError:
-        return bool(NO_CALL.search(str(error.get("message"))))
+        return bool(CALL_ERROR.search(str(error.get("message"))))
     return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
 
 

@@ -5,11 +5,11 @@ from torch import Tensor
 
 from transformer_course.checking.tolerance import distance
 
-PART_LEFT = 0.05
+MAX_REMAINING_FRACTION = 0.05
 """A relation that is told leaves at most this part of each difference."""
-ROUNDINGS = 16
+MAX_ROUNDINGS = 16
 """Number of times that the largest number may have been rounded on the way."""
-MAX_ROOT = 512
+MAX_FACTOR_SIZE = 512
 """The largest whole number that a factor is told to be one over, or the root of: a size, as widths and counts are."""
 TRANSPOSED = "These are the right values with the last two axes swapped."
 
@@ -34,12 +34,12 @@ def explain_relation(observed: Tensor, right: Tensor) -> str:
             return TRANSPOSED
         return "True and False are swapped everywhere." if torch.equal(observed, ~right) else ""
     a, b = observed.double(), right.double()
-    rounding = ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
+    rounding = MAX_ROUNDINGS * torch.finfo(right.dtype if right.is_floating_point() else b.dtype).eps
     wrong = (a - b).abs()
 
     def explains(related: Tensor) -> bool:
         left, largest = (a - related).abs(), related.abs().max()
-        return distance(a, related) <= 1 and bool((left <= PART_LEFT * wrong + rounding * largest).all())
+        return distance(a, related) <= 1 and bool((left <= MAX_REMAINING_FRACTION * wrong + rounding * largest).all())
 
     if is_square and explains(b.mT):
         return TRANSPOSED
@@ -51,7 +51,7 @@ def explain_relation(observed: Tensor, right: Tensor) -> str:
     if explains(b + constant):
         return f"Every number is {abs(constant):.4g} too {'large' if constant > 0 else 'small'}."
     one, other = a.flatten().sort().values, b.flatten().sort().values
-    if distance(one, other) <= 1 and (one - other).abs().max() <= PART_LEFT * wrong.max():
+    if distance(one, other) <= 1 and (one - other).abs().max() <= MAX_REMAINING_FRACTION * wrong.max():
         return "These are the right numbers in the wrong places."
     return ""
 
@@ -66,6 +66,6 @@ def _as_root(factor: float) -> str:
         return ""
     for power, name in ((1, "1/{}"), (2, "1/√{}"), (-2, "√{}")):
         whole = round(of := abs(factor) ** -power) if abs(factor) > 1e-3 else 0
-        if 1 < whole <= MAX_ROOT and abs(of - whole) < 1e-4 * whole and (power == 1 or whole**0.5 % 1):
+        if 1 < whole <= MAX_FACTOR_SIZE and abs(of - whole) < 1e-4 * whole and (power == 1 or whole**0.5 % 1):
             return f"({'-' * (factor < 0)}{name.format(whole)}) "
     return ""

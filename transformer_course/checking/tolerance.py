@@ -11,12 +11,12 @@ from torch import Tensor
 
 from transformer_course.running.observation import Observation
 
-ABSOLUTE, RELATIVE = 1e-5, 1e-4
-"""Two numbers in tensors agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in
-float32. Of plain numbers, which may be tiny, both are relative."""
-GRADIENT_RELATIVE = 1e-3
+ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-5, 1e-4
+"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE · |expected|``: room for another order of
+summation in float32. Of plain numbers, which may be tiny, both are relative."""
+GRADIENT_TOLERANCE = 1e-3
 """A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
-EPSILONS = 4
+MAX_EPSILONS = 4
 """A number is rounded by about this many epsilons of its dtype: in float16 that is more than the above."""
 GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
@@ -28,9 +28,9 @@ FIELDS = (
     *("frequencies", "used_global_generator", "varies_with_seed"),
 )
 """The fields of observations in the order in which they are explained: what comes first causes what comes later."""
-TOGETHER, FEW_NUMBERS = 200, 500
-"""So many tensors are compared at once, if they have no more than ``FEW_NUMBERS``: for them, a call of torch takes as
-long for all as for one."""
+TENSORS_PER_COMPARISON, MAX_NUMBERS_PER_COMPARISON = 200, 500
+"""So many tensors are compared at once, if they have no more than ``MAX_NUMBERS_PER_COMPARISON``: for them, a call of
+torch takes as long for all as for one."""
 
 _DOES_NOT_FILL = re.compile(
     r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
@@ -60,7 +60,7 @@ def _number_distance(observation: float, right: float) -> float:
     """Return the relative distance of two plain numbers: a learning rate of 1e-6 is small, and not 0."""
     if observation == right or (math.isnan(observation) and math.isnan(right)):
         return 0.0
-    apart = abs(observation - right) / ((ABSOLUTE + RELATIVE) * abs(right) or ABSOLUTE)
+    apart = abs(observation - right) / ((ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE) * abs(right) or ABSOLUTE_TOLERANCE)
     return math.inf if math.isnan(apart) else apart
 
 
@@ -75,8 +75,8 @@ def _tensor_distance(observation: Tensor, right: Tensor) -> float:
 def _distances(observation: Tensor, rights: Tensor) -> Tensor:
     """Return the distance of a tensor of floats from each in a stack of its shape and dtype."""
     a, b = observation.double(), rights.double()
-    relative = max(RELATIVE, EPSILONS * torch.finfo(rights.dtype).eps)
-    apart = (a - b).abs() / (ABSOLUTE + relative * b.abs())
+    relative = max(RELATIVE_TOLERANCE, MAX_EPSILONS * torch.finfo(rights.dtype).eps)
+    apart = (a - b).abs() / (ABSOLUTE_TOLERANCE + relative * b.abs())
     largest = apart.reshape(len(rights), -1).amax(1)
     if not largest.isnan().any():
         return largest
@@ -198,8 +198,8 @@ def gradients_apart(observation: object, right: object) -> float:
         return math.inf
     if not right.numel() or (not right.any() and not observation.isfinite().all()):
         return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
-    relative = max(GRADIENT_RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
-    allowed = ABSOLUTE + relative * float(right.abs().max())
+    relative = max(GRADIENT_TOLERANCE, MAX_EPSILONS * torch.finfo(right.dtype).eps)
+    allowed = ABSOLUTE_TOLERANCE + relative * float(right.abs().max())
     return float(((observation.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 
 
@@ -278,7 +278,7 @@ def which_may_show(
 ) -> Iterator[bool]:
     """Yield for each of many answers whether it ``may_show`` that; small tensors are compared many at once."""
     calls = iter(first_calls)
-    while some := list(itertools.islice(calls, TOGETHER)):
+    while some := list(itertools.islice(calls, TENSORS_PER_COMPARISON)):
         near = _small_distances(observation.get("output"), some)
         for index, one in enumerate(some):
             if index in near:
@@ -289,7 +289,11 @@ def which_may_show(
 
 def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
     """Return the distance from those first calls, by index, that returned a small tensor of the same kind."""
-    if not isinstance(output, Tensor) or not output.is_floating_point() or not 0 < output.numel() <= FEW_NUMBERS:
+    if (
+        not isinstance(output, Tensor)
+        or not output.is_floating_point()
+        or not 0 < output.numel() <= MAX_NUMBERS_PER_COMPARISON
+    ):
         return {}
     alike = {
         index: right

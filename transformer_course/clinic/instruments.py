@@ -218,7 +218,7 @@ def forced_against_generated(patient: Patient) -> pd.DataFrame:
     return pd.DataFrame({"right": {"answer so far given": float(forced), "generated": sum(right) / len(right)}})
 
 
-ALL: tuple[Instrument, ...] = (
+ALL_INSTRUMENTS: tuple[Instrument, ...] = (
     leak_test, leak_test_with_cache, gradient_norms, overfit_one_batch, cached_against_uncached, shuffle_question,
     pad_and_compare, compare_company, repeat_question, split_the_batch, drift_without_gradient, initial_loss,
     initial_logits, residual_stream, scale_stream, forced_against_generated,

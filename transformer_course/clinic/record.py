@@ -14,9 +14,9 @@ from transformer_course.clinic.patient import Patient
 from transformer_course.clinic.patients import N_PATIENTS, patient_class, report, source
 from transformer_course.clinic.task import draw_pairs
 
-COST_OF_A_WRONG_DIAGNOSIS = 2
+WRONG_DIAGNOSIS_COST = 2
 """Number of measurements that a wrong diagnosis counts for."""
-N_BOTS = 400
+N_RANDOM_ORDERS = 400
 """Number of random orders of measuring that ``score_at_random`` averages over."""
 
 
@@ -102,7 +102,7 @@ class Case:
     @property
     def score(self) -> int:
         """Number of measurements, and two for each wrong diagnosis."""
-        return len(self.measurements) + COST_OF_A_WRONG_DIAGNOSIS * len(self.wrong)
+        return len(self.measurements) + WRONG_DIAGNOSIS_COST * len(self.wrong)
 
     def _contradictions(self, letter: str) -> list[str]:
         """Say which measurement speaks against a diagnosis: one that would be otherwise in a patient who has it."""
@@ -166,7 +166,7 @@ def score_at_random(number: int) -> float:
     at the end, it tries them in random order.
     """
     draw = random.Random(number)
-    return mean(_score_in_order(number, draw) for _ in range(N_BOTS))
+    return mean(_score_in_order(number, draw) for _ in range(N_RANDOM_ORDERS))
 
 
 def _score_in_order(number: int, draw: random.Random) -> int:
@@ -178,7 +178,7 @@ def _score_in_order(number: int, draw: random.Random) -> int:
         n_measured += 1
     left = sorted({_letter(other) for other in fit})
     n_wrong = draw.sample(left, len(left)).index(_letter(number))
-    return n_measured + COST_OF_A_WRONG_DIAGNOSIS * n_wrong
+    return n_measured + WRONG_DIAGNOSIS_COST * n_wrong
 
 
 @cache

@@ -15,7 +15,7 @@ MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-
 LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
 layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-course train --text makes; or the name of
 a published one, such as openai-community/gpt2"""
-WIDEST_BEAM = 1000
+MAX_BEAM_SIZE = 1000
 DATES = "dates"
 """The corpus that is not a file but generated."""
 
@@ -48,10 +48,10 @@ def check_beam(size: int) -> None:
     """Reject a beam of no size, and one whose hypotheses would fill any memory.
 
     Raises:
-        ValueError: The size is not between 1 and ``WIDEST_BEAM``.
+        ValueError: The size is not between 1 and ``MAX_BEAM_SIZE``.
     """
-    if not 1 <= size <= WIDEST_BEAM:
-        raise ValueError(f"--beam must be between 1 and {WIDEST_BEAM}; got --beam {size}")
+    if not 1 <= size <= MAX_BEAM_SIZE:
+        raise ValueError(f"--beam must be between 1 and {MAX_BEAM_SIZE}; got --beam {size}")
 
 
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:

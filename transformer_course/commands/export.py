@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or the table is of another kind.
         OSError: A file cannot be read or written.
     """
-    from transformer_course.grading.canvas_feedback import FILE, canvas_feedback
+    from transformer_course.grading.canvas_feedback import CANVAS_FEEDBACK_FILE, canvas_feedback
     from transformer_course.grading.class_report import read_results
     from transformer_course.grading.exports import merge_into_canvas, merge_into_moodle
     from transformer_lab.atomic_write import atomic_write, atomic_write_text
@@ -57,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     if args.canvas:
         content, n = canvas_feedback(table.found)
         if n:
-            with atomic_write(args.results / FILE) as temporary:
+            with atomic_write(args.results / CANVAS_FEEDBACK_FILE) as temporary:
                 temporary.write_bytes(content)
-            print(f"The feedback of {n} of them is {args.results / FILE}, for “Upload Submissions” in Canvas.")
+            print(
+                f"The feedback of {n} of them is {args.results / CANVAS_FEEDBACK_FILE}, for “Upload Submissions” in "
+                f"Canvas."
+            )
     return 0

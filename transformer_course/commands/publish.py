@@ -11,7 +11,7 @@ from transformer_course.commands.model_card import CARD, model_card
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.pretrained.hub import HUB_NAME
 from transformer_lab.pretrained.load import save_pretrained
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, write_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 
@@ -47,7 +47,7 @@ def save_model(
     folder = Path(folder)
     if isinstance(model, Translator):
         model.save_description(folder)
-        write_tensors(folder / PARAMETERS, model.model.state_dict(), {})
+        write_tensors(folder / PARAMETERS_FILE, model.model.state_dict(), {})
         what, task, usage = "A Transformer that translates,", "translation", TRANSLATE
     else:
         ends = list(model.eos_ids)

@@ -49,13 +49,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _measured(folder: Path, score: str) -> dict[str, str]:
     """Return what training measured at the step whose parameters the folder holds."""
-    from transformer_lab.tensor_files import PARAMETERS, read_tensors
-    from transformer_lab.training.log import LOG, read_row
+    from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
+    from transformer_lab.training.log import LOG_FILE, read_row
 
-    if not (folder / LOG).is_file() or "step" not in (trained := read_tensors(folder / PARAMETERS)[1]):
+    if not (folder / LOG_FILE).is_file() or "step" not in (trained := read_tensors(folder / PARAMETERS_FILE)[1]):
         return {}
     step = int(trained["step"])
-    row = read_row(folder / LOG, step)
+    row = read_row(folder / LOG_FILE, step)
     measured = {"training steps": f"{step:,}"}
     if "seconds" in row:
         measured["seconds of training"] = f"{row['seconds']:.0f}"

@@ -119,11 +119,11 @@ class LineReader:
 
     def _cut(self, text: str) -> str:
         """Report a text of which the model will read the beginning only."""
-        from transformer_lab.data.tokenizers import CHARACTERS_PER_TOKEN
+        from transformer_lab.data.tokenizers import MAX_CHARACTERS_PER_TOKEN
 
         longest = self.translator.longest
-        if len(text) > longest * CHARACTERS_PER_TOKEN:
-            text = text[: longest * CHARACTERS_PER_TOKEN]
+        if len(text) > longest * MAX_CHARACTERS_PER_TOKEN:
+            text = text[: longest * MAX_CHARACTERS_PER_TOKEN]
             self._report(f"more than {len(text):,} characters, of which the model reads {longest} tokens")
         elif (n_tokens := len(self.translator.source_tokens(text.strip()))) > longest:
             self._report(f"{n_tokens} tokens, of which the model reads {longest}")

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
+    FONT_SIZE_PT,
     GREEN,
     GREY,
     INK,
     ORANGE,
     PINK,
-    SIZE,
     Area,
     Box,
     Look,
@@ -58,10 +58,10 @@ def transformer(d_model: int = 64) -> Diagram:
     _mask(d, cross, "memory_mask", "padding_mask", lower=0.3)
     lane, entry = 1.03, cross.spot(0, 0.78)
     d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], colour=ORANGE)
-    d.text("key, value", (cross.left.x - 0.62, entry.y + 0.1), size=SIZE - 2)
+    d.text("key, value", (cross.left.x - 0.62, entry.y + 0.1), size=FONT_SIZE_PT - 2)
     output = d.box("embedding.weight.T", (x, top.y + 1.15), PINK, note="tied")
     d.path([top, output.bottom], thick=True)
-    d.text(f"(1, 11, {d_model})", (x + 0.12, top.y + 0.7), size=SIZE - 1.5, align="left")
+    d.text(f"(1, 11, {d_model})", (x + 0.12, top.y + 0.7), size=FONT_SIZE_PT - 1.5, align="left")
     logits = d.box("logits", (x, output.y + 0.95), outline="square", look="outlined", note="(1, 11, vocab_size)")
     d.arrow(output, logits)
     inside = [frame for frame in d.frames if frame.name in ("Encoder", "Decoder")]
@@ -80,10 +80,10 @@ def _stack(
     d.arrow(tokens, embedding, f"(1, {n})", label_at=0.3)
     plus = d.plus((x, 1.6))
     d.arrow(embedding, plus, thick=True)
-    d.text("× √d_model", (x + 0.16, 1.32), size=SIZE - 1.5, align="left")
+    d.text("× √d_model", (x + 0.16, 1.32), size=FONT_SIZE_PT - 1.5, align="left")
     positions = d.box("positions", (left, 1.6), PINK, note="sinusoidal_encoding")
     d.arrow(positions, plus)
-    d.text(f"(1, {n}, {d_model})", (x + 0.12, 1.86), size=SIZE - 1.5, align="left")
+    d.text(f"(1, {n}, {d_model})", (x + 0.12, 1.86), size=FONT_SIZE_PT - 1.5, align="left")
     below, inside = plus, list[Area]()
     drawn: dict[str, Box] = {}
     y = 2.15
@@ -97,11 +97,11 @@ def _stack(
         d.path([box.top, (left, plus.y), plus.left])
         d.arrow(plus, norm, thick=True)
         if note == "MultiHeadAttention":
-            d.text("query" if sublayer[0] == "c" else "query, key, value", (x - 0.62, y + 0.09), size=SIZE - 2)
+            d.text("query" if sublayer[0] == "c" else "query, key, value", (x - 0.62, y + 0.09), size=FONT_SIZE_PT - 2)
         drawn[sublayer] = box
         inside += [box, norm]
         below, y = norm, norm.rect.y1 + 0.18
-    edges = [Box("", x + 0.1, 2.08, 1.2, 0, GREY, "outlined", "", SIZE, "square"), *inside]
+    edges = [Box("", x + 0.1, 2.08, 1.2, 0, GREY, "outlined", "", FONT_SIZE_PT, "square"), *inside]
     layer = d.frame(f"{name}  × N", edges, pad=0.1)
     d.frame(name.removesuffix("Layer"), [layer, embedding, positions], pad=0.12)
     return drawn, below.top
@@ -114,9 +114,9 @@ def _mask(d: Diagram, sublayer: Area, name: str, made_by: str, lower: float = 0.
     d.path([box.right, (entry.x - 0.18, box.y), (entry.x - 0.18, entry.y), entry])
 
 
-FIRST, LAST = 0, 8
-SMALL = 7.5
-HOME = {
+FIRST_LESSON, LAST_LESSON = 0, 8
+SMALL_FONT_PT = 7.5
+LESSON_OF_PART = {
     "scores": 1,
     "softmax": 1,
     "@ v": 1,
@@ -155,15 +155,17 @@ def you_are_here(lesson: int) -> Diagram:
         ValueError: There is no such lesson.
     """
     if lesson not in TITLES:
-        raise ValueError(f"lesson must be from {FIRST} to {LAST}; got {lesson}")
+        raise ValueError(f"lesson must be from {FIRST_LESSON} to {LAST_LESSON}; got {lesson}")
     d, _ = thumbnail(lesson)
     x0, y0, _, _ = d.extent
     swatches: dict[str, Look] = {"this lesson": "highlighted", "finished": "filled", "to come": "dimmed"}
     for i, (words, look) in enumerate(swatches.items()):
         x = x0 + 0.15 + 1.05 * i
         d.box("", (x, y0 - 0.17), look=look, width=0.26, height=0.15)
-        d.text(words, (x + 0.2, y0 - 0.17), size=SMALL, align="left")
-    d.text("thick lines: a sublayer's input, added to its output", (x0 + 4.0, y0 - 0.17), size=SMALL, align="left")
+        d.text(words, (x + 0.2, y0 - 0.17), size=SMALL_FONT_PT, align="left")
+    d.text(
+        "thick lines: a sublayer's input, added to its output", (x0 + 4.0, y0 - 0.17), size=SMALL_FONT_PT, align="left"
+    )
     return d
 
 
@@ -183,11 +185,11 @@ def _where(lesson: int) -> str:
     """Return in words what the thumbnail shows."""
     lines = [f"Where lesson {lesson}, {TITLES[lesson]}, is in the whole Transformer."]
     for state, lessons in (
-        ("Finished", range(FIRST, lesson)),
+        ("Finished", range(FIRST_LESSON, lesson)),
         ("In this lesson", [lesson]),
-        ("To come", range(lesson + 1, LAST + 1)),
+        ("To come", range(lesson + 1, LAST_LESSON + 1)),
     ):
-        names = [name for name, home in HOME.items() if home in lessons]
+        names = [name for name, home in LESSON_OF_PART.items() if home in lessons]
         lines.append(f"{state}: {', '.join(names) or 'nothing'}.")
     return "\n".join(lines)
 
@@ -202,10 +204,10 @@ class _Thumbnail:
 
     def box(self, name: str, x: float, y: float, colour: str) -> Box:
         """Put a box on the diagram, its left side at x."""
-        home, said = HOME[name], name.rsplit(".", 1)[-1]
+        home, said = LESSON_OF_PART[name], name.rsplit(".", 1)[-1]
         look: Look = "filled" if home < self.lesson else "highlighted" if home == self.lesson else "dimmed"
-        width = text_width(said, SMALL) + 0.12
-        box = self.d.box(said, (x + width / 2, y), colour, look, size=SMALL, height=0.26, width=width)
+        width = text_width(said, SMALL_FONT_PT) + 0.12
+        box = self.d.box(said, (x + width / 2, y), colour, look, size=SMALL_FONT_PT, height=0.26, width=width)
         self.homes[box] = home
         return box
 
@@ -232,21 +234,21 @@ class _Thumbnail:
                 norm.bottom,
             ]
             self.d.path(points, head=False, colour=colour, thick=True)
-            self.d.text("+", (norm.x + 0.09, below + 0.06), colour=colour, size=SMALL, bold=True)
+            self.d.text("+", (norm.x + 0.09, below + 0.06), colour=colour, size=SMALL_FONT_PT, bold=True)
         x0, x1 = layer[0].rect.x0 - 0.1, layer[-1].rect.x1
-        return [Box("", x, below, 0, 0, GREY, "outlined", "", SIZE, "square") for x in (x0, x1)]
+        return [Box("", x, below, 0, 0, GREY, "outlined", "", FONT_SIZE_PT, "square") for x in (x0, x1)]
 
     def tokens(self, text: str, into: Box) -> None:
         """Write the text that a box reads on its left."""
         x = into.rect.x0 - 0.2
-        self.d.text(text, (x, into.y), size=SMALL, align="right")
+        self.d.text(text, (x, into.y), size=SMALL_FONT_PT, align="right")
         self.d.path([Spot(x + 0.03, into.y), into.left])
 
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
         """Put a frame around boxes: thick where this lesson builds it, dashed where a later one does."""
-        home = HOME[name]
+        home = LESSON_OF_PART[name]
         colour = INK if home <= self.lesson else GREY
-        frame = self.d.frame(name, around, colour, home > self.lesson, pad, SMALL + 0.5)
+        frame = self.d.frame(name, around, colour, home > self.lesson, pad, SMALL_FONT_PT + 0.5)
         self.homes[frame] = home
         return frame
 
@@ -290,5 +292,5 @@ class _Thumbnail:
             "MultiHeadAttention", self.row(writing[1].rect.x0, attention, [(name, BLUE) for name in names])
         )
         words = "inside each\nself_attention and\ncross_attention"
-        d.text(words, (inside.rect.x1 + 0.1, attention), size=SMALL, align="left")
+        d.text(words, (inside.rect.x1 + 0.1, attention), size=SMALL_FONT_PT, align="left")
         return [*halves, memory, logits, *end, writing[0], inside]

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import PINK, SIZE, Box, Look
+from transformer_course.diagrams.elements import FONT_SIZE_PT, PINK, Box, Look
 
-BYTE = 0.4
+BYTE_WIDTH = 0.4
 """Width of a byte; a merged token is as wide as its bytes."""
-ROW = 0.58
+ROW_HEIGHT = 0.58
 """From one merge to the next."""
 
 
@@ -37,12 +37,14 @@ def merged(text: str, merges: Sequence[tuple[int, int]]) -> Diagram:
     d = Diagram(f"The bytes of {text!r} and, below them, its tokens after each merge. {' '.join(message)}", lists=False)
     above: list[Box] = []
     for i, row in enumerate(rows):
-        above = _row(d, [pieces[token] for token in row], -i * ROW, above)
-        end = len(rows[0]) * BYTE + 0.1
-        d.text(named[i] if i == 0 else f"{len(row)} tokens", (end, -i * ROW), size=SIZE - 1, align="left")
+        above = _row(d, [pieces[token] for token in row], -i * ROW_HEIGHT, above)
+        end = len(rows[0]) * BYTE_WIDTH + 0.1
+        d.text(
+            named[i] if i == 0 else f"{len(row)} tokens", (end, -i * ROW_HEIGHT), size=FONT_SIZE_PT - 1, align="left"
+        )
         if i:
             first, second = (_shown(pieces[token]) for token in merges[i - 1])
-            d.text(f"{first} + {second} → {255 + i}", (-0.1, -i * ROW), size=SIZE - 1, align="right")
+            d.text(f"{first} + {second} → {255 + i}", (-0.1, -i * ROW_HEIGHT), size=FONT_SIZE_PT - 1, align="right")
     return d
 
 
@@ -60,7 +62,7 @@ def _row(d: Diagram, tokens: Sequence[bytes], y: float, above: Sequence[Box]) ->
     """Put a row of tokens on the diagram, with lines from the row above to those that are new."""
     old, boxes, start = {box.rect.x0: box for box in above}, list[Box](), 0
     for token in tokens:
-        x, width = (start + len(token) / 2) * BYTE, len(token) * BYTE - 0.06
+        x, width = (start + len(token) / 2) * BYTE_WIDTH, len(token) * BYTE_WIDTH - 0.06
         x0 = x - width / 2
         parts = [box for left, box in old.items() if x0 - 0.01 < left < x0 + width]
         look: Look = "highlighted" if len(parts) == 2 else "filled"

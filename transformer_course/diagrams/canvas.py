@@ -44,10 +44,10 @@ from matplotlib.colors import to_hex
 from torch import Tensor
 
 from transformer_course.diagrams.elements import (
+    FONT_SIZE_PT,
     GREY,
     INK,
     LINE_HEIGHT,
-    SIZE,
     Align,
     AnElement,
     Area,
@@ -130,7 +130,7 @@ class Diagram:
         note: str = "",
         width: float | None = None,
         height: float | None = None,
-        size: float = SIZE,
+        size: float = FONT_SIZE_PT,
         outline: Outline = "rounded",
         face: str = "",
     ) -> Box:
@@ -152,7 +152,7 @@ class Diagram:
             text_width = max(size_of(name, size)[0], size_of(note, size - 1.5)[0] if note else 0)
             width = max(0.5, text_width + 0.2)
         if height is None:
-            height = 0.15 + LINE_HEIGHT * size / SIZE * (name.count("\n") + 1 + (0.85 if note else 0))
+            height = 0.15 + LINE_HEIGHT * size / FONT_SIZE_PT * (name.count("\n") + 1 + (0.85 if note else 0))
         return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline, face))
 
     def swatch(self, words: str, at: tuple[float, float], colour: str | None) -> None:
@@ -160,11 +160,11 @@ class Diagram:
         x, y = at
         look: Look = "filled" if colour else "outlined"
         self.box("", (x + 0.1, y), colour or GREY, look, width=0.2, height=0.16, outline="square")
-        self.text(words, (x + 0.28, y), size=SIZE - 1, align="left")
+        self.text(words, (x + 0.28, y), size=FONT_SIZE_PT - 1, align="left")
 
     def plus(self, at: Place, look: Look = "outlined", colour: str = INK) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
-        return self.box("+", at, colour, look, width=0.22, height=0.22, size=SIZE + 2, outline="round")
+        return self.box("+", at, colour, look, width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
 
     def frame(
         self,
@@ -173,7 +173,7 @@ class Diagram:
         colour: str = GREY,
         dashed: bool = False,
         pad: float = 0.15,
-        size: float = SIZE,
+        size: float = FONT_SIZE_PT,
         label_at: Literal["inside", "above", "below", "right"] = "inside",
     ) -> Frame:
         """Put a border around boxes, behind them; inside, the name takes a line above them, at the left."""
@@ -181,7 +181,7 @@ class Diagram:
         x0, x1 = min(r.x0 for r in inner) - pad, max(r.x1 for r in inner) + pad
         y0, y1 = min(r.y0 for r in inner) - pad, max(r.y1 for r in inner) + pad
         if name and label_at == "inside":
-            y1 += LINE_HEIGHT * size / SIZE
+            y1 += LINE_HEIGHT * size / FONT_SIZE_PT
         frame = Frame(name, (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, colour, dashed, size, label_at)
         return self._add(frame)
 
@@ -195,7 +195,7 @@ class Diagram:
         row_names: Sequence[str] = (),
         column_names: Sequence[str] = (),
         digits: int = 1,
-        size: float = SIZE - 1,
+        size: float = FONT_SIZE_PT - 1,
     ) -> Cells:
         """Put a table on the diagram, its centre at a point; its name stands above, over the names of columns.
 
@@ -232,7 +232,7 @@ class Diagram:
         self,
         words: str,
         at: Place,
-        size: float = SIZE,
+        size: float = FONT_SIZE_PT,
         colour: str = INK,
         align: Align = "center",
         bold: bool = False,
@@ -274,7 +274,7 @@ class Diagram:
         crossed: bool = False,
         label_at: float = 0.5,
         label_shift: tuple[float, float] = (0.0, 0.0),
-        size: float = SIZE - 1.5,
+        size: float = FONT_SIZE_PT - 1.5,
         width: float = 1.1,
     ) -> Arrow:
         """Put an arrow on the diagram, or a line without a head, through all of these points.
@@ -406,12 +406,12 @@ def beside(
     start = 0.0
     for panel, title in zip((left, right), titles, strict=True):
         x0, y0, x1, y1 = panel.extent
-        width = max(x1 - x0, size_of(title, SIZE + 1, bold=True)[0])
+        width = max(x1 - x0, size_of(title, FONT_SIZE_PT + 1, bold=True)[0])
         inset = start + (width - (x1 - x0)) / 2 - x0
         both.place(panel, inset, -y0)
         if cross_out and panel is right:
             both.crossed_out.append(Rect(x0 + inset, 0, x1 + inset, y1 - y0))
-        both.text(title, (start + width / 2, top), size=SIZE + 1, bold=True)
+        both.text(title, (start + width / 2, top), size=FONT_SIZE_PT + 1, bold=True)
         start += width + gap
     return both
 

@@ -3,9 +3,9 @@
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE
 
-COLUMN = 1.9
+COLUMN_WIDTH = 1.9
 """From process to process."""
-CELL = (0.52, 0.3)
+CELL_SIZE = (0.52, 0.3)
 """Width and height of a chunk of one letter."""
 
 
@@ -27,12 +27,12 @@ def step(n_processes: int = 2) -> Diagram:
         "gradients of its own part. The all-reduce hands the gradients of the whole batch to all, so all copies take "
         "the same step."
     )
-    middle = (n_processes - 1) * COLUMN / 2
+    middle = (n_processes - 1) * COLUMN_WIDTH / 2
     width = middle * 2 + 1.5
     batch = d.box("batch", (middle, 0), ORANGE, outline="square", width=width)
     reduce = d.box("all-reduce", (middle, 3.0), BLUE, width=width, note="the weighted mean over all tokens")
     for i in range(n_processes):
-        x = i * COLUMN
+        x = i * COLUMN_WIDTH
         model = d.box(f"model {i}", (x, 1.0), GREEN, note="the same parameters", width=1.5)
         gradients = d.box(f"gradients {i}", (x, 1.9), GREY, note="of its own part", outline="square", width=1.2)
         update = d.box(f"update {i}", (x, 3.8), GREEN, note="the same for all", width=1.2)
@@ -67,7 +67,7 @@ def ring(n_processes: int = 3) -> Diagram:
     )
     n, everyone = n_processes, frozenset(range(n_processes))
     held = [[frozenset([i]) for _ in range(n)] for i in range(n)]
-    width = CELL[0] * max(1.0, 0.2 + 0.27 * n)
+    width = CELL_SIZE[0] * max(1.0, 0.2 + 0.27 * n)
     for t in range(2 * n - 1):
         arrived = [((i + 1) % n, (i - t + 1) % n) for i in range(n)] if t else []  # process i sends chunk i − t + 1
         new = {(i, chunk): held[i][chunk] | held[i - 1][chunk] for i, chunk in arrived}
@@ -76,8 +76,8 @@ def ring(n_processes: int = 3) -> Diagram:
         texts = [["+".join(map(str, sorted(parts))) for parts in row] for row in held]
         names = [f"process {i}" for i in range(n)] if t == 0 else []
         at = t * (n * width + 0.35), 0.0
-        d.cells(texts, at, f"step {t}" if t else "at first", cell=(width, CELL[1]), fill=fill, row_names=names)
-    y = -n * CELL[1] / 2 - 0.3
+        d.cells(texts, at, f"step {t}" if t else "at first", cell=(width, CELL_SIZE[1]), fill=fill, row_names=names)
+    y = -n * CELL_SIZE[1] / 2 - 0.3
     x = d.extent.x0
     for colour, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
         d.swatch(words, (x, y), colour)

@@ -7,7 +7,7 @@ is a decision tree from symptoms to suspects.
 from itertools import pairwise
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK
 
 STAGES = (
     ("tokens", GREY, "padding\nlabels in them"),
@@ -30,7 +30,7 @@ INSTRUMENTS = (
     ("held-out loss, samples", "tokens", "optimizer"),
 )
 """From which stage to which an instrument tests, those that cover least first."""
-FIRST = (
+FIRST_MEASUREMENTS = (
     (
         "the loss is\ntoo good",
         "leak test",
@@ -59,9 +59,9 @@ FIRST = (
     ),
 )
 """Symptoms, the measurement to begin with, and for each result where to look."""
-COLUMN = 1.02
-ROW = 0.27
-BRANCH = 0.46
+COLUMN_WIDTH = 1.02
+ROW_HEIGHT = 0.27
+BRANCH_HEIGHT = 0.46
 """Between two results."""
 
 
@@ -75,12 +75,12 @@ def instruments() -> Diagram:
     )
     columns = {}
     for i, (name, colour, often_wrong) in enumerate(STAGES):
-        columns[name] = d.box(name, (i * COLUMN, 0), colour, width=0.82)
-        d.text(often_wrong, (i * COLUMN, -0.42), SIZE - 1.5)
+        columns[name] = d.box(name, (i * COLUMN_WIDTH, 0), colour, width=0.82)
+        d.text(often_wrong, (i * COLUMN_WIDTH, -0.42), FONT_SIZE_PT - 1.5)
     for before, after in pairwise(columns.values()):
         d.arrow(before, after)
     for i, (name, first, last) in enumerate(INSTRUMENTS):
-        y = -0.9 - i * ROW
+        y = -0.9 - i * ROW_HEIGHT
         left, right = columns[first].rect.x0, columns[last].rect.x1
         d.box("", ((left + right) / 2, y), GREY, width=right - left, height=0.14, outline="square")
         d.text(name, (-0.6, y), align="right")
@@ -92,15 +92,15 @@ def first_measurements() -> Diagram:
     """Return a decision tree: a symptom, the measurement to begin with, and where to look after each result."""
     d = Diagram("Four symptoms, for each the measurement to begin with, and after each of its results where to look.")
     y = 0.0
-    for symptom, measurement, results in FIRST:
-        middle = y - BRANCH / 2
+    for symptom, measurement, results in FIRST_MEASUREMENTS:
+        middle = y - BRANCH_HEIGHT / 2
         observed = d.box(symptom, (0, middle), GREY, "outlined", width=1.3, outline="square")
         measured = d.box(measurement, (1.95, middle), BLUE, width=1.45)
         d.arrow(observed, measured)
         for result, suspects in results:
-            place = d.box(suspects, (4.75, y), GREY, width=1.9, size=SIZE - 1, height=0.4)
+            place = d.box(suspects, (4.75, y), GREY, width=1.9, size=FONT_SIZE_PT - 1, height=0.4)
             d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
-            y -= BRANCH
+            y -= BRANCH_HEIGHT
         y -= 0.16
     for words, x in (("symptom", 0.0), ("measurement", 1.95), ("where to look", 4.75)):
         d.text(words, (x, 0.42), bold=True)

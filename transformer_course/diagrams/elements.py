@@ -16,12 +16,12 @@ from transformer_course.plots import COLOURS
 BLUE, ORANGE, GREEN, PINK = COLOURS
 GREY = "#767676"
 INK = "#222222"
-CHIP = "#EDEDED"
+CHIP_FILL = "#EDEDED"
 """What is behind a text that would have a line through it."""
-WRONG = "#C02020"
+WRONG_RED = "#C02020"
 """What is crossed out; always by a shape as well, never by the colour alone."""
 
-SIZE = 9.0
+FONT_SIZE_PT = 9.0
 """Points of ordinary text."""
 LINE_HEIGHT = 0.165
 
@@ -189,7 +189,7 @@ def ink_on(colour: str) -> str:
     return "white" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18 else INK
 
 
-def text_width(words: str, size: float = SIZE) -> float:
+def text_width(words: str, size: float = FONT_SIZE_PT) -> float:
     """Return how wide a text is, in units of a diagram."""
     return size_of(words, size)[0]
 
@@ -240,7 +240,7 @@ def labels_of(element: Element) -> list[Label]:
             colour = GREY if element.look == "dimmed" else INK
             if not element.note:
                 return [Label(element.name, element.x, element.y, element.size, colour)] if element.name else []
-            line, rows = LINE_HEIGHT * element.size / SIZE, element.name.count("\n") + 1
+            line, rows = LINE_HEIGHT * element.size / FONT_SIZE_PT, element.name.count("\n") + 1
             return [
                 Label(element.name, element.x, element.y + 0.42 * line, element.size, colour),
                 Label(element.note, element.x, element.y - 0.5 * line * rows, element.size - 1.5, colour),
@@ -254,7 +254,7 @@ def labels_of(element: Element) -> list[Label]:
 
 
 def _labels_of_frame(frame: Frame) -> list[Label]:
-    line = LINE_HEIGHT * frame.size / SIZE
+    line = LINE_HEIGHT * frame.size / FONT_SIZE_PT
     if frame.label_at == "right":
         return [Label(frame.name, frame.right.x + 0.08, frame.y, frame.size, align="left")]
     y = {

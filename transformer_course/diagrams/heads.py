@@ -7,10 +7,10 @@ import torch
 from torch import nn
 
 from transformer_course.diagrams.canvas import Diagram, beside
-from transformer_course.diagrams.elements import BLUE, SIZE, Area, Box, Spot, light
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, Area, Box, Spot, light
 from transformer_lab.inspection.hooks import record_attention
 
-HALF = 2.1
+HALF_MODEL_WIDTH = 2.1
 """Half the width of what is as wide as the model."""
 MAX_LABELLED = 4
 """Maximum number of heads whose arrows are labelled."""
@@ -57,7 +57,7 @@ def projected(sizes: _Sizes) -> Diagram:
         "weights; the heads' outputs are put side by side again and projected by w_o."
     )
     x = d.box("x", (0, 0), outline="square", look="outlined", note=str(sizes.x))
-    split = d.box("split_heads", (0, 2.4), BLUE, note=f"three times {sizes.split}", width=2 * HALF)
+    split = d.box("split_heads", (0, 2.4), BLUE, note=f"three times {sizes.split}", width=2 * HALF_MODEL_WIDTH)
     for letter, at in zip("qkv", (-1.45, 0, 1.45), strict=True):
         layer = d.box(f"w_{letter}", (at, 0.95), BLUE)
         slices = _slices(d, sizes, (at, 1.62), letter, 1.1)
@@ -77,7 +77,7 @@ def cut(sizes: _Sizes) -> Diagram:
         "see only its own slice, so the mere order of the features would decide what it can compare."
     )
     x = d.box("x", (0, 0), outline="square", look="outlined", note=str(sizes.x))
-    slices = _slices(d, sizes, (0, 1.62), "slices of x", 2 * HALF)
+    slices = _slices(d, sizes, (0, 1.62), "slices of x", 2 * HALF_MODEL_WIDTH)
     d.arrow(x, slices)
     heads = _heads(d, sizes, 3.55)
     for head in heads:
@@ -96,18 +96,21 @@ def _slices(d: Diagram, sizes: _Sizes, at: tuple[float, float], name: str, width
         corners = [(x0, y0), (x0 + step, y0), (x0 + step, y0 + bar.height), (x0, y0 + bar.height)]
         d.polygon(corners, sizes.shade(head), pale=False)
         if step > 0.2:
-            d.text(str(head), (x0 + step / 2, bar.y), size=SIZE - 1.5)
+            d.text(str(head), (x0 + step / 2, bar.y), size=FONT_SIZE_PT - 1.5)
     return bar
 
 
 def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
     """Put the heads side by side, each with the size of its matrix."""
-    step = 2 * HALF / sizes.n_heads
+    step = 2 * HALF_MODEL_WIDTH / sizes.n_heads
     width = min(0.85 * step, 0.95)
-    size = SIZE if sizes.n_heads <= MAX_LABELLED else SIZE - 3
+    size = FONT_SIZE_PT if sizes.n_heads <= MAX_LABELLED else FONT_SIZE_PT - 3
     heads = []
     for head in range(sizes.n_heads):
-        at, name = (-HALF + (head + 0.5) * step, y), f"head {head}\nweights" if size == SIZE else str(head)
+        at, name = (
+            (-HALF_MODEL_WIDTH + (head + 0.5) * step, y),
+            f"head {head}\nweights" if size == FONT_SIZE_PT else str(head),
+        )
         note = f"{sizes.n} × {sizes.n_key}"
         box = d.box(
             name, at, BLUE, note=note, width=width, height=0.75, size=size, outline="square", face=sizes.shade(head)
@@ -123,7 +126,7 @@ def _slice_sizes(names: str, sizes: _Sizes) -> str:
 
 def _merged(d: Diagram, sizes: _Sizes, heads: Sequence[Box], y: float) -> Diagram:
     """Put on the diagram what comes after the heads."""
-    merge = d.box("merge_heads", (0, y), BLUE, note=str(sizes.q), width=2 * HALF)
+    merge = d.box("merge_heads", (0, y), BLUE, note=str(sizes.q), width=2 * HALF_MODEL_WIDTH)
     for head in heads:
         d.path([head.top, Spot(head.x, merge.rect.y0, merge.name)], _slice_sizes("", sizes))
     w_o = d.box("w_o", (0, y + 0.8), BLUE)

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE, Box, Cells
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK, Box, Cells
 
-CELL = 0.46
-ROW = 0.72
+CELL_SIZE = 0.46
+ROW_HEIGHT = 0.72
 """From step to step."""
-HEAD = 0.58
+HEAD_WIDTH = 0.58
 """From query head to query head."""
 
 
@@ -32,13 +32,13 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
         "of the whole prompt, and each pass of decode those of one token, which was predicted by the pass before. All "
         "others are kept."
     )
-    right = (len(tokens) - 1) * CELL + 1.15
+    right = (len(tokens) - 1) * CELL_SIZE + 1.15
     predicted: Box | None = None
     for step, n in enumerate(range(n_prompt, len(tokens))):
         n_new = n_prompt if step == 0 else 1
         fill = [[GREY] * (n - n_new) + [BLUE] * n_new]
-        at = n * CELL / 2, -step * ROW
-        row = d.cells([tokens[:n]], at, cell=CELL, fill=fill, row_names=["prefill" if step == 0 else "decode"])
+        at = n * CELL_SIZE / 2, -step * ROW_HEIGHT
+        row = d.cells([tokens[:n]], at, cell=CELL_SIZE, fill=fill, row_names=["prefill" if step == 0 else "decode"])
         if predicted is not None:
             new = row.spot(1 - 0.5 / n, 1)
             lane = (predicted.bottom.y + new.y) / 2
@@ -65,11 +65,11 @@ def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
         "A row for each pass: the text so far, and the drafted tokens. Those before the first rejection are accepted; "
         "the rejected one is replaced, and those behind it are dropped. If all are accepted, there is one token more."
     )
-    right = (len(text) + sum(len(drafted) for drafted, _, _ in passes) + 1) * CELL
+    right = (len(text) + sum(len(drafted) for drafted, _, _ in passes) + 1) * CELL_SIZE
     for step, (drafted, n, following) in enumerate(passes):
         fill = [[GREY] * len(text) + [BLUE] * n + [PINK, *[None] * len(drafted)][: len(drafted) - n]]
-        at = (len(text) + len(drafted)) * CELL / 2, -step * ROW
-        row = d.cells([text + drafted], at, cell=CELL, fill=fill, row_names=[f"pass {step + 1}"])
+        at = (len(text) + len(drafted)) * CELL_SIZE / 2, -step * ROW_HEIGHT
+        row = d.cells([text + drafted], at, cell=CELL_SIZE, fill=fill, row_names=[f"pass {step + 1}"])
         box = d.box(following, (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
         d.arrow(row, box, "one more" if n == len(drafted) else f"instead of {drafted[n]}", label_at=0.45)
         text += drafted[:n] + following
@@ -80,7 +80,7 @@ def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
 
 def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None]]) -> None:
     """Say below the rows what the colours mean; each word has its place."""
-    below = 0.24 - n_rows * ROW
+    below = 0.24 - n_rows * ROW_HEIGHT
     for word, (x, colour) in words.items():
         d.swatch(word, (x, below), colour)
 
@@ -102,19 +102,25 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
         raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={wrong[0]}")
     d = Diagram("Query heads above the keys and values they use: each has its own, a group shares them, or all do.")
     for panel, n in enumerate(n_kv_heads):
-        left = panel * (n_heads * HEAD + 0.5)
-        middle = left + (n_heads - 1) * HEAD / 2
+        left = panel * (n_heads * HEAD_WIDTH + 0.5)
+        middle = left + (n_heads - 1) * HEAD_WIDTH / 2
         group = n_heads // n
         name = "multi-head" if n == n_heads else "multi-query" if n == 1 else "grouped-query"
         d.text(name, (middle, 1.55), bold=True)
         kept = [
-            d.box(f"k{i}, v{i}", (left + ((i + 0.5) * group - 0.5) * HEAD, 0), GREY, size=SIZE - 1, width=0.5)
+            d.box(
+                f"k{i}, v{i}",
+                (left + ((i + 0.5) * group - 0.5) * HEAD_WIDTH, 0),
+                GREY,
+                size=FONT_SIZE_PT - 1,
+                width=0.5,
+            )
             for i in range(n)
         ]
         for i in range(n_heads):
-            query = d.box(f"q{i}", (left + i * HEAD, 1.1), BLUE, size=SIZE - 1, width=0.36)
+            query = d.box(f"q{i}", (left + i * HEAD_WIDTH, 1.1), BLUE, size=FONT_SIZE_PT - 1, width=0.36)
             d.path([query.bottom, kept[i // group].top])
-        d.text(f"the cache: {n} of {n_heads}", (middle, -0.34), size=SIZE - 1)
+        d.text(f"the cache: {n} of {n_heads}", (middle, -0.34), size=FONT_SIZE_PT - 1)
     return d
 
 

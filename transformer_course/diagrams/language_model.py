@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
+    FONT_SIZE_PT,
     GREEN,
     GREY,
     INK,
     ORANGE,
     PINK,
-    SIZE,
     Area,
     Box,
     Look,
@@ -23,9 +23,9 @@ from transformer_course.diagrams.elements import (
     text_width,
 )
 
-GAP = 0.26
+BOX_GAP = 0.26
 """Between two boxes of a row."""
-STEP = 0.78
+TOKEN_STEP = 0.78
 """From token to token."""
 
 
@@ -41,8 +41,8 @@ def stripped() -> Diagram:
     layer = [("self_attention", BLUE), ("norm_1", GREY), ("cross_attention", BLUE), ("norm_2", GREY)]
     layer += [("feed_forward", GREEN), ("norm_3", GREY)]
     decoder = _row(d, 0.0, 0.0, [("target", GREY), ("embedding", PINK), *layer, ("logits", GREY)], dimmed=(4, 5))
-    d.frame("EncoderLayer × N", encoder[2:], dashed=True, pad=0.2, size=SIZE - 1)
-    d.frame("DecoderLayer × N", decoder[2:-1], INK, pad=0.2, size=SIZE - 1)
+    d.frame("EncoderLayer × N", encoder[2:], dashed=True, pad=0.2, size=FONT_SIZE_PT - 1)
+    d.frame("DecoderLayer × N", decoder[2:-1], INK, pad=0.2, size=FONT_SIZE_PT - 1)
     memory = d.box("memory", (encoder[-1].rect.x1 + 0.65, 1.25), ORANGE, "dimmed", outline="square")
     d.arrow(encoder[-1], memory, colour=GREY, dashed=True)
     cross = decoder[4]
@@ -62,11 +62,11 @@ def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimme
             grey = goes or i - 1 in dimmed
             d.arrow(boxes[-1], box, colour=GREY if grey else INK, dashed=grey)
         boxes.append(box)
-        x = box.rect.x1 + GAP
+        x = box.rect.x1 + BOX_GAP
     return boxes
 
 
-COLUMN, LANE = 1.95, 1.02
+POSITION_STEP, SUBLAYER_OFFSET = 1.95, 1.02
 """From one position of a GPT to the next, and from the residual stream to the sublayers on its left."""
 
 
@@ -97,15 +97,17 @@ def gpt(
         lists=False,
     )
     columns = [
-        _position(d, i * COLUMN, i, token, following, notes[i] if notes else "")
+        _position(d, i * POSITION_STEP, i, token, following, notes[i] if notes else "")
         for i, (token, following) in enumerate(zip(tokens, predicted, strict=True))
     ]
     inside = [box for boxes in columns for box in boxes]
     for i, (_, attention, *_) in enumerate(columns):
         for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # what is further back comes in further left
             d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), colour=BLUE)
-    below = Box("", inside[-1].x, 1.6, 0.3, 0.0, GREY, "outlined", "", SIZE, "square")  # where the stream is read
-    d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=SIZE - 2)
+    below = Box(
+        "", inside[-1].x, 1.6, 0.3, 0.0, GREY, "outlined", "", FONT_SIZE_PT, "square"
+    )  # where the stream is read
+    d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=FONT_SIZE_PT - 2)
     for words, y in (("tokens", 0.0), (names, 6.65)):
         d.text(words, (-0.75, y), align="right", bold=True)
     return d
@@ -113,20 +115,20 @@ def gpt(
 
 def _position(d: Diagram, x: float, i: int, token: str, following: str, note: str) -> Sequence[Area]:
     """Put one position of a GPT on a diagram; return all that is in a block, from norm_1 and attention up."""
-    left = x - LANE
+    left = x - SUBLAYER_OFFSET
     read = _token(d, token, (x, 0.0), width=_room_for(token))
     embedding = d.box("embedding", (x, 0.6), PINK)
     d.arrow(read, embedding)
     start = d.plus((x, 1.1))
     d.arrow(embedding, start, thick=True)
-    d.arrow(d.box(f"positions[{i}]", (left, 1.1), PINK, size=SIZE - 1), start)
+    d.arrow(d.box(f"positions[{i}]", (left, 1.1), PINK, size=FONT_SIZE_PT - 1), start)
     below: Box = start
     inside: list[Box] = []
     for name, reads, colour, y, room in (
         ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # room for the arrows from other positions
         ("feed_forward", "norm_2", GREEN, 3.75, 0.0),
     ):
-        norm = d.box(reads, (left, y + 0.3), size=SIZE - 1, height=0.24)
+        norm = d.box(reads, (left, y + 0.3), size=FONT_SIZE_PT - 1, height=0.24)
         sublayer = d.box(name, (left, y + 0.75 + room), colour, width=1.12)
         plus = d.plus((x, y + 1.15 + room))
         d.path([below.top, plus.bottom], thick=True)
@@ -138,7 +140,7 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
         inside += [norm, sublayer, plus]
     norm = d.box("norm", (x, 5.6))
     d.path([below.top, norm.bottom], thick=True)
-    output = d.box("embedding.weight.T", (x, 6.08), PINK, size=SIZE - 1)
+    output = d.box("embedding.weight.T", (x, 6.08), PINK, size=FONT_SIZE_PT - 1)
     d.arrow(norm, output)
     top = d.box(following, (x, 6.65), GREY, "highlighted", note, width=_room_for(following), outline="square")
     d.arrow(output, top)
@@ -169,10 +171,10 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
         f"{tokens[last]} looks for 'after {tokens[last]}', finds {follower}, and predicts {follower}.",
         lists=False,
     )
-    below = [_token(d, token, (i * STEP, 0.0)) for i, token in enumerate(tokens)]
+    below = [_token(d, token, (i * TOKEN_STEP, 0.0)) for i, token in enumerate(tokens)]
     notes = ["", *(f"after {token}" for token in tokens[:-1])]
-    above = [_token(d, tokens[i], (i * STEP, 1.0), note) for i, note in enumerate(notes)]
-    predicted = _token(d, follower, (last * STEP, 2.0), colour=GREY, look="highlighted")
+    above = [_token(d, tokens[i], (i * TOKEN_STEP, 1.0), note) for i, note in enumerate(notes)]
+    predicted = _token(d, follower, (last * TOKEN_STEP, 2.0), colour=GREY, look="highlighted")
     for i in range(1, last + 1):
         is_one = i == first + 1
         colour = BLUE if is_one else GREY

@@ -33,7 +33,19 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, INK, ORANGE, SIZE, WRONG, Area, Box, Frame, Spot
+from transformer_course.diagrams.elements import (
+    BLUE,
+    FONT_SIZE_PT,
+    GREEN,
+    GREY,
+    INK,
+    ORANGE,
+    WRONG_RED,
+    Area,
+    Box,
+    Frame,
+    Spot,
+)
 
 N_SOURCE = 11
 """The characters of `3 mars 2021`, which a layer reads, or its memory holds."""
@@ -316,7 +328,7 @@ class _Drawing:
                 self.y = max([self.y + self.gap, *(self.chain(i, left=k % 2 == 0) for k, i in enumerate(others))])
             area = self.put(number, 0.0, self.y)
             if step.is_norm and self.verdict.startswith("Cut"):
-                d.text("cut", (area.right.x + 0.2, area.y), bold=True, colour=WRONG)
+                d.text("cut", (area.right.x + 0.2, area.y), bold=True, colour=WRONG_RED)
             self.y = area.rect.y1 + (0.22 if step.kind == "input" else 0)
             if before is not None:
                 lost = step.kind == "not found"
@@ -342,7 +354,7 @@ class _Drawing:
         elif step.kind == "input":
             area = d.box(step.name, (x, y + 0.24), outline="square", look="outlined", note=step.note)
         else:
-            area = d.box(NOT_FOUND, (x, y + 0.2), WRONG, look="outlined")
+            area = d.box(NOT_FOUND, (x, y + 0.2), WRONG_RED, look="outlined")
         self.drawn[number] = area
         return area
 
@@ -388,7 +400,7 @@ class _Drawing:
             variant = [start, Spot(lane, start.y), Spot(lane, branch), Spot(area.x, branch), area.bottom]
         self.diagram.path(variant, colour=INK)
         if label:
-            self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=SIZE - 2)
+            self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=FONT_SIZE_PT - 2)
 
     def side_inputs(self, number: int, known: int) -> None:
         """Draw what a part reads beyond its first argument: from the stream on its right, all else on its left."""
@@ -404,12 +416,12 @@ class _Drawing:
             label = _names(step, i)
             d.path([box.right, (spot.x - 0.28, box.y), (spot.x - 0.28, spot.y), spot])
             if label and label not in box.name:
-                d.text(label, ((box.right.x + spot.x - 0.28) / 2, box.y + 0.09), size=SIZE - 2)
+                d.text(label, ((box.right.x + spot.x - 0.28) / 2, box.y + 0.09), size=FONT_SIZE_PT - 2)
         for i in sources:
             if i in self.leaves and area.x < 0 and abs(self.leaves[i] - self.y) < 0.5:
                 start = Spot(0, area.y, self.flow.steps[i].name)
                 d.path([start, area.right])
-                d.text(_names(step, i), (area.right.x / 2 - 0.04, area.y + 0.085), size=SIZE - 2)
+                d.text(_names(step, i), (area.right.x / 2 - 0.04, area.y + 0.085), size=FONT_SIZE_PT - 2)
             elif i not in outside:
                 self.notes.append(f"{step.name} reads {self.flow.steps[i].name} as {_names(step, i)}")
 
@@ -417,9 +429,9 @@ class _Drawing:
         """Put what comes from outside the layer on the left."""
         step = self.flow.steps[number]
         if step.kind == "not found":
-            return self.diagram.box(NOT_FOUND, (x, y), WRONG, look="outlined")
+            return self.diagram.box(NOT_FOUND, (x, y), WRONG_RED, look="outlined")
         colour = ORANGE if step.note else GREY
-        return self.diagram.box(step.name, (x, y), colour, note=step.note, outline="square", size=SIZE - 1)
+        return self.diagram.box(step.name, (x, y), colour, note=step.note, outline="square", size=FONT_SIZE_PT - 1)
 
     def frame(self) -> Frame:
         """Put a border around all that the layer computes."""
@@ -442,7 +454,7 @@ class _Drawing:
         self.notes += [f"{name} is never called" for name in self.flow.never_called]
         bottom = d.extent.y0 - 0.14
         for i, line in enumerate(line for note in self.notes for line in wrap(note, 45)):
-            d.text(line, (x, bottom - 0.17 * i), colour=WRONG)
+            d.text(line, (x, bottom - 0.17 * i), colour=WRONG_RED)
 
     def left_out(self, number: int) -> str:
         """Say what becomes of a part that is not drawn."""

@@ -12,12 +12,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, SIZE, Align, Cells, Spot
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, ORANGE, Align, Cells, Spot
 
-UNIT = 0.85
+INCHES_PER_UNIT = 0.85
 """Inches for a length of 1."""
-CELL = (0.42, 0.27)
-GAP = 0.74
+CELL_SIZE = (0.42, 0.27)
+TABLE_GAP = 0.74
 """From one table to the next."""
 
 
@@ -55,7 +55,7 @@ def arrows(
         f"if it is long in the direction of the query."
     )
     corner = torch.cat([query[None], keys]).clamp(min=0).amax(dim=0) + 0.35
-    right, up = (corner * UNIT).tolist()
+    right, up = (corner * INCHES_PER_UNIT).tolist()
     d.path([(0, 0), (right, 0)], colour=GREY)
     d.path([(0, 0), (0, up)], colour=GREY)
     d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
@@ -96,7 +96,7 @@ def moved(
     x, y = before.tolist()
     d = Diagram(f"The vector of {name!r} is ({x:.1f}, {y:.1f}) in every text. After attention it is {ends}.")
     corner = torch.stack([before, *after.values(), *neighbours.values()]).clamp(min=0).amax(dim=0) + 0.35
-    right, up = (corner * UNIT).tolist()
+    right, up = (corner * INCHES_PER_UNIT).tolist()
     d.path([(0, 0), (right, 0)], colour=GREY)
     d.path([(0, 0), (0, up)], colour=GREY)
     d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
@@ -148,21 +148,21 @@ def one_head(
         "weights; each row of the output is the average of the values with these weights."
     )
     digits = 0 if torch.equal(values, values.round()) else 1
-    low = -0.6 - (len(queries) + len(keys)) / 2 * CELL[1]
+    low = -0.6 - (len(queries) + len(keys)) / 2 * CELL_SIZE[1]
     margin = 0.085 * max(map(len, [*key_names, ""]))
 
     def put(what: Tensor, left: float, y: float, **looks: object) -> Cells:
-        return d.cells(what, (left + what.shape[1] * CELL[0] / 2, y), cell=CELL, **looks)  # type: ignore[arg-type]
+        return d.cells(what, (left + what.shape[1] * CELL_SIZE[0] / 2, y), cell=CELL_SIZE, **looks)  # type: ignore[arg-type]
 
     named = {"column_names": key_names} if key_names else {}
     q = put(queries, 0, 0, name="queries Q", row_names=query_names, fill=BLUE)
     k = put(keys, 0, low, name="keys K", row_names=key_names, fill=ORANGE)
-    steps = [put(scores, q.right.x + GAP, 0, name="scores Q Kᵀ", **named)]
+    steps = [put(scores, q.right.x + TABLE_GAP, 0, name="scores Q Kᵀ", **named)]
     if scaled:
-        steps.append(put(scores / divisor, steps[-1].right.x + GAP, 0, name="scaled", **named))
-    table = put(weights, steps[-1].right.x + GAP, 0, name="weights", digits=2, fill=weights, **named)
+        steps.append(put(scores / divisor, steps[-1].right.x + TABLE_GAP, 0, name="scaled", **named))
+    table = put(weights, steps[-1].right.x + TABLE_GAP, 0, name="weights", digits=2, fill=weights, **named)
     v = put(values, table.left.x + margin, low, name="values V", digits=digits, row_names=key_names, fill=ORANGE)
-    out = put(weights @ values, table.right.x + GAP, 0, name="output", digits=digits)
+    out = put(weights @ values, table.right.x + TABLE_GAP, 0, name="output", digits=digits)
     d.arrow(q, steps[0], "q · k")
     d.arrow(k, steps[0], route="-|")
     for one, other in pairwise(steps):
@@ -174,7 +174,7 @@ def one_head(
 
 
 def _at(vector: Tensor, name: str = "") -> Spot:
-    x, y = (vector * UNIT).tolist()
+    x, y = (vector * INCHES_PER_UNIT).tolist()
     return Spot(x, y, name)
 
 
@@ -185,7 +185,7 @@ def _label(d: Diagram, words: str, vector: Tensor, *first: tuple[float, float, A
     places += [(0.08, sign * 0.1 * i, "left") for sign in (1, -1) for i in range(1, 9)]
     places += [(-0.08, 0.1 * i, "right") for i in range(9)]
     for dx, dy, align in places:
-        label = d.text(words, (x + dx, y + dy), size=SIZE - 1, align=align)
+        label = d.text(words, (x + dx, y + dy), size=FONT_SIZE_PT - 1, align=align)
         if not any(words in flaw for flaw in d.flaws()) or (dx, dy, align) == places[-1]:
             return
         d.elements.remove(label)

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, ORANGE, SIZE, WRONG
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, ORANGE, WRONG_RED
 
-LAST = -1
+LAST_LAYER = -1
 """The encoder's output: its last layer's, normalised where the layers leave that to do."""
 
 
@@ -29,7 +29,7 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
         for i, layer in enumerate(parts.encoder.layers):
             hook = layer.register_forward_hook(lambda _m, _a, output, i=i: given.update({i: output.clone()}))
             afterwards.callback(hook.remove)
-        hook = parts.encoder.register_forward_hook(lambda _m, _a, output: given.update({LAST: output.clone()}))
+        hook = parts.encoder.register_forward_hook(lambda _m, _a, output: given.update({LAST_LAYER: output.clone()}))
         afterwards.callback(hook.remove)
         for layer in parts.decoder.layers:
             hook = layer.register_forward_pre_hook(
@@ -39,8 +39,8 @@ def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
             afterwards.callback(hook.remove)
         model(*inputs)
     n_layers = len(parts.encoder.layers)
-    if LAST not in given and n_layers - 1 in given:  # whoever calls the layers one by one
-        given[LAST] = given[n_layers - 1]
+    if LAST_LAYER not in given and n_layers - 1 in given:  # whoever calls the layers one by one
+        given[LAST_LAYER] = given[n_layers - 1]
     sources = [_source(tensors, given) for tensors in read]
     return drawn(sources, n_layers)
 
@@ -68,17 +68,17 @@ def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
             d.arrow(lower, upper)
     top = step * max(n_layers, len(sources))
     d.arrow(right[-1], (2.5, top + 0.1))
-    if LAST in sources:
+    if LAST_LAYER in sources:
         memory = d.box("memory", (0, step * n_layers), ORANGE, outline="square")
-        d.text("key, value", (0.84, memory.y + 0.09), size=SIZE - 2)
+        d.text("key, value", (0.84, memory.y + 0.09), size=FONT_SIZE_PT - 2)
         d.arrow(left[-1], memory)
         for box, number in zip(right, sources, strict=True):
-            if number == LAST:
+            if number == LAST_LAYER:
                 d.path([memory.right, (1.25, memory.y), (1.25, box.y), box.left], colour=ORANGE)
     for i, (box, number) in enumerate(zip(right, sources, strict=True)):
         if number is None:
-            d.text("not found", (box.rect.x0 - 0.45, box.y), colour=WRONG)
-        elif number != LAST:
+            d.text("not found", (box.rect.x0 - 0.45, box.y), colour=WRONG_RED)
+        elif number != LAST_LAYER:
             d.arrow(left[number], box, colour=ORANGE, route="straight" if number == i else "-|-", bend=0.3 + 0.1 * i)
     d.frame("Encoder", left, pad=0.12)
     d.frame("Decoder", right, pad=0.12)
@@ -86,5 +86,5 @@ def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
 
 
 def _said(number: int, source: int | None) -> str:
-    reads = {LAST: "the memory", None: "nothing that was found"}.get(source, f"encoder.layers.{source}")
+    reads = {LAST_LAYER: "the memory", None: "nothing that was found"}.get(source, f"encoder.layers.{source}")
     return f"decoder.layers.{number} reads {reads}"

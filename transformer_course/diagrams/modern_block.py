@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from transformer_course.diagrams.canvas import Diagram, beside
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, SIZE, Area, Box
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREEN, GREY, ORANGE, PINK, Area, Box
 
-PAIR = 1.15
+COLUMN_WIDTH = 1.15
 """From one column to the next."""
 
 
@@ -171,7 +171,7 @@ def _without_keys(n: int) -> Diagram:
 def _latent_vectors(d: Diagram, n: int) -> Area:
     """Put the cache on a diagram: the latent vectors of n tokens, the last of them new."""
     cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GREY] * (n - 1) + [PINK]])
-    d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=SIZE - 1)
+    d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=FONT_SIZE_PT - 1)
     return cache
 
 
@@ -191,7 +191,7 @@ def rotary_pairs() -> Diagram:
     ours = d.cells([order], (0, -1.2), cell=cell, fill=[[colours[row % half] for row in order]], row_names=["yours"])
     for place, row in enumerate(order):
         d.path([theirs.spot((row + 0.5) / d_k, 0), ours.spot((place + 0.5) / d_k, 1)])
-    d.text("one colour: one pair, rotated together", (0, -1.75), size=SIZE - 1)
+    d.text("one colour: one pair, rotated together", (0, -1.75), size=FONT_SIZE_PT - 1)
     return d
 
 
@@ -211,11 +211,12 @@ def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:
         f"One token and {n_experts} experts. The router chooses {len(chosen)} of them; the output is the sum of what "
         "these return, each times its weight. The others are not computed."
     )
-    middle = PAIR * (n_experts - 1) / 2
+    middle = COLUMN_WIDTH * (n_experts - 1) / 2
     token = d.box("one token", (middle, 0), outline="square", look="outlined")
     router = d.box("router", (-1.2, 1.0), GREY, note="scores, top k")
     networks = [
-        d.box(f"expert {i}", (PAIR * i, 1.0), GREEN, "filled" if i in chosen else "dimmed") for i in range(n_experts)
+        d.box(f"expert {i}", (COLUMN_WIDTH * i, 1.0), GREEN, "filled" if i in chosen else "dimmed")
+        for i in range(n_experts)
     ]
     plus = d.plus((middle, 2.1))
     output = d.box("output", (middle, 2.6), outline="square", look="outlined")
@@ -251,5 +252,5 @@ def low_rank() -> Diagram:
     d.path([linear.top, (linear.x, plus.y), plus.left])
     d.path([b.top, (b.x, plus.y), plus.right], "× α / r", label_at=0.75)
     d.arrow(plus, output)
-    d.text(f"{small:,} numbers instead of {large:,}", (2.2, 2.7), size=SIZE - 1, align="left")
+    d.text(f"{small:,} numbers instead of {large:,}", (2.2, 2.7), size=FONT_SIZE_PT - 1, align="left")
     return d

@@ -7,13 +7,13 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import CHIP, GREY, SIZE
+from transformer_course.diagrams.elements import CHIP_FILL, FONT_SIZE_PT, GREY
 
 Norm = Callable[[Float[Tensor, "batch n d_model"]], Float[Tensor, "batch n d_model"]]
 Corner = tuple[float, float]
 
-CELL = 0.34
-DEPTH = (0.17, 0.13)
+CELL_SIZE = 0.34
+SENTENCE_OFFSET = (0.17, 0.13)
 """How far behind a sentence the next one lies: to the right, and up."""
 
 
@@ -59,11 +59,13 @@ def _in_words(chosen: Bool[Tensor, "batch n d_model"]) -> str:
 
 def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Bool[Tensor, "batch n d_model"]) -> None:
     batch, n, d_model = chosen.shape
-    right, behind, above = (CELL, 0.0), DEPTH, (0.0, CELL)
+    right, behind, above = (CELL_SIZE, 0.0), SENTENCE_OFFSET, (0.0, CELL_SIZE)
 
     def corner(sentence: int, position: int, feature: int) -> Corner:
         """Return where the lower left front corner of a cell is; the block's own is at (x0, 0)."""
-        return x0 + feature * CELL + sentence * DEPTH[0], (n - 1 - position) * CELL + sentence * DEPTH[1]
+        return x0 + feature * CELL_SIZE + sentence * SENTENCE_OFFSET[0], (
+            n - 1 - position
+        ) * CELL_SIZE + sentence * SENTENCE_OFFSET[1]
 
     def face(at: Corner, one: Corner, other: Corner, dark: bool, pale: bool = False) -> None:
         points = [at, _sum(at, one), _sum(at, one, other), _sum(at, other)]
@@ -79,13 +81,24 @@ def _block(d: Diagram, x0: float, name: str, letters: Sequence[str], chosen: Boo
     for position, letter in enumerate(letters):
         for feature in range(d_model):
             face(corner(0, position, feature), right, above, bool(chosen[0, position, feature]), letter == "pad")
-        d.text(letter, (x0 - 0.08, (n - 0.5 - position) * CELL), align="right")
+        d.text(letter, (x0 - 0.08, (n - 0.5 - position) * CELL_SIZE), align="right")
     x, y = corner(0, 1, d_model - 1)
-    d.circle((x + CELL / 2, y + CELL / 2), 0.06, CHIP, CHIP)  # a white one lets the dark face through
-    d.text("d_model", (x0 + d_model * CELL / 2, -0.14))
-    d.text("n", (x0 - 0.5, n * CELL / 2))
-    d.text("batch", (x0 + d_model * CELL + batch * DEPTH[0] / 2 + 0.14, batch * DEPTH[1] / 2 - 0.1), align="left")
-    d.text(name, (x0 + (d_model * CELL + batch * DEPTH[0]) / 2, n * CELL + batch * DEPTH[1] + 0.2), SIZE + 1, bold=True)
+    d.circle(
+        (x + CELL_SIZE / 2, y + CELL_SIZE / 2), 0.06, CHIP_FILL, CHIP_FILL
+    )  # a white one lets the dark face through
+    d.text("d_model", (x0 + d_model * CELL_SIZE / 2, -0.14))
+    d.text("n", (x0 - 0.5, n * CELL_SIZE / 2))
+    d.text(
+        "batch",
+        (x0 + d_model * CELL_SIZE + batch * SENTENCE_OFFSET[0] / 2 + 0.14, batch * SENTENCE_OFFSET[1] / 2 - 0.1),
+        align="left",
+    )
+    d.text(
+        name,
+        (x0 + (d_model * CELL_SIZE + batch * SENTENCE_OFFSET[0]) / 2, n * CELL_SIZE + batch * SENTENCE_OFFSET[1] + 0.2),
+        FONT_SIZE_PT + 1,
+        bold=True,
+    )
 
 
 def _sum(*points: Corner) -> Corner:

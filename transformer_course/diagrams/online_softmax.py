@@ -6,7 +6,7 @@ from math import exp
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, Box
 
-STEP = 2.15
+BLOCK_STEP = 2.15
 """From block to block."""
 
 
@@ -36,8 +36,10 @@ def blocks(scores: Sequence[float], block: int) -> Diagram:
         correction = exp(largest - new)
         total = total * correction + sum(exp(score - new) for score in part)
         columns = [f"key {j}" for j in range(start, start + len(part))]
-        table = d.cells([part], (i * STEP, 1.2), f"block {i}", (0.5, 0.3), column_names=columns)
-        kept = d.box(f"largest {new:.1f}", (i * STEP, 0), BLUE, note=f"sum {total:.2f}", outline="square", width=0.95)
+        table = d.cells([part], (i * BLOCK_STEP, 1.2), f"block {i}", (0.5, 0.3), column_names=columns)
+        kept = d.box(
+            f"largest {new:.1f}", (i * BLOCK_STEP, 0), BLUE, note=f"sum {total:.2f}", outline="square", width=0.95
+        )
         d.arrow(table, kept)
         if before is not None:
             d.arrow(before, kept, f"sum × {correction:.2f}")

@@ -17,10 +17,10 @@ from matplotlib.path import Path as LinePath
 from PIL import Image
 
 from transformer_course.diagrams.elements import (
-    CHIP,
+    CHIP_FILL,
     GREY,
     INK,
-    WRONG,
+    WRONG_RED,
     Arrow,
     Box,
     Cells,
@@ -81,7 +81,7 @@ def _figure(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect
         _write(label, ax)
     for left, bottom, right, top in crossed_out:
         for ys in ((bottom, top), (top, bottom)):
-            ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
+            ax.plot((left, right), ys, color=WRONG_RED, linewidth=3, alpha=0.55, zorder=9)
     return figure
 
 
@@ -151,7 +151,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
         x, y = point_along(arrow.points, 0.5)
         for slope in (1, -1):
             ends = (x - 0.09, x + 0.09), (y - slope * 0.09, y + slope * 0.09)
-            ax.plot(*ends, color=WRONG, linewidth=2.2, zorder=8)
+            ax.plot(*ends, color=WRONG_RED, linewidth=2.2, zorder=8)
 
 
 def _write(label: Label, ax: Axes) -> None:
@@ -193,7 +193,7 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
     for text in ax.texts:
         x, y = text.get_position()
         if text.get_bbox_patch() is not None:
-            text.set_bbox({"facecolor": CHIP, "edgecolor": "none", "pad": 1.2})
+            text.set_bbox({"facecolor": CHIP_FILL, "edgecolor": "none", "pad": 1.2})
         elif text.get_color() == INK and not any(f.x0 <= x <= f.x1 and f.y0 <= y <= f.y1 for f in fillings):
             text.set_color(PAGE_INK)
 

@@ -7,10 +7,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, PINK, SIZE, Spot
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK, Spot
 
-PIXEL = 0.085
-GAP = 0.09
+PIXEL_SIZE = 0.085
+PATCH_GAP = 0.09
 """Between two patches."""
 
 
@@ -37,12 +37,12 @@ def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model
         f"layer, output, that scores the classes.",
         lists=False,
     )
-    side = patch * PIXEL + GAP
+    side = patch * PIXEL_SIZE + PATCH_GAP
     for i in range(rows):
         for j in range(columns):
             pixels = image[i * patch : (i + 1) * patch, j * patch : (j + 1) * patch]
             blank = [[""] * patch] * patch
-            d.cells(blank, ((j + 0.5) * side, -(i + 0.5) * side), cell=PIXEL, fill=pixels)
+            d.cells(blank, ((j + 0.5) * side, -(i + 0.5) * side), cell=PIXEL_SIZE, fill=pixels)
     middle = -rows * side / 2
     x = columns * side + 1.5
     linear = d.box("patches", (x, middle), PINK, note=f"Linear({patch**2}, {d_model})")
@@ -58,5 +58,5 @@ def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model
     output = d.box("output", (mean.rect.x1 + 1.0, middle), GREY, note=f"Linear({d_model}, 10)")
     d.path([mean.right, output.left], f"({d_model},)", label_shift=(-0.02, 0.14))
     d.path([output.right, Spot(output.rect.x1 + 0.35, middle)])
-    d.text("10 logits", (output.rect.x1 + 0.4, middle), size=SIZE - 1, align="left")
+    d.text("10 logits", (output.rect.x1 + 0.4, middle), size=FONT_SIZE_PT - 1, align="left")
     return d

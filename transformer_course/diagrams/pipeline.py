@@ -6,9 +6,9 @@ from torch import Tensor
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREY, ORANGE
 
-CELL = (0.36, 0.3)
+TICK_SIZE = (0.36, 0.3)
 """Width and height of a tick."""
-IDLE = "·"
+IDLE_MARK = "·"
 
 
 def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
@@ -33,13 +33,13 @@ def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
     bubble = f"idle, the bubble: {n_idle} of {passes.numel()} cells"
     d = Diagram(
         f"A pipeline of {n_stages} stages in {n_ticks} ticks. Rows are stages, columns are ticks; m is the forward "
-        f"pass of micro-batch m, −m its backward pass, {IDLE} none; {bubble}."
+        f"pass of micro-batch m, −m its backward pass, {IDLE_MARK} none; {bubble}."
     )
     d.cells(
-        [[m or IDLE for m in row] for row in rows],
+        [[m or IDLE_MARK for m in row] for row in rows],
         (0, 0),
         "tick",
-        CELL,
+        TICK_SIZE,
         fill=[[BLUE if m > 0 else ORANGE if m < 0 else GREY for m in row] for row in rows],
         row_names=[f"stage {i}" for i in range(n_stages)],
         column_names=[str(i) for i in range(n_ticks)],

@@ -12,7 +12,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREY, INK, ORANGE, PINK, Outline
 from transformer_lab.attention.positions import rotary_frequencies
 
-RADIUS = 0.3
+CLOCK_RADIUS = 0.3
 
 
 def heat_map(encoding: Float[Tensor, "length d_model"]) -> Axes:
@@ -49,8 +49,8 @@ def clocks(positions: Sequence[int], d_model: int) -> Diagram:
         y = -row * 0.8
         d.text(f"position {position}", (-0.5, y), align="right")
         for i, frequency in enumerate(frequencies):
-            _clock(d, (i * 1.3, y), RADIUS)
-            _hand(d, (i * 1.3, y), RADIUS, pi / 2 - position * frequency, PINK)
+            _clock(d, (i * 1.3, y), CLOCK_RADIUS)
+            _hand(d, (i * 1.3, y), CLOCK_RADIUS, pi / 2 - position * frequency, PINK)
     return d
 
 

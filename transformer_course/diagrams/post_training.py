@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, SIZE, Look, text_width
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREEN, GREY, ORANGE, PINK, Look, text_width
 
-ROW = 0.46
+ROW_HEIGHT = 0.46
 """From answer to answer, and from lesson to lesson."""
 
 
@@ -36,19 +36,19 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
             for answer, reward, advantage in zip(answers, rewards, advantages, strict=True)
         )
     )
-    middle = (len(answers) - 1) * ROW / 2
+    middle = (len(answers) - 1) * ROW_HEIGHT / 2
     asked = d.box(prompt, (0, -middle), PINK, outline="square", width=text_width(prompt) + 0.2)
     width = max(map(text_width, answers)) + 0.2
     first = asked.rect.x1 + 0.8 + width / 2
     for i, (answer, reward, advantage) in enumerate(zip(answers, rewards, advantages, strict=True)):
-        y = -i * ROW
+        y = -i * ROW_HEIGHT
         colour = GREEN if advantage > 0 else ORANGE if advantage < 0 else GREY
         box = d.box(answer, (first, y), colour, outline="square", width=width, height=0.32)
         d.arrow(asked.spot(1, 0.5), box)
         d.text(f"{reward:g}", (first + width / 2 + 0.55, y))
         d.text(f"{advantage:+.2f}", (first + width / 2 + 1.6, y), bold=advantage != 0)
     for words, x in (("answers", first), ("reward", first + width / 2 + 0.55), ("advantage", first + width / 2 + 1.6)):
-        d.text(words, (x, 0.42), size=SIZE - 1, bold=True)
+        d.text(words, (x, 0.42), size=FONT_SIZE_PT - 1, bold=True)
     return d
 
 
@@ -65,11 +65,13 @@ def built(whose: Mapping[str, Mapping[str, str]]) -> Diagram:
     )
     d = Diagram(f"The parts of the course, lesson by lesson: {message}.", lists=False)
     for i, (lesson, row) in enumerate(whose.items()):
-        x, y = 0.0, -i * ROW
+        x, y = 0.0, -i * ROW_HEIGHT
         d.text(lesson, (-0.15, y), align="right", bold=True)
         for name, of in row.items():
-            width = text_width(name, SIZE - 1.5) + 0.12
+            width = text_width(name, FONT_SIZE_PT - 1.5) + 0.12
             look: Look = "filled" if of == "yours" else "dimmed"
-            d.box(name, (x + width / 2, y), BLUE, look, width=width, height=0.3, size=SIZE - 1.5, outline="square")
+            d.box(
+                name, (x + width / 2, y), BLUE, look, width=width, height=0.3, size=FONT_SIZE_PT - 1.5, outline="square"
+            )
             x += width + 0.06
     return d

@@ -9,11 +9,11 @@ from torch import Tensor
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, PINK, Box, Spot
 
-STEP = 0.54
+TOKEN_STEP = 0.54
 """From one token to the next."""
-START = "start\ntoken"
+START_LABEL = "start\ntoken"
 """What the decoder reads before its first token."""
-SPACE = "␣"
+SPACE_MARK = "␣"
 
 
 def unrolled(source: str, target: str) -> Diagram:
@@ -74,7 +74,7 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     )
     encoder = _encoder(d, source)
     middle = (encoder[0].x + encoder[-1].x) / 2
-    table = d.cells([displayed], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
+    table = d.cells([displayed], (middle, 1.5), cell=(TOKEN_STEP, 0.3), fill=weights[None])
     d.text("weights", (table.left.x - 0.08, table.y), size=8, align="right")
     decoder = _decoder(d, target, y=3.45)
     asking, stepping = decoder[step - 2], decoder[step - 1]
@@ -99,29 +99,29 @@ def _encoder(d: Diagram, source: str) -> list[Box]:
     """Draw the characters that are read, and the states that reading them leaves."""
     states: list[Box] = []
     for i, character in enumerate(source, start=1):
-        token = d.box(_shown(character), (i * STEP, 0), PINK, outline="square", width=0.3)
-        state = d.box(_name("h", i), (i * STEP, 0.75), ORANGE, width=0.38)
+        token = d.box(_shown(character), (i * TOKEN_STEP, 0), PINK, outline="square", width=0.3)
+        state = d.box(_name("h", i), (i * TOKEN_STEP, 0.75), ORANGE, width=0.38)
         d.arrow(token, state)
         if states:
             d.arrow(states[-1], state)
         states.append(state)
-    d.text("encoder", (0.5 * STEP, 0.75), bold=True, align="right")
+    d.text("encoder", (0.5 * TOKEN_STEP, 0.75), bold=True, align="right")
     return states
 
 
 def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
     """Draw the states of the decoder, and the characters that are read off them, each of which goes into the next."""
     states: list[Box] = []
-    generated = d.box(START, (0.0, y + 0.75), PINK, outline="square", width=0.45)
+    generated = d.box(START_LABEL, (0.0, y + 0.75), PINK, outline="square", width=0.45)
     for t, character in enumerate(target, start=1):
-        state = d.box(_name("s", t), (t * STEP, y), GREY, width=0.38)
+        state = d.box(_name("s", t), (t * TOKEN_STEP, y), GREY, width=0.38)
         d.path([generated.spot(0.8, 0), state.spot(0.2, 1)], dashed=True)
         if states:
             d.arrow(states[-1], state)
         states.append(state)
-        generated = d.box(_shown(character), (t * STEP, y + 0.75), PINK, outline="square", width=0.3)
+        generated = d.box(_shown(character), (t * TOKEN_STEP, y + 0.75), PINK, outline="square", width=0.3)
         d.arrow(state, generated)
-    d.text("decoder", (0.5 * STEP, y), bold=True, align="right")
+    d.text("decoder", (0.5 * TOKEN_STEP, y), bold=True, align="right")
     return states
 
 
@@ -131,7 +131,7 @@ def _check(*texts: str) -> None:
 
 
 def _shown(character: str) -> str:
-    return SPACE if character == " " else character
+    return SPACE_MARK if character == " " else character
 
 
 def _name(letter: str, number: int) -> str:

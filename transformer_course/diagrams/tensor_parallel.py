@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Cells
 
-CELL = 0.2
+CELL_SIZE = 0.2
 """Side of a cell."""
-GAP = 0.36
+TABLE_GAP = 0.36
 """Between two tables: room for a sign or an arrow."""
 COLOURS = (ORANGE, GREEN, PINK)
 """A colour for each device; its number stands in the cells as well."""
@@ -39,15 +39,17 @@ def feed_forward(n_devices: int = 2) -> Diagram:
     )
     own = [i for i in range(n_devices) for _ in range(N_OWN)]  # who has each hidden feature
     x = _table(d, "x", [[None] * N_IN] * N_ROWS, 0)
-    w_1 = _table(d, "w_1", [own] * N_IN, x.right.x + 1.5 * GAP)
-    hidden = _table(d, "hidden", [own] * N_ROWS, w_1.right.x + 2 * GAP)
-    w_2 = _table(d, "w_2", [[i] * N_IN for i in own], hidden.right.x + 1.5 * GAP)
-    pitch = (N_ROWS + 2) * CELL
+    w_1 = _table(d, "w_1", [own] * N_IN, x.right.x + 1.5 * TABLE_GAP)
+    hidden = _table(d, "hidden", [own] * N_ROWS, w_1.right.x + 2 * TABLE_GAP)
+    w_2 = _table(d, "w_2", [[i] * N_IN for i in own], hidden.right.x + 1.5 * TABLE_GAP)
+    pitch = (N_ROWS + 2) * CELL_SIZE
     heights = [(i - (n_devices - 1) / 2) * -pitch for i in range(n_devices)]
-    after = w_2.right.x + 1.5 * GAP
+    after = w_2.right.x + 1.5 * TABLE_GAP
     parts = [_table(d, f"part {i}", [[i] * N_IN] * N_ROWS, after, y) for i, y in enumerate(heights)]
-    reduce = d.box("all-\nreduce", (parts[0].right.x + GAP + 0.3, 0), BLUE, width=0.6, height=pitch * n_devices - CELL)
-    output = _table(d, "output", [[None] * N_IN] * N_ROWS, reduce.right.x + 1.5 * GAP)
+    reduce = d.box(
+        "all-\nreduce", (parts[0].right.x + TABLE_GAP + 0.3, 0), BLUE, width=0.6, height=pitch * n_devices - CELL_SIZE
+    )
+    output = _table(d, "output", [[None] * N_IN] * N_ROWS, reduce.right.x + 1.5 * TABLE_GAP)
     d.text("@", (x.right.x + 0.19, 0))
     d.text("@", (hidden.right.x + 0.27, 0))
     d.path([w_1.right, hidden.left], "ReLU", label_shift=(0, 0.16))
@@ -69,4 +71,4 @@ def _table(d: Diagram, name: str, owners: Sequence[Sequence[int | None]], left: 
     """Put a table on a diagram, its left side at a point, that says which device has each cell."""
     fill = [[GREY if i is None else COLOURS[i] for i in row] for row in owners]
     texts = [["" if i is None else str(i) for i in row] for row in owners]
-    return d.cells(texts, (left + len(owners[0]) * CELL / 2, y), name, CELL, fill=fill, size=7.5)
+    return d.cells(texts, (left + len(owners[0]) * CELL_SIZE / 2, y), name, CELL_SIZE, fill=fill, size=7.5)

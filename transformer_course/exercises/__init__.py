@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from transformer_course.exercise import Exercise
-from transformer_course.lesson_order import FIRST, place
+from transformer_course.lesson_order import PRIMER, place
 
 LESSONS = tuple(  # not the folder of a lesson that is gone, of which Python has kept its compiled files
     sorted(
@@ -21,7 +21,7 @@ LESSONS = tuple(  # not the folder of a lesson that is gone, of which Python has
 )
 """The names of the lessons that have exercises, such as ``04_masks``, in their order; each has a folder here."""
 
-UNGRADED = (FIRST, "interview_questions", "glossary", "page_to_keep")
+UNGRADED = (PRIMER, "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are handed out with the lessons, and have no exercises."""
 
 _own: dict[str, tuple[Exercise, ...]] = {}

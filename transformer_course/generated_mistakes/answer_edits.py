@@ -22,9 +22,19 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, 
 from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
 from transformer_course.steps import InSteps, Step
 
-BEFORE_AN_EDIT = ("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power")
+KINDS_WITH_PREVIOUS_STEP = (
+    "sibling",
+    "no_softmax",
+    "operator",
+    "order",
+    "axis",
+    "keepdim",
+    "all_axes",
+    "call_left_out",
+    "power",
+)
 """Edits that people make where they also leave out the step before."""
-FAR = 3.0
+MAX_WEIGHT = 3.0
 """Generated mistakes that are more far-fetched are not made."""
 
 
@@ -121,7 +131,7 @@ class Sources:
         """Yield all generated mistakes; several may do the same."""
         edits_of = {name: list(edits(code.body)) for name, code in self.codes.items()}
         for edit in self._all(edits_of):
-            if edit.weight <= FAR:
+            if edit.weight <= MAX_WEIGHT:
                 yield edit
                 yield from self._where_an_option_is_given(edit)
 
@@ -264,7 +274,7 @@ class Sources:
             if earlier and self._form(earlier[0]) == self._form(need):
                 body = ast.parse(code.with_names({need: earlier[0]})).body
                 for one in edits(body):
-                    if one.kind in BEFORE_AN_EDIT:
+                    if one.kind in KINDS_WITH_PREVIOUS_STEP:
                         yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
     def _moved(self, name: str, code: Code) -> Iterator[AnswerEdit]:

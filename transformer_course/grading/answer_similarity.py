@@ -24,11 +24,11 @@ from transformer_course.exercises import every_exercise, exercises_of
 
 TOKENS_PER_RUN = 5
 """Number of tokens that are compared at once."""
-MIN_RUNS = 60
+MIN_TOKEN_RUNS = 60
 """Two submissions are compared if each has as many runs of its own, some 15 lines."""
 MIN_SIMILARITY = 0.8
 """Fraction of all runs of two submissions that both have, from which on they are listed."""
-MIN_WORDS = 50
+MIN_BODY_WORDS = 50
 """Number of words of a solution's body that nobody else writes in just the same way."""
 MAX_SOURCE_LENGTH = 20_000
 """Number of characters of an answer that are read."""
@@ -78,14 +78,14 @@ def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[in
 def similarity(one: Collection[int], other: Collection[int]) -> float:
     """Return the fraction of the runs of two submissions that both have; 0 if they are too short to say."""
     first, second = frozenset(one), frozenset(other)
-    if min(len(first), len(second)) < MIN_RUNS:
+    if min(len(first), len(second)) < MIN_TOKEN_RUNS:
         return 0.0
     return len(first & second) / len(first | second)
 
 
 def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[SimilarPair]:
     """Return the pairs of students whose submissions of a lesson are nearly the same, the most alike first."""
-    long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_RUNS}
+    long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_TOKEN_RUNS}
     found = []
     for (one, first), (other, second) in combinations(long.items(), 2):
         # Sets of very different sizes need not be compared.
@@ -104,7 +104,7 @@ def names_asked_for(name: str) -> list[str]:
 def is_the_solution(cells: Sequence[Mapping[str, str]], name: str) -> bool:
     """Return whether an answer is the course's solution word for word, and long enough to be so by no chance."""
     given, solution = _body(answer_text(cells, name)), _body_of_solution(every_exercise()[name].solution)
-    return len(solution) >= MIN_WORDS and given == solution
+    return len(solution) >= MIN_BODY_WORDS and given == solution
 
 
 def _body(source: str) -> list[str]:

@@ -10,19 +10,19 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of, is_own
 from transformer_course.grading.answer_similarity import answer_text, definition_of
 from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
-from transformer_course.grading.judge_answer import LEAST_SECONDS, judge_answer
+from transformer_course.grading.judge_answer import MIN_TIME_LIMIT_S, judge_answer
 from transformer_course.grading.run_answer import library_source, run_answer
 from transformer_course.grading.submissions import Submission
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
-ALLOWANCE = 2
+ALLOWANCE_LIMITS = 2
 """The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
-OVERDRAFT = 2
+MAX_EXTRA_ALLOWANCES = 2
 """After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
 LIBRARY_CALLS = ("full", "remark", "none")
 """What a right answer may have that calls the library's function, or torch's, of what was to be written."""
-NOT_RUN = (
+NOT_RUN_MESSAGE = (
     "It was not run: the notebooks of this lesson, with all that they do, had taken more than {seconds:g} s by then."
 )
 
@@ -32,19 +32,19 @@ class Allowance:
 
     Args:
         limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
-            ``LEAST_SECONDS``, which is enough for one that ends: one endless loop costs no other points.
+            ``MIN_TIME_LIMIT_S``, which is enough for one that ends: one endless loop costs no other points.
     """
 
     def __init__(self, limits: Limits) -> None:
-        self._limits, self._seconds = limits, ALLOWANCE * limits.seconds
+        self._limits, self._seconds = limits, ALLOWANCE_LIMITS * limits.seconds
         self._left = self._seconds
 
     @property
     def limits(self) -> Limits | None:
         """The limits of the next exercise; None if it is not to be run at all."""
-        if self._left < -OVERDRAFT * self._seconds:
+        if self._left < -MAX_EXTRA_ALLOWANCES * self._seconds:
             return None
-        return replace(self._limits, seconds=min(self._limits.seconds, max(self._left, LEAST_SECONDS)))
+        return replace(self._limits, seconds=min(self._limits.seconds, max(self._left, MIN_TIME_LIMIT_S)))
 
     def spend(self, seconds: float) -> None:
         """Take time off."""
@@ -78,7 +78,7 @@ def assess(
 
         def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
             if (limits := allowance.limits) is None:
-                message = NOT_RUN.format(seconds=int(allowance.spent))
+                message = NOT_RUN_MESSAGE.format(seconds=int(allowance.spent))
                 return GradedExercise(exercise, Verdict(exercise.name, "crashed", message), 0.0)
             one = assess_one(submission, exercise, limits)
             allowance.spend(one.cost)

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from transformer_course.grading.class_results import StudentResult
-from transformer_course.grading.download_names import CANVAS
+from transformer_course.grading.download_names import CANVAS_NAME
 from transformer_course.grading.feedback import feedback_page
 
-FILE = "canvas_feedback.zip"
-EPOCH = (2026, 1, 1, 0, 0, 0)
+CANVAS_FEEDBACK_FILE = "canvas_feedback.zip"
+ZIP_TIMESTAMP = (2026, 1, 1, 0, 0, 0)
 """The time of every file, so that the same pages give the same zip."""
 
 
@@ -34,7 +34,7 @@ def _zipped(files: Mapping[str, str | bytes]) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, file in files.items():
-            archive.writestr(zipfile.ZipInfo(name, EPOCH), file)
+            archive.writestr(zipfile.ZipInfo(name, ZIP_TIMESTAMP), file)
     return content.getvalue()
 
 
@@ -42,7 +42,7 @@ def _names_in_canvas(student: StudentResult) -> Iterator[str]:
     """Yield the names under which Canvas gave out what a student handed in, first of what counts."""
     counted = [lesson.notebook for lesson in student.lessons.values() if lesson.notebook]
     for notebook in [*counted, *student.notebooks]:
-        yield from (part for part in notebook.submission.path.parts if CANVAS.fullmatch(part))
+        yield from (part for part in notebook.submission.path.parts if CANVAS_NAME.fullmatch(part))
 
 
 def _like(name: str, page: str) -> bytes:

@@ -15,13 +15,13 @@ from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.answer_similarity import SimilarPair, similar_pairs
 from transformer_course.grading.class_rules import ClassRules
 from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
-from transformer_course.grading.late_policy import EXTENSIONS, Lateness, in_words
-from transformer_course.grading.overrides import FILE as OVERRIDES
+from transformer_course.grading.late_policy import EXTENSIONS_FILE, Lateness, in_words
+from transformer_course.grading.overrides import OVERRIDES_FILE as OVERRIDES
 from transformer_course.grading.overrides import Override
 from transformer_course.grading.roster import Person, Roster
 from transformer_course.grading.written_answers import WrittenAnswer, marked
 
-LEAST_SHARE = 0.2
+MIN_SUBMITTED_FRACTION = 0.2
 """A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for.
 
 In a small class one student is as many, and may have mistaken the file: one alone counts only if no lesson has more.
@@ -279,7 +279,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     everybody = list(dict.fromkeys([*listed, *whose.values()]))
     names = _names(everybody)
     overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
-    extensions, unknown_extensions = _by_person(EXTENSIONS, rules.extensions, names)
+    extensions, unknown_extensions = _by_person(EXTENSIONS_FILE, rules.extensions, names)
     lessons, left_out = lessons_of(graded, rules)
     by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
     for raw, own in graded.items():
@@ -429,7 +429,7 @@ def lessons_of(
     observed = [lesson for lesson in every_lesson() if counts[lesson]]
     if rules.lessons:
         return [lesson for lesson in observed if lesson in rules.lessons], {}
-    least = max(LEAST_SHARE * n, min(2, max(counts.values(), default=0)))
+    least = max(MIN_SUBMITTED_FRACTION * n, min(2, max(counts.values(), default=0)))
     few = {
         lesson: (counts[lesson], n)
         for lesson in observed

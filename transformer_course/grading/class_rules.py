@@ -24,8 +24,8 @@ from transformer_course.grading.roster import Roster, read_roster
 from transformer_course.grading.written_answers import Criteria, Key, WrittenAnswer, read_marks, read_rubric
 from transformer_lab.atomic_write import atomic_write_text
 
-ROSTER = "roster.csv"
-RULES = "class_rules.json"
+ROSTER_FILE = "roster.csv"
+RULES_FILE = "class_rules.json"
 """Lessons, due dates, penalty, grace and partial credit."""
 
 
@@ -80,8 +80,8 @@ def read_class_rules(out: Path) -> ClassRules:
         ValueError: A file holds something else.
         OSError: A file cannot be read.
     """
-    people = read_roster(out / ROSTER) if (out / ROSTER).exists() else []
-    late_policy, partial_credit, lessons, library_calls = _read_rules(out / RULES)
+    people = read_roster(out / ROSTER_FILE) if (out / ROSTER_FILE).exists() else []
+    late_policy, partial_credit, lessons, library_calls = _read_rules(out / RULES_FILE)
     return ClassRules(
         Roster(people),
         late_policy,
@@ -101,7 +101,7 @@ def read_late_policy(out: Path) -> LatePolicy:
     Raises:
         ValueError: The file holds something else.
     """
-    return _read_rules(out / RULES)[0]
+    return _read_rules(out / RULES_FILE)[0]
 
 
 def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
@@ -131,11 +131,11 @@ def write_class_rules(
     library_calls: str = "remark",
 ) -> None:
     """Keep what the instructor has set, so that a later grading of some students need not be told again."""
-    if roster and roster.resolve() != (out / ROSTER).resolve():
-        shutil.copyfile(roster, out / ROSTER)
+    if roster and roster.resolve() != (out / ROSTER_FILE).resolve():
+        shutil.copyfile(roster, out / ROSTER_FILE)
     rules = {"lessons": list(lessons), "partial_credit": partial_credit, "library_calls": library_calls}
     rules |= {**late_policy.as_dict()}
-    atomic_write_text(out / RULES, json.dumps(rules, indent=1) + "\n")
+    atomic_write_text(out / RULES_FILE, json.dumps(rules, indent=1) + "\n")
     for exercises in own:
         exercises.keep(out)
     make_overrides_file(out)

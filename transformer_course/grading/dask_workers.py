@@ -27,9 +27,9 @@ try:
 except ImportError as error:
     raise ValueError("to grade on Dask workers, install transformer-course[dask]") from error
 
-NAME = "transformer-course-grading"
+PLUGIN_NAME = "transformer-course-grading"
 """The name of what a Dask worker holds while it grades."""
-SECONDS_TO_CONNECT = 30
+CONNECT_TIMEOUT_S = 30
 
 
 class SchedulerGrader:
@@ -52,7 +52,7 @@ class SchedulerGrader:
 
     def __init__(self, address: str, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises]) -> None:
         try:
-            self._client = Client(address, timeout=SECONDS_TO_CONNECT)
+            self._client = Client(address, timeout=CONNECT_TIMEOUT_S)
         except (OSError, ValueError) as error:
             raise SandboxError(f"no Dask scheduler answers at {address}: {error}") from error
         self._seed, self._limits = seed, limits
@@ -67,7 +67,7 @@ class SchedulerGrader:
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(Exception):  # its workers may be gone
-            self._client.unregister_worker_plugin(NAME)
+            self._client.unregister_worker_plugin(PLUGIN_NAME)
         self._client.close()
 
     def _open(self, address: str, graders: "_Graders") -> list[dict[str, Any]]:
@@ -77,7 +77,7 @@ class SchedulerGrader:
         for worker, found in theirs.items():
             if found != versions():
                 raise ValueError(f"version mismatch: worker {worker} has {found}, this machine has {versions()}")
-        self._client.register_plugin(graders, name=NAME)
+        self._client.register_plugin(graders, name=PLUGIN_NAME)
         return list(self._client.run(guards_there).values())
 
     def grade(
@@ -110,7 +110,7 @@ class _Graders(WorkerPlugin):
     The processes end when the Dask worker does, as nothing else holds the other end of their pipes.
     """
 
-    name = NAME
+    name = PLUGIN_NAME
 
     def __init__(self, limits: Limits, container: str, own: Sequence[OwnExercises]) -> None:
         self._limits, self._container, self._own = limits, container, own
@@ -142,7 +142,7 @@ class _Graders(WorkerPlugin):
 
 async def guards_there(dask_worker: Any) -> dict[str, Any]:
     """Return the guards of the sandboxes on a Dask worker, once all are open."""
-    workers = dask_worker.plugins[NAME].workers
+    workers = dask_worker.plugins[PLUGIN_NAME].workers
     guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
     return dict(guards)
 
@@ -151,7 +151,7 @@ def grade_there(
     submissions: Sequence[Submission], limits: Limits, seed: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Grade the notebooks of a student on this Dask worker: the guards, and the results as plain data."""
-    graders: _Graders = get_worker().plugins[NAME]
+    graders: _Graders = get_worker().plugins[PLUGIN_NAME]
     one = graders.free.get()
     try:
         return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
-MOODLE = re.compile(r"(?P<student>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
+MOODLE_NAME = re.compile(r"(?P<student>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 """``Ada Lovelace_98765_assignsubmission_file_``, a folder, or with the name of the file after it."""
-CANVAS = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.DOTALL)
+CANVAS_NAME = re.compile(r"(?P<student>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.DOTALL)
 """``lovelaceada_LATE_12345_67890_01_lookup-1.ipynb``: the student, their number, that of the file, and its name."""
 CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
 """What a zip of a class is called, where several zips are given."""
@@ -41,9 +41,9 @@ def read_download_name(name: str) -> DownloadName | None:
     'Ada Lovelace'
     >>> read_download_name("ada_01_lookup.ipynb")
     """
-    if found := CANVAS.fullmatch(name):
+    if found := CANVAS_NAME.fullmatch(name):
         return DownloadName(found["student"], found["lms_id"], found["late"] is not None)
-    if found := MOODLE.fullmatch(name):
+    if found := MOODLE_NAME.fullmatch(name):
         return DownloadName(found["student"], found["lms_id"])
     return None
 

@@ -47,7 +47,7 @@ MAX_JOBS = 256
 ALL_LESSONS = "all"
 """Stands for every lesson, where some were asked for earlier."""
 MAX_NOTE_LENGTH = 300
-LEVELS = ("none", "shared user", "full")
+ISOLATION_LEVELS = ("none", "shared user", "full")
 """How far the notebooks' code may be kept from all else, the weakest first."""
 Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
 """What is done with the results of a student, and the guards under which they were obtained."""
@@ -142,7 +142,7 @@ def grade(
         records.update_times(name, students[name])
     if todo:
         with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, sandbox) as grader:
-            guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
+            guards = min(grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards)))  # the weakest
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
             if warning := caution(guards):

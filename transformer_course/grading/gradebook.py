@@ -15,7 +15,7 @@ from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
 """Size of a class up to which the summary lists every student."""
-TAKEN_OFF = "taken off for lateness"
+LATE_DEDUCTION = "taken off for lateness"
 """Stands among the points of the exercises, where they are compared with those of last time."""
 
 
@@ -133,7 +133,7 @@ def recorded_points(out: Path) -> dict[str, dict[str, float]]:
                 for lesson in message["lessons"].values()
                 for exercise, one in lesson["exercises"].items()
             }
-            | {TAKEN_OFF: _taken_off(message["points"], message["points_after_lateness"])}
+            | {LATE_DEDUCTION: _taken_off(message["points"], message["points_after_lateness"])}
             for name, message in students.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -151,7 +151,7 @@ def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) ->
         if (was := before.get(student.name)) is None:
             continue
         now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
-        now[TAKEN_OFF] = _taken_off(student.points, student.points_after)
+        now[LATE_DEDUCTION] = _taken_off(student.points, student.points_after)
         changed = [
             f"{name} {plain_number(was.get(name, 0))} → {plain_number(points)}"
             for name, points in now.items()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.grading.submissions import Submission
-from transformer_course.sandbox.exit_reasons import KILLED, WHILE_OTHERS_RAN, explain_exit
+from transformer_course.sandbox.exit_reasons import KILLED_REASONS, WHILE_OTHERS_RAN, explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 
 
@@ -40,7 +40,7 @@ class GradedExercise:
     @property
     def ended_by_others(self) -> str:
         """Why there is no answer though it was tried twice, where that may be no fault of it; empty otherwise."""
-        if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED):
+        if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
             return "was killed twice, as a system does that runs out of memory"
         return "got too little of the processors, twice" if WHILE_OTHERS_RAN in self.verdict.message else ""
 

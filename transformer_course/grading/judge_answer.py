@@ -28,13 +28,13 @@ from transformer_course.running.case import Case
 from transformer_course.running.observe import observations_of, observe
 from transformer_course.running.plain_data import cut_texts
 from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
-from transformer_course.sandbox.exit_reasons import KILLED, TOO_BUSY, explain_exit
+from transformer_course.sandbox.exit_reasons import BUSY_REASON, KILLED_REASONS, explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
-LEAST_SECONDS = 1.0
+MIN_TIME_LIMIT_S = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
-QUICK_SECONDS = 0.5
+QUICK_ANSWER_S = 0.5
 """Who takes less for all cases is called on as many others, to find a name for what is wrong."""
 COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
@@ -65,9 +65,10 @@ def judge_answer(
     """Judge an outcome; where the answer goes wrong is found in the sandbox.
 
     To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
-    time, and at least ``LEAST_SECONDS``; of computing, since here nothing sleeps, and others may have the processors.
+    time, and at least ``MIN_TIME_LIMIT_S``; of computing, since here nothing sleeps, and others may have the
+    processors.
     """
-    stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, LEAST_SECONDS)
+    stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, MIN_TIME_LIMIT_S)
     with contextlib.ExitStack() as stack:
         second_run = SecondRun(exercise, job, sandbox, seed, left, stack)
         try:
@@ -112,7 +113,7 @@ def _in_little_memory(
     """
     with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB):
         outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
-    if outcome.reason in (*KILLED, TOO_BUSY):
+    if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
         return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
     records = (outcome.answer or {}).get("records")
     found = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
@@ -163,7 +164,7 @@ def judge_outcome(
             return Verdict(exercise.name, "crashed", explain_crash("The cell", outcome.answer["crash"]))
         parts = every_exercise().keys() - {exercise.name}
         observed = outcome.answer["observations"]
-        elsewhere = second_run if outcome.cost < QUICK_SECONDS and not took_too_long(observed) else None
+        elsewhere = second_run if outcome.cost < QUICK_ANSWER_S and not took_too_long(observed) else None
         return judge(exercise, seed, observed, parts, elsewhere)
     except Exception:  # forged observations can make the code that reads them raise anything
         return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")

@@ -13,7 +13,7 @@ from transformer_course.grading.tables import read_table
 
 EVERY_LESSON = ""
 """Stands for all lessons that have no due date of their own."""
-EXTENSIONS = "extensions.csv"
+EXTENSIONS_FILE = "extensions.csv"
 """In the folder of results: later due dates for one student; the grader makes it, and never writes to it again."""
 
 
@@ -140,8 +140,8 @@ class Extension:
 
 def make_extensions_file(out: Path) -> None:
     """Lay an empty table into a folder of results, unless one is there."""
-    if not (out / EXTENSIONS).exists():
-        (out / EXTENSIONS).write_text("student,lesson,due\n", "utf-8")
+    if not (out / EXTENSIONS_FILE).exists():
+        (out / EXTENSIONS_FILE).write_text("student,lesson,due\n", "utf-8")
 
 
 def read_extensions(out: Path) -> list[Extension]:
@@ -150,7 +150,7 @@ def read_extensions(out: Path) -> list[Extension]:
     Raises:
         ValueError: A row names no student, no lesson that there is, or no date.
     """
-    path = out / EXTENSIONS
+    path = out / EXTENSIONS_FILE
     found = []
     for row in read_table(path) if path.exists() else []:
         student, lesson, due = (row.get(title, "") for title in ("student", "lesson", "due"))

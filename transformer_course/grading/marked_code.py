@@ -6,11 +6,11 @@ from markupsafe import Markup
 
 from transformer_course.checking.explain import ON_LINE
 
-MAX_LINES = 200
+MAX_DISPLAYED_LINES = 200
 """Number of lines that are shown."""
-PLACE = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
+PLACE_PATTERN = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
 """How a message shows an expression: its line, and underneath what of it is meant."""
-LINE = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
+ERROR_LINE_PATTERN = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
 """How a message shows where an error was raised."""
 
 
@@ -24,22 +24,22 @@ def marked_code(code: str, message: str) -> tuple[Markup, bool]:
     lines = code.splitlines()
     number, begin, end = _place(lines, message)
     displayed: list[str] = []
-    for n, line in enumerate(lines[:MAX_LINES], 1):
+    for n, line in enumerate(lines[:MAX_DISPLAYED_LINES], 1):
         marked = Markup("{}<mark>{}</mark>{}").format(line[:begin], line[begin:end], line[end:])
         displayed.append(Markup("{:>3}  {}").format(n, marked if n == number else line))
-    if len(lines) > MAX_LINES:
-        displayed.append(f"     … and {len(lines) - MAX_LINES} more lines")
-    return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(displayed)), 0 < number <= MAX_LINES
+    if len(lines) > MAX_DISPLAYED_LINES:
+        displayed.append(f"     … and {len(lines) - MAX_DISPLAYED_LINES} more lines")
+    return Markup('<pre class="own">{}</pre>').format(Markup("\n").join(displayed)), 0 < number <= MAX_DISPLAYED_LINES
 
 
 def _place(lines: list[str], message: str) -> tuple[int, int, int]:
     """Return the number of a line, and where in it the place begins and ends; 0 for none."""
-    if (found := PLACE.search(message)) is not None:
+    if (found := PLACE_PATTERN.search(message)) is not None:
         number, text = int(found[1]), found[2]
         at = _line(lines, number).find(text)
         begin = at + len(found[3]) - (found.start(2) - found.start())
         return (number, begin, begin + len(found[4])) if at >= 0 and begin >= at else (0, 0, 0)
-    if (found := LINE.search(message)) is not None:
+    if (found := ERROR_LINE_PATTERN.search(message)) is not None:
         number, text = int(found[1]), found[2].strip()
         at = _line(lines, number).find(text)
         return (number, at, at + len(text)) if at >= 0 else (0, 0, 0)

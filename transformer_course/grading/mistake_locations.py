@@ -26,9 +26,9 @@ from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unp
 from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
 
-NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
+OTHER_CASES_NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 """Said after a place, where a case follows."""
-MAX_SECONDS = 2.0
+TRACE_TIME_LIMIT_S = 2.0
 """Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
 MAX_TEXT_LENGTH = 10_000
 """Number of characters of each text that comes out of the sandbox; what is longer is cut off before
@@ -58,7 +58,7 @@ class SecondRun:
     ) -> None:
         self.known = behaviour(exercise, seed_of_places(seed))
         self._job, self._sandbox, self._stack = job, sandbox, stack
-        self._seconds = min(3 * MAX_SECONDS, seconds)
+        self._seconds = min(3 * TRACE_TIME_LIMIT_S, seconds)
         self._talk: Conversation | None = None
 
     @property
@@ -74,7 +74,7 @@ class SecondRun:
             return None
         job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
         limits = replace(self._sandbox.limits, seconds=self._seconds)
-        self._talk = self._stack.enter_context(self._sandbox.conversation(job, limits, MAX_SECONDS))
+        self._talk = self._stack.enter_context(self._sandbox.conversation(job, limits, TRACE_TIME_LIMIT_S))
         with suppress(CannotTrace, NotPlainData):
             return TracedInSandbox(self._talk, self.known.cases)
         return None
@@ -107,7 +107,7 @@ def with_place_in_sandbox(
     found = verdict
     with suppress(Exception):  # what came back can make the code that reads it raise anything
         changed = changed_arguments(observed, behaviour(exercise, seed).expected)
-        note = "" if verdict.mistakes else NOTE
+        note = "" if verdict.mistakes else OTHER_CASES_NOTE
         found = with_place(verdict, second_run.known, second_run.traced, changed, note)
     return replace(verdict, message=found.message, hints=found.hints)
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from transformer_course.exercises import every_exercise, lesson_of
 from transformer_course.grading.tables import read_table
 
-FILE = "overrides.csv"
+OVERRIDES_FILE = "overrides.csv"
 """In the folder of results; the grader makes it, and never writes to it again."""
-TITLES = ("student", "lesson", "exercise", "points", "comment", "request")
+COLUMN_TITLES = ("student", "lesson", "exercise", "points", "comment", "request")
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Override:
 
 def make_overrides_file(out: Path) -> None:
     """Lay an empty table into a folder of results, unless one is there."""
-    if not (out / FILE).exists():
-        (out / FILE).write_text(",".join(TITLES) + "\n", "utf-8")
+    if not (out / OVERRIDES_FILE).exists():
+        (out / OVERRIDES_FILE).write_text(",".join(COLUMN_TITLES) + "\n", "utf-8")
 
 
 def read_overrides(out: Path) -> list[Override]:
@@ -49,7 +49,7 @@ def read_overrides(out: Path) -> list[Override]:
     Raises:
         ValueError: A row names no exercise that there is, or points that cannot be given for it.
     """
-    path = out / FILE
+    path = out / OVERRIDES_FILE
     if not path.exists():
         return []
     found = {}
@@ -63,7 +63,7 @@ def read_overrides(out: Path) -> list[Override]:
 
 
 def _override(row: Mapping[str, str]) -> Override:
-    student, lesson, name, points = (row.get(title, "") for title in TITLES[:4])
+    student, lesson, name, points = (row.get(title, "") for title in COLUMN_TITLES[:4])
     if not student:
         raise ValueError("no student is named")
     if name and name not in every_exercise():

@@ -22,9 +22,9 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, UNGRADED, add_own_lesson, every_exercise, remove_own_lessons
 from transformer_lab.atomic_write import atomic_write_text
 
-FOLDER = "own_exercises"
+OWN_EXERCISES_FOLDER = "own_exercises"
 """Where the files are kept in the folder of results, so that what was graded with them can be shown again."""
-SEEDS = (0, 1)
+TRIAL_SEEDS = (0, 1)
 """Seeds on which exercises are tried before anything is graded."""
 
 
@@ -76,8 +76,8 @@ class OwnExercises:
         Raises:
             OSError: It cannot be written.
         """
-        (out / FOLDER).mkdir(exist_ok=True)
-        atomic_write_text(out / FOLDER / f"{self.lesson}.py", self.source)
+        (out / OWN_EXERCISES_FOLDER).mkdir(exist_ok=True)
+        atomic_write_text(out / OWN_EXERCISES_FOLDER / f"{self.lesson}.py", self.source)
 
     @property
     def _filename(self) -> str:
@@ -106,7 +106,7 @@ def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises
         ValueError: A file holds no exercises that could be graded.
         OSError: A file cannot be read.
     """
-    kept = {file.stem: file for file in sorted((out / FOLDER).glob("*.py"))}
+    kept = {file.stem: file for file in sorted((out / OWN_EXERCISES_FOLDER).glob("*.py"))}
     return [OwnExercises.read(file) for file in {**kept, **({path.stem: path} if path else {})}.values()]
 
 
@@ -124,15 +124,15 @@ def _try(exercises: Sequence[Exercise]) -> None:
             raise ValueError(f"{exercise.name} is an exercise of the course; call it otherwise")
         if not isinstance(exercise.points, int) or exercise.points < 1:
             raise ValueError(f"the points of {exercise.name} must be a whole number above 0; got {exercise.points!r}")
-        error: Any = behaviour(exercise, SEEDS[0]).expected[0].get("error")
+        error: Any = behaviour(exercise, TRIAL_SEEDS[0]).expected[0].get("error")
         if error:
             raise ValueError(f"the reference of {exercise.name} fails: {error['type']}: {error['message']}")
-        for seed in SEEDS:
+        for seed in TRIAL_SEEDS:
             verdict = judge(exercise, seed, behaviour(exercise, seed).expected)
             if not verdict.passed:
                 raise ValueError(f"the reference of {exercise.name} does not pass: {verdict.message}")
-        first, second = (behaviour(exercise, seed).expected for seed in SEEDS)
-        if judge(exercise, SEEDS[1], first).passed or judge(exercise, SEEDS[0], second).passed:
+        first, second = (behaviour(exercise, seed).expected for seed in TRIAL_SEEDS)
+        if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(
                 f"the cases of {exercise.name} should depend on the seed: else what is shown once is known"
             )

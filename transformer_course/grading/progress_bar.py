@@ -8,7 +8,7 @@ from typing import Any
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-BAR = "{percentage:3.0f} % |{bar}| {n_fmt} of {total_fmt} students, {remaining} left"
+BAR_FORMAT = "{percentage:3.0f} % |{bar}| {n_fmt} of {total_fmt} students, {remaining} left"
 
 
 def show_progress(graded: Iterable[str], n: int) -> None:
@@ -19,7 +19,7 @@ def show_progress(graded: Iterable[str], n: int) -> None:
         n: Number of students.
     """
     with logging_redirect_tqdm(), _warnings_above_the_bar():
-        for _ in tqdm(graded, total=n, bar_format=BAR, mininterval=0, leave=False, disable=None):
+        for _ in tqdm(graded, total=n, bar_format=BAR_FORMAT, mininterval=0, leave=False, disable=None):
             pass
 
 

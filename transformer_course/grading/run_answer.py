@@ -12,7 +12,7 @@ from transformer_course.grading.answer_similarity import names_asked_for
 from transformer_course.grading.submissions import Submission
 from transformer_course.running.plain_data import pack
 from transformer_course.running.served_models import without_tables
-from transformer_course.sandbox.exit_reasons import KILLED, TOO_BUSY
+from transformer_course.sandbox.exit_reasons import BUSY_REASON, KILLED_REASONS
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 
@@ -34,8 +34,10 @@ def run_answer(
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     """Run a job, and once more if it has no result for a reason that may not be its own."""
     outcome = _run_once(sandbox, job, *packed)
-    was_killed = outcome.reason in KILLED and outcome.cost < sandbox.limits.seconds  # as without memory a system does
-    if was_killed or outcome.reason == TOO_BUSY:
+    was_killed = (
+        outcome.reason in KILLED_REASONS and outcome.cost < sandbox.limits.seconds
+    )  # as without memory a system does
+    if was_killed or outcome.reason == BUSY_REASON:
         again = _run_once(sandbox, job, *packed)
         return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
     return outcome
@@ -48,7 +50,7 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     last = records[-1] if isinstance(records, list) and records else None
     error = last.get("error") if isinstance(last, dict) else None
     if outcome.waited > sandbox.limits.seconds and isinstance(error, dict) and "computed" in error:
-        return replace(outcome, answer=None, reason=TOO_BUSY)
+        return replace(outcome, answer=None, reason=BUSY_REASON)
     return outcome
 
 

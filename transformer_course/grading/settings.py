@@ -14,9 +14,9 @@ import torch
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_lab.atomic_write import atomic_write_text
 
-FILE = "settings.json"
+SETTINGS_FILE = "settings.json"
 """Written before anything is graded, so that a grading can go on whatever it was stopped by."""
-KIND = "transformer-course grading"
+FILE_KIND = "transformer-course grading"
 """Value of ``kind`` in that file, which identifies a folder of results."""
 SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
 """What it says about how the results came about, and ``results.json`` says again."""
@@ -43,7 +43,7 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
         guards: The guards that the sandbox has, as ``confine.confine`` returns them.
     """
     return {
-        "kind": KIND,
+        "kind": FILE_KIND,
         "seed": seed,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
@@ -56,15 +56,15 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
 def write_settings(out: Path, settings: Mapping[str, Any]) -> None:
     """Keep the settings in a folder of results, which is made if it is not there."""
     out.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(out / FILE, json.dumps(dict(settings), indent=1) + "\n")
+    atomic_write_text(out / SETTINGS_FILE, json.dumps(dict(settings), indent=1) + "\n")
 
 
 def recorded_settings(out: Path) -> dict[str, Any] | None:
     """Return how the results in a folder came about; None if there are none."""
     try:
-        message = json.loads((out / FILE).read_text("utf-8"))
+        message = json.loads((out / SETTINGS_FILE).read_text("utf-8"))
         json.dumps(message, ensure_ascii=False).encode()  # half a character could not be written into any report
-        return {key: message[key] for key in SETTINGS} if message["kind"] == KIND else None
+        return {key: message[key] for key in SETTINGS} if message["kind"] == FILE_KIND else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # the last: lists in lists, without end
         return None
 

@@ -17,14 +17,14 @@ from transformer_course.grading.printable_text import printable, record_name
 from transformer_course.grading.submissions import Submission
 from transformer_lab.atomic_write import atomic_write_text
 
-FOLDER = "students"
+STUDENTS_FOLDER = "students"
 """Where the files are, in the folder of results."""
-UNSAID = {"library_calls": "remark"}
+IMPLIED_SETTINGS = {"library_calls": "remark"}
 """What holds for a setting that a record says nothing of, unless that is none."""
 
-TEXTS = ["notebook", "lesson", "problem", "digest", "sha256", "lms_id", "handed_in", "time_source", "isolation"]
-NOTEBOOK = {str: TEXTS, bool: ["marked_late"], dict: ["written"], list: ["notes", "exercises"]}
-EXERCISE = {
+TEXT_FIELDS = ["notebook", "lesson", "problem", "digest", "sha256", "lms_id", "handed_in", "time_source", "isolation"]
+NOTEBOOK_FIELDS = {str: TEXT_FIELDS, bool: ["marked_late"], dict: ["written"], list: ["notes", "exercises"]}
+EXERCISE_FIELDS = {
     str: ["exercise", "status", "message"],
     list: ["mistakes", "hints"],
     float: ["seconds"],
@@ -42,7 +42,7 @@ class Records:
     """
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
-        self._folder, self._settings = out / FOLDER, dict(settings)
+        self._folder, self._settings = out / STUDENTS_FOLDER, dict(settings)
 
     def is_up_to_date(self, student: str, submissions: Sequence[Submission]) -> bool:
         """Return whether these very notebooks of a student have been graded with these settings.
@@ -59,7 +59,7 @@ class Records:
         """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
         before, now = (_read(self._path(student)) or {}).get("settings", self._own_words), self._own_words
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        message = [(name.replace("_", " "), UNSAID.get(name, "none"), name) for name in names]
+        message = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
         return "; ".join(
             f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
             for words, unsaid, name in message
@@ -138,7 +138,7 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
     What cannot be read is left out, with a warning: its student has no points until graded again.
     """
     found = {}
-    for path in sorted((out / FOLDER).glob("*.json")):
+    for path in sorted((out / STUDENTS_FOLDER).glob("*.json")):
         if (record := _read(path)) is None:
             warnings.warn(
                 f"{path} is damaged or of an older edition, so its student is left out: grade again", stacklevel=2
@@ -224,12 +224,12 @@ def _read(path: Path) -> dict[str, Any] | None:
         settings = record.get("settings", {})  # earlier editions have none
         _check(settings, {str: [*settings]})
         for notebook in record["notebooks"]:
-            _check(notebook, NOTEBOOK)
+            _check(notebook, NOTEBOOK_FIELDS)
             later = [notebook.get("remark", ""), notebook.get("beside", ""), *notebook.get("answers", {}).values()]
             for text in (*notebook["notes"], *notebook["written"].values(), *later):
                 _check({"text": text}, {str: ["text"]})
             for exercise in notebook["exercises"]:
-                _check(exercise, EXERCISE)
+                _check(exercise, EXERCISE_FIELDS)
                 for text in (*exercise["mistakes"], *exercise["hints"], *exercise.get("remarks", ())):
                     _check({"text": text}, {str: ["text"]})
             from_dict(notebook)

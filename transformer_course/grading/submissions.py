@@ -47,10 +47,10 @@ MAX_NOTEBOOKS = 50
 MAX_LISTED = 3
 """Number of files beside the notebooks that are named."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
-A_CLASS = (
+SEVERAL_STUDENTS = (
     "This has the work of several students, and was given as one's: grade it alone, under a name that is nobody's."
 )
-SUBMITTED = "submitted"
+NBGRADER_FOLDER = "submitted"
 """The folder of a course in nbgrader that holds a folder for each student."""
 
 
@@ -122,8 +122,8 @@ def find_submissions(
             raise ValueError(f"there is no file or folder {printable(str(path))}")
         name = path.resolve().name
         if path.is_dir():
-            of_nbgrader = (path / SUBMITTED).is_dir()
-            folder = path / SUBMITTED if of_nbgrader else path
+            of_nbgrader = (path / NBGRADER_FOLDER).is_dir()
+            folder = path / NBGRADER_FOLDER if of_nbgrader else path
             files = files_below(folder, ignore, of_nbgrader=of_nbgrader)
             if is_student(name):
                 own = (replace(file, parts=(name, *file.parts)) for file in files)
@@ -154,7 +154,7 @@ def _of_one(submissions: Sequence[Submission], student: str, is_student: Callabl
 
 
 def _a_class(first: Submission) -> list[Submission]:
-    return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=A_CLASS)]
+    return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=SEVERAL_STUDENTS)]
 
 
 def _read_all(files: Iterable[SubmittedFile], parent: str) -> list[Submission]:

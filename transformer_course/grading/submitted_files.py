@@ -23,11 +23,11 @@ MAX_DIRECTORY_BYTES = 4 << 20
 """Bytes of a zip's list of contents, about 100 for each file."""
 MAX_INNER_ZIPS = 1
 """Number of zips inside each other, besides the outermost."""
-TIMESTAMP = "timestamp.txt"
+TIMESTAMP_FILE = "timestamp.txt"
 """Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
-NOT_HANDED_IN = {TIMESTAMP, "thumbs.db", "desktop.ini"}
+SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
 """Files that systems lay beside what was handed in."""
-MADE_BY_SYSTEMS = ("__MACOSX", "__pycache__")
+SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
 """Folders that systems lay there; any other name may be a learner's."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
@@ -79,9 +79,9 @@ def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool =
     def time(path: Path) -> Time:
         if of_nbgrader:
             student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
-            noted = _noted_time(folder / student / assignment / TIMESTAMP)
+            noted = _noted_time(folder / student / assignment / TIMESTAMP_FILE)
             if noted is not None:
-                return noted, TIMESTAMP
+                return noted, TIMESTAMP_FILE
         return (None, "") if is_cloned else time_of(path)
 
     for entry in entries:
@@ -125,7 +125,7 @@ def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[SubmittedF
         yield one_file(path, parts, time)
     elif suffix == ".zip" and not path.is_symlink() and path.is_file():
         yield from files_in_zip(path, (*parts[:-1], path.stem), time)
-    elif path.name.lower() not in NOT_HANDED_IN:
+    elif path.name.lower() not in SYSTEM_FILES:
         yield SubmittedFile(path, parts, bytes, *time, problem=_no_notebook(path.name), is_notebook=False)
 
 
@@ -221,7 +221,7 @@ def _entries(
     for info in archive.infolist():
         name = PurePosixPath(info.filename.replace("\\", "/"))
         inner = name.parts
-        if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in NOT_HANDED_IN:
+        if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in SYSTEM_FILES:
             continue
         problem = _problem_of(info, name)
         if inner in observed:
@@ -329,7 +329,7 @@ def _read_at_most(file: IO[bytes], most: int) -> bytes:
 
 
 def _is_hidden(name: str) -> bool:
-    return name.startswith(".") or name in MADE_BY_SYSTEMS
+    return name.startswith(".") or name in SYSTEM_FOLDERS
 
 
 def _is_same(path: Path, other: Path | None) -> bool:

@@ -35,24 +35,24 @@ from transformer_course.grading.run_answer import run_answer
 from transformer_course.grading.submissions import Submission
 from transformer_course.sandbox.container import Container
 from transformer_course.sandbox.exit_reasons import explain_exit
-from transformer_course.sandbox.interpreter import START_TIMEOUT, SandboxError
+from transformer_course.sandbox.interpreter import START_TIMEOUT_S, SandboxError
 from transformer_course.sandbox.linux.process_times import cpu_seconds
-from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_SECONDS, Limits
+from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_TIMEOUT_S, Limits
 from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
 
-REFERENCE_SECONDS = 120.0
+REFERENCE_TIMEOUT_S = 120.0
 """Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
-JUDGE_SECONDS = 30.0
+JUDGE_TIMEOUT_S = 30.0
 """Time in which an answer must be judged; what honest answers take is below a second.
 
 Where other programs have the processors, it gets up to ``CLOCK_FACTOR`` times as long.
 """
-JUDGE_MB = 2048
+JUDGE_MEMORY_MB = 2048
 """Memory that reading and judging an answer may take."""
-GARBAGE = 20_000
+GC_THRESHOLD = 20_000
 """So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
 time."""
-DYING_SECONDS = 0.5
+EXIT_TIMEOUT_S = 0.5
 """Time in which a process that has closed its pipe has ended."""
 
 
@@ -110,7 +110,7 @@ class Worker:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         with contextlib.suppress(OSError):
             self._connection.send(None)
-            self._process.join(START_TIMEOUT if error is None else 0.0)
+            self._process.join(START_TIMEOUT_S if error is None else 0.0)
         self._end()
 
     def assess(self, task: Task) -> GradedExercise:
@@ -126,7 +126,9 @@ class Worker:
             try:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
-                seconds = judged = self._receive(2 * task.limits.killed_after + SUPERVISOR_SECONDS)  # it may run twice
+                seconds = judged = self._receive(
+                    2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S
+                )  # it may run twice
                 if not isinstance(seconds, str):
                     judged = self._receive_judged()
                 if not isinstance(judged, str):
@@ -135,7 +137,7 @@ class Worker:
                 raise
             except (EOFError, OSError, TimeoutError):
                 judged = None
-            self._process.join(DYING_SECONDS)
+            self._process.join(EXIT_TIMEOUT_S)
             was_killed = self._process.exitcode == -signal.SIGKILL
             self._end()
             if self._is_killed:
@@ -150,9 +152,9 @@ class Worker:
         return GradedExercise(exercise, verdict, displayed, cost=displayed if was_killed else seconds)
 
     def _wait_for_reference(self, name: str) -> None:
-        if not self._connection.poll(REFERENCE_SECONDS):
+        if not self._connection.poll(REFERENCE_TIMEOUT_S):
             self._end()
-            late = f"the course's own answer to {name} is not ready after {REFERENCE_SECONDS:g} s"
+            late = f"the course's own answer to {name} is not ready after {REFERENCE_TIMEOUT_S:g} s"
             raise SandboxError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
         self._connection.recv()
 
@@ -192,7 +194,7 @@ class Worker:
     def _receive_guards(self) -> dict[str, Any] | str:
         """Return the guards of the sandbox, or why it does not start."""
         try:
-            ready: dict[str, Any] | str = self._receive(START_TIMEOUT)
+            ready: dict[str, Any] | str = self._receive(START_TIMEOUT_S)
         except (EOFError, TimeoutError):
             return f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
         return ready
@@ -214,9 +216,9 @@ class Worker:
         begun = _computed(self._process.pid)
         for is_last in (False, False, True):
             try:
-                return self._receive(JUDGE_SECONDS)
+                return self._receive(JUDGE_TIMEOUT_S)
             except TimeoutError:
-                if is_last or _computed(self._process.pid) - begun >= JUDGE_SECONDS / CLOCK_FACTOR:
+                if is_last or _computed(self._process.pid) - begun >= JUDGE_TIMEOUT_S / CLOCK_FACTOR:
                     raise
 
     def _receive(self, seconds: float) -> Any:
@@ -302,7 +304,7 @@ def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] 
         if sandbox.folder is None:
             sandbox.start()
         every_exercise()  # a sandbox takes as long to start; and later, imports would count as an answer's time
-        gc.set_threshold(GARBAGE)
+        gc.set_threshold(GC_THRESHOLD)
         with sandbox:
             connection.send(sandbox.guards)
             with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):  # the grader ends
@@ -315,7 +317,7 @@ def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] 
 def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
     sandbox.limits = task.limits
-    with limited_memory(JUDGE_MB):
+    with limited_memory(JUDGE_MEMORY_MB):
         _ = behaviour(exercise, task.seed).expected  # first, so that its time is not that of the answer
         connection.send(None)
         job, outcome = run_answer(task.submission, exercise, sandbox, task.seed)

@@ -15,15 +15,15 @@ from transformer_course.grading.printable_text import without_control_codes
 from transformer_course.grading.tables import as_csv, read_table
 from transformer_lab.atomic_write import atomic_write_text
 
-SHEET = "written_answers.csv"
+ANSWERS_FILE = "written_answers.csv"
 """In the folder of results; the instructor fills in the columns points and comment."""
-RUBRIC = "rubric.csv"
+RUBRIC_FILE = "rubric.csv"
 """In the folder of results, if the instructor puts it there: a row with question, of and rubric for each question."""
-TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
-PREFIX = "written-"
-UNSAFE = re.compile(r"[^\w .-]+")
+COLUMN_TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
+CELL_ID_PREFIX = "written-"
+UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")
 """What the name of a question cannot have; students can change it, and it stands in tables and headings."""
-MAX_LENGTH = 20_000
+MAX_ANSWER_LENGTH = 20_000
 """Number of characters of an answer that are kept."""
 CHANGED_NOTE = "The answer has changed since it was marked."
 Key = tuple[str, str, str]
@@ -83,12 +83,16 @@ def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
     source = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
     tags, marks = metadata.get("tags"), metadata.get("nbgrader")
     names = [cell.get("id"), metadata.get("id"), *(tags if isinstance(tags, list) else [])]
-    named = [name.removeprefix(PREFIX) for name in names if isinstance(name, str) and name.startswith(PREFIX)]
+    named = [
+        name.removeprefix(CELL_ID_PREFIX) for name in names if isinstance(name, str) and name.startswith(CELL_ID_PREFIX)
+    ]
     if not named and isinstance(marks, Mapping) and marks.get("grade") is True and marks.get("solution") is True:
         named = [str(marks.get("grade_id", cell.get("id")))]
     if not named:
         return None
-    return UNSAFE.sub("_", named[0][:100]).strip("_- ") or "question", without_control_codes(source[:MAX_LENGTH])
+    return UNSAFE_CHARACTERS.sub("_", named[0][:100]).strip("_- ") or "question", without_control_codes(
+        source[:MAX_ANSWER_LENGTH]
+    )
 
 
 def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
@@ -98,8 +102,8 @@ def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
         ValueError: Points are no number, or more than there are.
         OSError: The sheet or the rubric cannot be read.
     """
-    rows, rubric = read_table(out / SHEET) if (out / SHEET).exists() else [], read_rubric(out)
-    answers = [_answer(row, rubric, f"{out / SHEET}, line {row['line']}") for row in rows]
+    rows, rubric = read_table(out / ANSWERS_FILE) if (out / ANSWERS_FILE).exists() else [], read_rubric(out)
+    answers = [_answer(row, rubric, f"{out / ANSWERS_FILE}, line {row['line']}") for row in rows]
     return {one.key: one for one in answers}
 
 
@@ -129,10 +133,10 @@ def read_rubric(out: Path) -> dict[str, Criteria]:
         ValueError: A maximum is no number.
         OSError: The file cannot be read.
     """
-    path = out / RUBRIC
+    path = out / RUBRIC_FILE
     rows = read_table(path) if path.exists() else []
     return {
-        row.get("question", "").removeprefix(PREFIX): Criteria(
+        row.get("question", "").removeprefix(CELL_ID_PREFIX): Criteria(
             _number(row.get("of", ""), "of", math.inf, f"{path}, line {row['line']}"), row.get("rubric", "")
         )
         for row in rows
@@ -164,9 +168,9 @@ def write_sheet(out: Path, answers: Iterable[WrittenAnswer], marks: Mapping[Key,
         OSError: The sheet cannot be written.
     """
     rows = {**marks, **{one.key: one for one in answers}}
-    table = [{title: _cell(getattr(rows[key], title)) for title in TITLES} for key in sorted(rows)]
+    table = [{title: _cell(getattr(rows[key], title)) for title in COLUMN_TITLES} for key in sorted(rows)]
     if table:
-        atomic_write_text(out / SHEET, as_csv(table))
+        atomic_write_text(out / ANSWERS_FILE, as_csv(table))
 
 
 def _cell(message: str | float | None) -> str | float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from transformer_course.checking.message_panel import Panel
-from transformer_course.grading.written_answers import SHEET, WrittenAnswer
+from transformer_course.grading.written_answers import ANSWERS_FILE, WrittenAnswer
 from transformer_course.templates import render
 
 
@@ -13,7 +13,7 @@ def written_answers_page(answers: Sequence[WrittenAnswer]) -> str:
     in_order = sorted(answers, key=lambda one: one.key)
     groups = groupby(in_order, lambda one: (one.lesson, one.question))
     questions = [(question, list(group)) for question, group in groups]
-    return render(__package__, "written_answers.html", questions=questions, sheet=SHEET, mark=mark, Panel=Panel)
+    return render(__package__, "written_answers.html", questions=questions, sheet=ANSWERS_FILE, mark=mark, Panel=Panel)
 
 
 def mark(one: WrittenAnswer) -> str:

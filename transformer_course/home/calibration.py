@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from transformer_course.workspace.progress import Prediction
 
-GROUPS = ((0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
+CONFIDENCE_RANGES = ((0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
 """How sure one was, from and below: what is under 60 % is a guess."""
 WIDTH, HEIGHT, LEFT, BOTTOM = 350, 230, 62, 44
 
@@ -15,7 +15,7 @@ def calibration(predictions: Sequence[Prediction]) -> list[tuple[float, float, i
     What was close counts half.
     """
     groups = []
-    for low, high in GROUPS:
+    for low, high in CONFIDENCE_RANGES:
         sure = [(p.sure, p.answer) for p in predictions if p.sure is not None and low <= p.sure < high]
         if sure:
             right = sum({"right": 1.0, "close": 0.5}.get(answer, 0.0) for _, answer in sure)

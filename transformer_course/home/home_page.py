@@ -16,7 +16,7 @@ from transformer_course.home.calibration import calibration_plot, in_a_sentence
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.templates import render
 
-MAP = Path(__file__).with_name("lesson_map.svg")
+MAP_FILE = Path(__file__).with_name("lesson_map.svg")
 COLLECTED_PAGES = {
     "glossary": "Glossary: every term of the field, with its lesson",
     "page_to_keep": "The page to keep: the whole course on one sheet",
@@ -58,7 +58,7 @@ def home_page(home: Home, base_url: str, exports: str) -> str:
 @cache
 def stored_map() -> str:
     """Return the map as it is stored, in which no lesson has a state."""
-    return MAP.read_text(encoding="utf-8")
+    return MAP_FILE.read_text(encoding="utf-8")
 
 
 def state_of(lesson: LessonState) -> str:

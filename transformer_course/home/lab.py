@@ -7,14 +7,14 @@ from pathlib import Path
 
 from transformer_course.workspace.working_copies import copy_lessons, published_lessons, working_copy
 
-EXTENSIONS = Path(__file__).with_name("labextensions")
+EXTENSIONS_FOLDER = Path(__file__).with_name("labextensions")
 """Where JupyterLab finds the panel."""
-SETTINGS = Path(__file__).with_name("settings")
+SETTINGS_FOLDER = Path(__file__).with_name("settings")
 """Where JupyterLab finds other defaults than its own; what a learner has set goes before them."""
-SERVER = "transformer_course.home.server"
-NOT_NEEDED = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
+SERVER_EXTENSION = "transformer_course.home.server"
+DISABLED_EXTENSIONS = ("jupyter_lsp", "jupyterlab_jupytext", "notebook_shim")
 """Server extensions that other packages bring along: no lesson needs them, and each delays the start."""
-NOT_LOADED = ("httpx._main", "isoduration")
+SKIPPED_MODULES = ("httpx._main", "isoduration")
 """Optional parts of other packages, a command line and a format of dates, that would take a seventh of the start."""
 
 
@@ -37,7 +37,7 @@ def open_lab(arguments: Sequence[str]) -> None:
         advice = "Name another one for your lessons: transformer-course lab --folder FOLDER"
         raise ValueError(f"{folder} cannot be written to: {error.strerror}. {advice}") from error
     print("\n".join([*lines, f"Your lessons are in {folder}."]), flush=True)
-    sys.modules |= dict.fromkeys(NOT_LOADED)  # type: ignore[arg-type]  # None: as if it were not installed
+    sys.modules |= dict.fromkeys(SKIPPED_MODULES)  # type: ignore[arg-type]  # None: as if it were not installed
     for address in running_labs(folder):
         print(f"They are open already, at {address}: work in one of the two.", flush=True)
     os.environ |= {  # the lessons' kernels inherit them
@@ -45,13 +45,15 @@ def open_lab(arguments: Sequence[str]) -> None:
         "TRANSFORMER_LAB_PARTS": os.environ.get("TRANSFORMER_LAB_PARTS") or str(folder / "parts"),
         "TRANSFORMER_LAB_LIVE": "1",  # somebody looks on, and our panel answers buttons
         "OMP_NUM_THREADS": "1",
-        "JUPYTER_CONFIG_PATH": os.pathsep.join(filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS)])),
+        "JUPYTER_CONFIG_PATH": os.pathsep.join(
+            filter(None, [os.environ.get("JUPYTER_CONFIG_PATH"), str(SETTINGS_FOLDER)])
+        ),
     }
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    extensions = {SERVER: True, **dict.fromkeys(NOT_NEEDED, False)}
+    extensions = {SERVER_EXTENSION: True, **dict.fromkeys(DISABLED_EXTENSIONS, False)}
     home = [
         *(f"--ServerApp.jpserver_extensions={name}={is_on}" for name, is_on in extensions.items()),
-        f"--LabApp.extra_labextensions_path={EXTENSIONS}",
+        f"--LabApp.extra_labextensions_path={EXTENSIONS_FOLDER}",
         "--LabApp.extension_manager=readonly",  # the other one loads a client for PyPI
     ]
 

@@ -11,7 +11,7 @@ from html import escape
 from math import dist
 from pathlib import Path
 
-from transformer_course.diagrams.architecture import LAST, SMALL, thumbnail
+from transformer_course.diagrams.architecture import LAST_LESSON, SMALL_FONT_PT, thumbnail
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
@@ -32,7 +32,7 @@ from transformer_course.diagrams.elements import (
 from transformer_course.exercises import LESSONS
 from transformer_course.lesson_order import place
 
-FILE = Path(__file__).with_name("lesson_map.svg")
+MAP_FILE = Path(__file__).with_name("lesson_map.svg")
 BEFORE = {"primer": "primer", "00_bottleneck": "before attention"}
 AFTER = {
     "tokenizers": "tokenizers",
@@ -53,15 +53,15 @@ BADGE_RADIUS = 0.078
 
 def draw() -> tuple[Diagram, dict[Area, str]]:
     """Return the map as a diagram, and the lesson that each box and frame belongs to."""
-    d, homes = thumbnail(LAST)
+    d, homes = thumbnail(LAST_LESSON)
     by_number = {int(name[:2]): name for name in LESSONS if name[0].isdigit()}
     lessons: dict[Area, str] = {area: by_number[number] for area, number in homes.items()}
     whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
     for names, y in ((BEFORE, whole.y1 + 0.36), (AFTER, whole.y0 - 0.36)):
         x, before = whole.x0, None
         for name, title in names.items():
-            width = text_width(title, SMALL + 0.5) + 0.22
-            box = d.box(title, (x + width / 2, y), GREY, width=width, height=0.28, size=SMALL + 0.5)
+            width = text_width(title, SMALL_FONT_PT + 0.5) + 0.22
+            box = d.box(title, (x + width / 2, y), GREY, width=width, height=0.28, size=SMALL_FONT_PT + 0.5)
             if before is not None:
                 d.arrow(before, box)
             lessons[box] = name
@@ -171,4 +171,4 @@ def labels_of(d: Diagram, frame: Frame) -> list[Label]:
 
 
 if __name__ == "__main__":
-    FILE.write_text(Picture(*draw()).svg(), encoding="utf-8")
+    MAP_FILE.write_text(Picture(*draw()).svg(), encoding="utf-8")

@@ -9,10 +9,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.home.reading_time import EVERYTHING, minutes_to_read, promised_minutes
+from transformer_course.home.reading_time import TOTAL_TIME_LABEL, minutes_to_read, promised_minutes
 from transformer_course.lesson_order import UNNUMBERED, place
 
-STRETCH = "★"
+STRETCH_MARK = "★"
 """What the heading of a stretch exercise begins with."""
 
 
@@ -72,10 +72,10 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
         if found := cell.cell_type == "markdown" and re.findall(r"^#+ (?!Exercise:)(.+)$", cell.source, re.MULTILINE):
             heading = found[-1]
         if "exercise" in cell.metadata.get("tags", []):
-            (stretch if heading.startswith(STRETCH) else core).append(cell.id)
+            (stretch if heading.startswith(STRETCH_MARK) else core).append(cell.id)
     minutes = [minutes_to_read([cell], {*core, *stretch}) for cell in book.cells]
     solving = promised_minutes(book, "Exercises") or 0
-    pace = ((promised_minutes(book, EVERYTHING) or solving + sum(minutes)) - solving) / sum(minutes)
+    pace = ((promised_minutes(book, TOTAL_TIME_LABEL) or solving + sum(minutes)) - solving) / sum(minutes)
     left = [*accumulate((pace * each for each in reversed(minutes)), initial=0.0)][::-1]
     return Outline(
         name,

@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 WORDS_PER_MINUTE = 120
 """Text with formulas is read at half the speed of a novel."""
 CODE_LINES_PER_MINUTE = 15
-EVERYTHING = "With all predictions, runs and questions"
+TOTAL_TIME_LABEL = "With all predictions, runs and questions"
 """What a lesson calls the whole of it."""
 
 
@@ -17,13 +17,13 @@ def promised_minutes(lesson: NotebookNode, what: str) -> int | None:
 
     Args:
         lesson: The lesson.
-        what: ``Reading``, ``Exercises`` or ``EVERYTHING``.
+        what: ``Reading``, ``Exercises`` or ``TOTAL_TIME_LABEL``.
 
     Returns:
         The minutes; None if it promises none.
     """
     text = " ".join(lesson.cells[0].source.split())
-    found = re.search(rf"{what}: {'about ' * (what == EVERYTHING)}(\d+) minutes", text)
+    found = re.search(rf"{what}: {'about ' * (what == TOTAL_TIME_LABEL)}(\d+) minutes", text)
     return int(found[1]) if found else None
 
 

@@ -19,8 +19,8 @@ from transformer_course.home.lesson_outline import Outline, read_outlines
 from transformer_course.home.saved_views import keep_pictures
 from transformer_course.workspace.working_copies import published_lessons, working_copy
 
-ADDRESS = "transformer-course"
-FILES = "lab/extensions/transformer-course-home/static"
+URL_PREFIX = "transformer-course"
+STATIC_URL = "lab/extensions/transformer-course-home/static"
 """Where JupyterLab serves the panel's files."""
 HEAD = """
 <link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/notebooks.css">
@@ -36,10 +36,10 @@ def _load_jupyter_server_extension(app: Any) -> None:
     base_url = app.web_app.settings["base_url"]
     handlers = {"home": HomeHandler, "model": ModelHandler, "progress.csv": CsvHandler, "progress.json": JsonHandler}
     app.web_app.add_handlers(
-        ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
+        ".*$", [(url_path_join(base_url, URL_PREFIX, name), handler) for name, handler in handlers.items()]
     )
     app.contents_manager.register_pre_save_hook(keep_pictures)
-    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, FILES)), app.log)
+    ask_early(app.web_app.settings["lab_jinja2_env"], HEAD.format(files=url_path_join(base_url, STATIC_URL)), app.log)
     outlines()  # now, and not while the browser waits for the page
 
 
@@ -101,7 +101,7 @@ class HomeHandler(StateHandler):
 
     def written(self, home: Home) -> str:
         """Return the page."""
-        return home_page(home, self.base_url, f"{url_path_join(self.base_url, ADDRESS)}/")
+        return home_page(home, self.base_url, f"{url_path_join(self.base_url, URL_PREFIX)}/")
 
 
 class ModelHandler(StateHandler):

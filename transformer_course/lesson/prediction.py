@@ -13,13 +13,13 @@ Choices = Sequence[float] | Mapping[str, float]
 """Numbers to choose from, or words with the number that each stands for."""
 Answer = Literal["right", "close", "wrong"]
 
-NEAR = 0.05
+RIGHT_WITHIN_FRACTION = 0.05
 """A number is right within this fraction of the measured one, or of itself where it is smaller."""
-NEAR_COUNT = 0.02
+RIGHT_COUNT_WITHIN_FRACTION = 0.02
 """A round figure for a count is right within this fraction."""
-CLOSE, CLOSE_DECIMAL = 0.1, 0.15
+CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
 """A number is close if it is less than this fraction away: a whole number, and one with decimals."""
-TINY, SMALL = 0.0005, 0.005
+MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005
 """Numbers smaller in size count as 0, and as close to 0."""
 
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
@@ -199,7 +199,9 @@ def _judge_numbers(prediction: float, measured: float) -> Answer:
     if isinstance(measured, float) and 0 < measured <= 1 < prediction <= 100:
         return _judge_apart(prediction / 100, measured)
     if isinstance(measured, int) and float(prediction).is_integer():
-        return _judge_apart(prediction, measured, NEAR_COUNT) if _is_round_figure(prediction) else "wrong"
+        return (
+            _judge_apart(prediction, measured, RIGHT_COUNT_WITHIN_FRACTION) if _is_round_figure(prediction) else "wrong"
+        )
     return _judge_apart(prediction, measured)
 
 
@@ -207,16 +209,20 @@ def _is_round_figure(number: float) -> bool:
     return abs(number) >= 20 and number % 10 == 0 and len(str(abs(int(number))).rstrip("0")) <= 2
 
 
-def _judge_apart(prediction: float, measured: float, near: float = NEAR) -> Answer:
+def _judge_apart(prediction: float, measured: float, near: float = RIGHT_WITHIN_FRACTION) -> Answer:
     apart, smaller = abs(prediction - measured), min(abs(prediction), abs(measured))
-    if smaller < TINY:
+    if smaller < MAX_SIZE_OF_ZERO:
         larger = max(abs(prediction), abs(measured))
-        return "right" if larger < TINY else "close" if larger < SMALL else "wrong"
+        return "right" if larger < MAX_SIZE_OF_ZERO else "close" if larger < MAX_SIZE_NEAR_ZERO else "wrong"
     has_decimals = not float(prediction).is_integer()
     rounds_to_it = has_decimals and apart <= 0.5001 * 10 ** -_decimals(prediction)
     if rounds_to_it or apart <= 1.0001 * near * smaller:  # room for rounding
         return "right"
-    return "close" if apart < (CLOSE_DECIMAL if has_decimals else CLOSE) * smaller else "wrong"
+    return (
+        "close"
+        if apart < (CLOSE_DECIMAL_WITHIN_FRACTION if has_decimals else CLOSE_WITHIN_FRACTION) * smaller
+        else "wrong"
+    )
 
 
 def _decimals(number: float) -> int:

@@ -9,7 +9,7 @@ from transformer_course.lesson.prediction import Answer
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import Prediction, read_progress, record_prediction
 
-SURE = 0.9
+MIN_SURE_CONFIDENCE = 0.9
 """Who is at least this sure, and wrong, is told so."""
 
 
@@ -56,8 +56,8 @@ class PredictionsMade:
         said = f"Right in {answers['right']} of {len(made)}"
         said += f", close in {answers['close']}." if answers["close"] else "."
         if any(prediction.sure is not None for prediction in made):
-            sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= SURE for p in made)
-            said += f" Sure ({SURE:.0%} or more) and wrong: {sure}."
+            sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= MIN_SURE_CONFIDENCE for p in made)
+            said += f" Sure ({MIN_SURE_CONFIDENCE:.0%} or more) and wrong: {sure}."
         else:
             said += ' Say how sure you are, too, `prediction = 4, "80 %"`, and the home page shows whether you know it.'
         if len(made) < len(self.made):

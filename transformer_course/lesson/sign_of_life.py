@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-SILENT_SECONDS = 2.0
+SILENT_S = 2.0
 """Most checks take less, and show nothing but their verdict."""
 
 
@@ -26,7 +26,7 @@ def sign_of_life(limit: float) -> Iterator[None]:
     begun, has_ended, handle = time.monotonic(), threading.Event(), DisplayHandle()
 
     def tell() -> None:
-        if has_ended.wait(SILENT_SECONDS):
+        if has_ended.wait(SILENT_S):
             return
         said = f"Your code is running. If it has not ended {limit:.0f} seconds after its start, it is stopped."
         handle.display({"text/plain": said}, raw=True)
@@ -42,4 +42,4 @@ def sign_of_life(limit: float) -> Iterator[None]:
     finally:
         has_ended.set()
         if thread.ident is not None:
-            thread.join(SILENT_SECONDS)  # so that it does not speak after the verdict
+            thread.join(SILENT_S)  # so that it does not speak after the verdict

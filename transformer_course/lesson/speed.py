@@ -15,13 +15,13 @@ from transformer_course.running.time_limit import Stopwatch
 
 MAX_SLOWDOWN = 5.0
 """Lessons need not train with a right answer that takes more times as long as the reference."""
-MARGIN = 1.5
+SLOWDOWN_MARGIN = 1.5
 """An attempt is called slow only where it takes this many times as long as ``MAX_SLOWDOWN`` allows."""
 MAX_TIMINGS = 5
 """Number of times that both are timed at most."""
-MAX_SECONDS = 1.0
+MAX_TIMING_S = 1.0
 """Processor time after which neither is timed again; each is timed once at least."""
-TICK = 1 / 64 if os.name == "nt" else 1e-9
+CLOCK_TICK_S = 1 / 64 if os.name == "nt" else 1e-9
 """Seconds in which processor time is counted: what takes less may take none."""
 
 
@@ -41,18 +41,18 @@ def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: floa
     best_of_reference = math.inf
     stopwatch = Stopwatch()
     for timing in range(MAX_TIMINGS):
-        best_of_reference = min(best_of_reference, max(_time(reference, case, limit), TICK))
+        best_of_reference = min(best_of_reference, max(_time(reference, case, limit), CLOCK_TICK_S))
         best = min(best, _time(attempt, case, limit))
         is_fast = best <= MAX_SLOWDOWN * best_of_reference
-        is_slow_beyond_doubt = best > 10 * MARGIN * MAX_SLOWDOWN * best_of_reference
-        if (timing > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > MAX_SECONDS:
+        is_slow_beyond_doubt = best > 10 * SLOWDOWN_MARGIN * MAX_SLOWDOWN * best_of_reference
+        if (timing > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > MAX_TIMING_S:
             break
     return best / best_of_reference
 
 
 def is_slow(times: float) -> bool:
     """Return whether an attempt that takes this many times as long as the reference is slow for sure."""
-    return times > MARGIN * MAX_SLOWDOWN
+    return times > SLOWDOWN_MARGIN * MAX_SLOWDOWN
 
 
 def _time(function: Any, case: Case, limit: float) -> float:

@@ -38,7 +38,7 @@ from transformer_course.running.time_limit import TookTooLong, time_limit
 from transformer_course.running.trace import MAX_RUNS, Expression, Trace, TracedAttempt, ValueSequence
 from transformer_course.steps import InSteps, Variant, needs
 
-MAX_SECONDS = 10.0
+SEARCH_TIME_LIMIT_S = 10.0
 """Seconds after which the search is given up. What it finds must not depend on the machine, so ``MAX_RUNS`` ends it
 long before; only an answer that computes for very long meets this clock."""
 MAX_LINE_LENGTH = 80
@@ -118,7 +118,7 @@ def with_place(
     is_changed = CHANGES_ARGUMENT in verdict.mistakes
     named = known.named(verdict.mistakes, verdict.message)
     try:
-        with restored_globals(), in_isolation(), time_limit(MAX_SECONDS):
+        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S):
             search = _Search(known, traced)
             if verdict.status == "mistake":
                 return _with_line(verdict, search, named, changed if is_changed else ())
@@ -155,7 +155,7 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
 def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
     """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
     try:
-        with restored_globals(), in_isolation(), time_limit(MAX_SECONDS):
+        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S):
             return _Search(known, traced).place()
     except TookTooLong:
         return None
@@ -283,7 +283,7 @@ class _Search:
         if others:
             report.append(f"The same goes for {_where(others[0])}.")
         elif self._mends_large(lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)):
-            report.append(THE_REST)
+            report.append(REST_IS_RIGHT)
         return Place(first, " ".join(report), _hints_on_dtype(first, should))
 
     def _of_steps(self) -> Place | None:
@@ -625,7 +625,7 @@ _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.ne
 _READS = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)|self\.\w+(?:\.m?T)?")
 """An expression that reads a size, or what a constructor has made: many sizes are equal, so that another one mends all
 proves little, and what is wrong with an attribute is wrong where it is made."""
-THE_REST = "Put that right, and the rest of your code gives the right output."
+REST_IS_RIGHT = "Put that right, and the rest of your code gives the right output."
 
 
 def _in_words(
@@ -676,7 +676,7 @@ def _in_words(
     if is_wrong_after:
         report.append("Something after it is wrong, too.")
     elif is_all:
-        report.append(THE_REST)
+        report.append(REST_IS_RIGHT)
     if before:
         report.append(f"Line {before[0].line} gives {before[1]}, as it should.")
     return " ".join(report)

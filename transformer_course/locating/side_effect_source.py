@@ -16,7 +16,7 @@ from transformer_course.checking.tolerance import distance
 from transformer_course.running.plain_data import same
 from transformer_course.running.trace import Expression, Trace, ValueSequence
 
-WRITING = ("Call", "Assign", "AugAssign")
+WRITING_NODES = ("Call", "Assign", "AugAssign")
 """Kinds of expressions and statements that can write into a tensor."""
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
 """Errors that shapes may explain."""
@@ -44,7 +44,9 @@ def first_write(
     for number, name in trace.writes:
         if name in names:
             expression = expressions[number]
-            return (expression, name) if expression.kind in WRITING else None  # else a statement that is not watched
+            return (
+                (expression, name) if expression.kind in WRITING_NODES else None
+            )  # else a statement that is not watched
     return None
 
 

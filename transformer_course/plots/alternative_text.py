@@ -19,9 +19,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Polygon
 from matplotlib.text import Text
 
-MAX_TOLD_ROWS = 16
+MAX_DESCRIBED_ROWS = 16
 """Maximum number of rows of a map for which each is told."""
-MAX_TOLD_BARS = 12
+MAX_DESCRIBED_BARS = 12
 """Maximum number of bars of a colour for which each is told."""
 
 
@@ -111,7 +111,7 @@ def _of_bars(bars: BarContainer, ax: Axes) -> str:
     level = bars.orientation == "horizontal"
     heights = [float(bar.get_width() if level else bar.get_height()) for bar in bars]
     named = "" if str(bars.get_label()).startswith("_") else f"{bars.get_label()}: "
-    if len(heights) > MAX_TOLD_BARS:
+    if len(heights) > MAX_DESCRIBED_BARS:
         least, largest = _digits(min(heights), max(heights))
         return f"{named}{len(heights)} bars, between {least} and {largest}"
     names = _names((ax.yaxis if level else ax.xaxis).get_ticklabels(), [str(i) for i in range(len(heights))])
@@ -133,7 +133,7 @@ def _of_map(image: AxesImage, ax: Axes) -> str:
     cells = np.asarray(image.get_array(), dtype=float)
     rows = _names(ax.get_yticklabels(), [f"row {i}" for i in range(cells.shape[0])])
     columns = _names(ax.get_xticklabels(), [str(i) for i in range(cells.shape[1])])
-    if cells.shape[0] > MAX_TOLD_ROWS:
+    if cells.shape[0] > MAX_DESCRIBED_ROWS:
         least, largest, mean = _digits(cells.min(), cells.max(), cells.mean())
         return f"values between {least} and {largest}, mean {mean}"
     is_mask = set(np.unique(cells)) <= {0.0, 1.0}

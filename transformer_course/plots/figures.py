@@ -34,15 +34,15 @@ STYLES = [(COLOURS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
 """Sixteen lines that all look different, neighbours both by colour and by dashes."""
 MAX_LABELLED_CELLS = 12
 """Maximum number of cells a side for which each cell shows its number."""
-MAX_HORIZONTAL_NAME = 6
+MAX_HORIZONTAL_NAME_LENGTH = 6
 """Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
 MIN_PRINTED_WEIGHT = 0.05
 """Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
-ROUNDING = 1e-5
+ROUNDING_TOLERANCE = 1e-5
 """By how much weights may be below 0 or above 1, as those of a softmax are that was not computed exactly."""
 MAX_BORDERED_CELLS = 40
 """Maximum number of cells a side for which a mask has borders around its cells."""
-KEY, QUERY = "key (column)", "query (row)"
+KEY_LABEL, QUERY_LABEL = "key (column)", "query (row)"
 
 
 def weights(
@@ -50,8 +50,8 @@ def weights(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
-    xlabel: str = KEY,
-    ylabel: str = QUERY,
+    xlabel: str = KEY_LABEL,
+    ylabel: str = QUERY_LABEL,
 ) -> Axes:
     """Draw attention weights as a map from 0 (dark) to 1 (bright).
 
@@ -85,8 +85,8 @@ def heads(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     axes: Sequence[Axes] | None = None,
-    xlabel: str = KEY,
-    ylabel: str = QUERY,
+    xlabel: str = KEY_LABEL,
+    ylabel: str = QUERY_LABEL,
 ) -> list[Axes]:
     """Draw the weights of several heads side by side, in the colours of ``weights`` but without numbers.
 
@@ -122,8 +122,8 @@ def mask(
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
     message: tuple[str, str] = ("hidden", "may attend"),
-    xlabel: str = KEY,
-    ylabel: str = QUERY,
+    xlabel: str = KEY_LABEL,
+    ylabel: str = QUERY_LABEL,
 ) -> Axes:
     """Draw a mask: bright where a query may attend to a key, dark where it may not.
 
@@ -237,7 +237,7 @@ def _map(
     n_query, n_key = cells.shape
     if not cells.numel():
         raise ValueError(f"there is nothing to draw; got n_query={n_query}, n_key={n_key}")
-    if not (cells.min() >= -ROUNDING and cells.max() <= 1 + ROUNDING):
+    if not (cells.min() >= -ROUNDING_TOLERANCE and cells.max() <= 1 + ROUNDING_TOLERANCE):
         raise ValueError(f"weights must be between 0 and 1; got {cells.min():g} to {cells.max():g}")
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
@@ -250,7 +250,7 @@ def _map(
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         else:
             axis.set_ticks(range(len(names)), names)
-    if keys and max(map(len, keys)) > MAX_HORIZONTAL_NAME:
+    if keys and max(map(len, keys)) > MAX_HORIZONTAL_NAME_LENGTH:
         ax.tick_params(axis="x", rotation=90)
     return image
 

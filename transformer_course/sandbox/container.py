@@ -15,14 +15,14 @@ from pathlib import Path
 
 from transformer_course.sandbox.resource_limits import Limits
 
-TOOLS = ("podman", "docker")
+CONTAINER_TOOLS = ("podman", "docker")
 IMAGE = "transformer-course-sandbox"
 PACKAGES = (
     "beartype", "huggingface-hub", "jaxtyping", "matplotlib", "numpy", "pandas", "pillow", "sacrebleu", "safetensors",
     "sentencepiece", "tokenizers", "torch", "tqdm",
 )  # fmt: skip
 """What the sandboxed packages and the library import."""
-OWN_PROCESSES, OWN_MB = 64, 2048
+OVERHEAD_PROCESSES, OVERHEAD_MB = 64, 2048
 """What Python, torch, the fork server and a supervisor take, on top of what a job may."""
 
 
@@ -31,7 +31,7 @@ class Container:
     """How to start containers.
 
     Args:
-        tool: One of ``TOOLS``.
+        tool: One of ``CONTAINER_TOOLS``.
         image: The image to start; if there is none of this name, it is built.
 
     Raises:
@@ -42,8 +42,8 @@ class Container:
     image: str = IMAGE
 
     def __post_init__(self) -> None:
-        if self.tool not in TOOLS:
-            raise ValueError(f"the tool for containers must be one of {', '.join(TOOLS)}; got {self.tool!r}")
+        if self.tool not in CONTAINER_TOOLS:
+            raise ValueError(f"the tool for containers must be one of {', '.join(CONTAINER_TOOLS)}; got {self.tool!r}")
 
     def prepare(self) -> None:
         """Build the image if it is not there.
@@ -71,8 +71,8 @@ class Container:
         return [
             *(self.tool, "run", "--rm", "--interactive", "--name", folder.name),
             *("--network", "none", "--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"),
-            *("--pids-limit", str(limits.processes + OWN_PROCESSES)),
-            *("--memory", f"{limits.memory_mb + limits.disk_mb + OWN_MB}m"),
+            *("--pids-limit", str(limits.processes + OVERHEAD_PROCESSES)),
+            *("--memory", f"{limits.memory_mb + limits.disk_mb + OVERHEAD_MB}m"),
             *user,
             *("--volume", f"{folder}:{folder}:Z", "--workdir", str(folder)),
             *(part for name, value in variables.items() for part in ("--env", f"{name}={value}")),

@@ -7,18 +7,18 @@ ROOT = Path(__file__).parents[2]
 """The folder that contains both packages."""
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
-SANDBOXED = ("running", "sandbox")
+COPIED_PACKAGES = ("running", "sandbox")
 """Packages of the course that the sandbox contains: no reference, mistake or judge. The model library comes too."""
 
 
 def copy_course(to: Path) -> None:
-    """Copy the Python files of the model library and of the ``SANDBOXED`` packages, readable by every user.
+    """Copy the Python files of the model library and of the ``COPIED_PACKAGES`` packages, readable by every user.
 
     Args:
         to: Folder that will contain the packages; it has to go on the sandbox's ``sys.path``.
     """
     sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
-    for package in SANDBOXED:
+    for package in COPIED_PACKAGES:
         sources += (ROOT / COURSE / package).rglob("*.py")
     for source in sources:
         target = to / source.relative_to(ROOT)

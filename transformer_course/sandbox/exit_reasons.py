@@ -6,9 +6,9 @@ from transformer_course.sandbox.resource_limits import Limits
 
 WHILE_OTHERS_RAN = "but for most of them other programs had the processors"
 """What is said of a machine that is too busy."""
-KILLED = ("SIGKILL", "supervisor")
+KILLED_REASONS = ("SIGKILL", "supervisor")
 """Reasons for which an answer is run once more: its process, or the sandbox's, was killed."""
-TOO_BUSY = "busy"
+BUSY_REASON = "busy"
 """The reason for which it is, too: other programs had the processors."""
 
 

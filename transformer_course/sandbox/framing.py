@@ -2,7 +2,7 @@
 
 from typing import BinaryIO
 
-LIBRARY = "library"
+LIBRARY_FOLDER = "library"
 """Folder of the sandbox, beside the one that jobs work in, with files for a job's own process to read."""
 LENGTH_BYTES = 8
 """Size of the big-endian length in front of each frame."""
@@ -10,7 +10,7 @@ ANNOUNCEMENT = b"a job"
 """Frame in front of the first job of a notebook: the fork server waits for it, and leaves the rest to a supervisor."""
 SAME_NOTEBOOK = b"one more"
 """Frame in front of each of the notebook's other jobs, which the same supervisor reads."""
-NO_MORE = b""
+END_OF_NOTEBOOK = b""
 """Frame that ends a notebook's supervisor."""
 
 

@@ -19,7 +19,7 @@ from transformer_course.sandbox import framing
 
 T = TypeVar("T")
 
-START_TIMEOUT = 120.0
+START_TIMEOUT_S = 120.0
 """Seconds that importing torch may take on a cold and busy machine."""
 INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
 FIXED_VARIABLES = {
@@ -91,7 +91,7 @@ class Interpreter:
             SandboxError: The process does not start.
         """
         try:
-            guards: dict[str, Any] = json.loads(self.receive(START_TIMEOUT, 1 << 10))
+            guards: dict[str, Any] = json.loads(self.receive(START_TIMEOUT_S, 1 << 10))
             return guards
         except (framing.BrokenFrame, TimeoutError):
             self.stop()
@@ -110,7 +110,7 @@ class Interpreter:
         """
         pipe = cast(BinaryIO, self.process.stdin)
         for payload in payloads:
-            _with_timeout(START_TIMEOUT, partial(framing.send, payload=payload), pipe)
+            _with_timeout(START_TIMEOUT_S, partial(framing.send, payload=payload), pipe)
 
     def receive(self, seconds: float, max_bytes: int) -> bytes:
         """Wait for a frame and return it.

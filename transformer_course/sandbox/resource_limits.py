@@ -4,14 +4,14 @@ from dataclasses import asdict, dataclass
 
 MAX_LIMIT = 1_000_000
 """Upper bound of every limit: more than any job needs, and small enough for every system call."""
-GRACE_SECONDS = 1.0
+GRACE_S = 1.0
 """Time between a job's own time limit and the moment its process is killed."""
 
 CLOCK_FACTOR = 3.0
 """By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""
-LEAST_CLOCK = 30.0
+MIN_CLOCK_S = 30.0
 """So long it may take at least there: a second is short where twenty programs share a processor."""
-SUPERVISOR_SECONDS = 30.0
+SUPERVISOR_TIMEOUT_S = 30.0
 """The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
 MAX_JOB_BYTES = 1 << 30
 """Size of each of the parts of a job."""
@@ -52,14 +52,14 @@ class Limits:
     @property
     def kill_after(self) -> float:
         """Seconds after which the process is killed: long enough for it to report itself that time is up."""
-        return self.seconds + GRACE_SECONDS
+        return self.seconds + GRACE_S
 
     @property
     def clock(self) -> float:
         """Seconds of the clock that all cases together may take on a busy machine."""
-        return max(CLOCK_FACTOR * self.seconds, LEAST_CLOCK)
+        return max(CLOCK_FACTOR * self.seconds, MIN_CLOCK_S)
 
     @property
     def killed_after(self) -> float:
         """Seconds of the clock after which the process has been killed, however busy the machine is."""
-        return self.clock + GRACE_SECONDS
+        return self.clock + GRACE_S

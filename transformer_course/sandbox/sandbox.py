@@ -27,12 +27,12 @@ from transformer_course.sandbox.copied_code import copy_course
 from transformer_course.sandbox.delete_tree import delete_tree
 from transformer_course.sandbox.exit_reasons import exit_reason
 from transformer_course.sandbox.interpreter import FIXED_VARIABLES, Interpreter, SandboxError
-from transformer_course.sandbox.resource_limits import SUPERVISOR_SECONDS, Limits
+from transformer_course.sandbox.resource_limits import SUPERVISOR_TIMEOUT_S, Limits
 from transformer_course.sandbox.trace_conversation import Conversation
 
-START_SECONDS = 60.0
+START_GRACE_S = 60.0
 """A sandbox's folder that is older than this, and has no lock, has nobody who is about to make one."""
-PREFIX = "transformer-course-sandbox-"
+FOLDER_PREFIX = "transformer-course-sandbox-"
 """What the names of sandboxes' folders begin with."""
 
 
@@ -94,14 +94,14 @@ class Sandbox:
             SandboxError: It cannot be started.
         """
         remove_dead_sandboxes()
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
         self.folder.chmod(0o711)  # the users that jobs run as have to pass through
         with self._closed_on_error():
             self._lock = (self.folder / "lock").open("wb")
             lock_descriptor(self._lock.fileno(), blocking=False)
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
-            (self.folder / framing.LIBRARY).mkdir(mode=0o700)
+            (self.folder / framing.LIBRARY_FOLDER).mkdir(mode=0o700)
             if self.container:
                 self.container.prepare()
             self._interpreter = self._new_interpreter(self.folder)
@@ -200,7 +200,7 @@ class Sandbox:
         from transformer_course.running.plain_data import pack
 
         interpreter = self._started()
-        seconds = limits.kill_after + (SUPERVISOR_SECONDS if self.forks else 0.0)
+        seconds = limits.kill_after + (SUPERVISOR_TIMEOUT_S if self.forks else 0.0)
         talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):
@@ -220,7 +220,7 @@ class Sandbox:
             return job
         assert self.folder is not None
         text = job["library"].encode()
-        file = self.folder / framing.LIBRARY / hashlib.sha256(text).hexdigest()
+        file = self.folder / framing.LIBRARY_FOLDER / hashlib.sha256(text).hexdigest()
         if not file.exists():
             file.touch(mode=0o600)
             file.write_bytes(text)
@@ -228,7 +228,7 @@ class Sandbox:
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""
-        timeout = self.limits.killed_after + SUPERVISOR_SECONDS
+        timeout = self.limits.killed_after + SUPERVISOR_TIMEOUT_S
         try:
             interpreter.send(*request)
             reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
@@ -290,19 +290,19 @@ def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: boo
     before, interpreter.notebook = interpreter.notebook, None if is_last else job["cells"]
     if before == job["cells"]:
         return [framing.SAME_NOTEBOOK]
-    return [*([] if before is None else [framing.NO_MORE]), framing.ANNOUNCEMENT]
+    return [*([] if before is None else [framing.END_OF_NOTEBOOK]), framing.ANNOUNCEMENT]
 
 
 def remove_dead_sandboxes() -> None:
     """Delete the folders of sandboxes that were killed before they could: those whose lock nobody holds, or is gone."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):  # it may belong to another user
             try:
                 with (folder / "lock").open("rb") as lock:
                     if lock_descriptor(lock.fileno(), blocking=False):
                         _delete_sandbox(folder, seconds=5.0)
             except FileNotFoundError:
-                if time.time() - folder.stat().st_mtime > START_SECONDS:  # else it may be about to get one
+                if time.time() - folder.stat().st_mtime > START_GRACE_S:  # else it may be about to get one
                     delete_tree(str(folder), seconds=5.0)
 
 

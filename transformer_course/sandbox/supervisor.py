@@ -63,7 +63,7 @@ class Request:
         """Return the job, whose own folder this is; to be called before it is confined to that."""
         own, of_all = self.packed
         job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
-        job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY, job["library"]).read_text()
+        job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY_FOLDER, job["library"]).read_text()
         return job
 
 
@@ -87,7 +87,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     while not is_last:
         request = _receive_job(jobs)
         _supervise(request, jobs, answers, folder)
-        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.NO_MORE
+        is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.END_OF_NOTEBOOK
 
 
 def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:

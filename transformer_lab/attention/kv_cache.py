@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-FIRST_CAPACITY = 16
+INITIAL_CAPACITY_TOKENS = 16
 """Number of tokens that a cache has memory for at first."""
 
 
@@ -72,7 +72,7 @@ class KVCache:
 
     def _longer(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], length: int) -> Tensor:
         """Return a buffer with memory for twice as many tokens as are needed, and with those so far."""
-        capacity = min(max(2 * length, FIRST_CAPACITY), self.max_length)
+        capacity = min(max(2 * length, INITIAL_CAPACITY_TOKENS), self.max_length)
         longer = k.new_empty(2, *k.shape[:2], capacity, k.shape[3])
         if self._buffer is not None:
             longer[:, :, :, : self.length] = self._buffer[:, :, :, : self.length]

@@ -11,7 +11,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-BYTES_LOOKED_AT = 2**13
+ENCODING_SAMPLE_BYTES = 2**13
 """Number of bytes that tell how a file is encoded."""
 
 MAX_LISTED_ERRORS = 20
@@ -87,7 +87,7 @@ def read_lines(path: Path) -> Iterator[bytes]:
         compressed = file.peek(2).startswith(b"\x1f\x8b")
     with gzip.open(path) if compressed else path.open("rb") as lines:
         try:
-            check_encoding(lines.peek(BYTES_LOOKED_AT)[:BYTES_LOOKED_AT], path)
+            check_encoding(lines.peek(ENCODING_SAMPLE_BYTES)[:ENCODING_SAMPLE_BYTES], path)
             yield from lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{path} is damaged: {error}") from error

@@ -34,7 +34,7 @@ DIGITS = {
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
 """A hundred years, so that a year of two digits is unambiguous."""
 
-HELD_OUT_ONE_IN = 20
+HOLD_OUT_EVERY = 20
 """One string in this many is held out from training."""
 
 Split = Literal["train", "held out"]
@@ -59,7 +59,7 @@ def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
 
 def is_held_out(written: str) -> bool:
     """Return whether a string belongs to the held-out split."""
-    return zlib.crc32(written.encode()) % HELD_OUT_ONE_IN == 0
+    return zlib.crc32(written.encode()) % HOLD_OUT_EVERY == 0
 
 
 def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:

@@ -14,7 +14,7 @@ from transformer_lab.data.batches import split_into_windows
 from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
 from transformer_lab.data.documents import n_held_out, read_documents, write_documents
 from transformer_lab.data.token_store import TokenStore, TokenWriter
-from transformer_lab.data.tokenizers import BOS_ID, CHARACTERS_PER_TOKEN, EOS_ID, bpe_tokenizer, load_tokenizer
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, MAX_CHARACTERS_PER_TOKEN, bpe_tokenizer, load_tokenizer
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
 WINDOWS, HELD_OUT = "windows.tokens", "held_out.txt"
@@ -158,7 +158,7 @@ def learn_tokenizer(paths: Sequence[Path], vocab_size: int, max_length: int) -> 
 
 def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
     """Yield the pairs of a corpus that may fit the model: to tokenize one of millions of characters takes long."""
-    where, longest = " and ".join(path.name for path in paths), max_length * CHARACTERS_PER_TOKEN
+    where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
     for pair in read_pairs(paths, errors):
         if max(len(pair.source), len(pair.target)) > longest:
             errors.record(where, pair.line, f"more than {longest:,} characters")

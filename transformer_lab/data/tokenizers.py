@@ -10,15 +10,15 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
-SPECIAL = [PAD, BOS, EOS, UNKNOWN]
+SPECIAL_TOKENS = [PAD, BOS, EOS, UNKNOWN]
 PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
-CHARACTERS_PER_TOKEN = 50
+MAX_CHARACTERS_PER_TOKEN = 50
 """A text with more characters than this for each token that a model takes is too long, without being tokenized: to
 tokenize megabytes takes long."""
-LONGEST_WORD = 500
+MAX_WORD_LENGTH = 500
 """Number of characters without a space that a vocabulary is learned from at most; scripts without spaces need many."""
-OVERLONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
+OVERLONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
 
 
 def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
@@ -29,11 +29,11 @@ def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
     ([6, 4, 5, 3], 'ca')
     """
     characters = sorted({character for text in texts for character in text})
-    vocabulary = {token: index for index, token in enumerate([*SPECIAL, *characters])}
+    vocabulary = {token: index for index, token in enumerate([*SPECIAL_TOKENS, *characters])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
     tokenizer.decoder = decoders.Fuse()
-    tokenizer.add_special_tokens(SPECIAL)
+    tokenizer.add_special_tokens(SPECIAL_TOKENS)
     return _plain(tokenizer)
 
 
@@ -41,7 +41,7 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     """Learn byte-level BPE: the most frequent strings become tokens, and any text can be encoded.
 
     Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2. Of a text without a space over more than
-    ``LONGEST_WORD`` characters (an address, a hash, a row of dashes), that piece is not learned from: the time grows
+    ``MAX_WORD_LENGTH`` characters (an address, a hash, a row of dashes), that piece is not learned from: the time grows
     with the square of its length, and its repetitions would fill the vocabulary.
 
     Args:
@@ -51,14 +51,14 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     Raises:
         ValueError: ``vocab_size`` is too small for the bytes and the special tokens.
     """
-    least = 256 + len(SPECIAL)
+    least = 256 + len(SPECIAL_TOKENS)
     if vocab_size < least:
         raise ValueError(f"byte-level BPE needs a vocabulary of at least {least} tokens; got vocab_size={vocab_size}")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=vocab_size, special_tokens=SPECIAL, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        vocab_size=vocab_size, special_tokens=SPECIAL_TOKENS, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )  # fmt: skip
     tokenizer.train_from_iterator((OVERLONG_WORD.sub(" ", text) for text in texts), trainer)
@@ -76,14 +76,14 @@ def load_tokenizer(path: Path) -> Tokenizer:
     except Exception as error:  # the library raises no narrower one
         raise ValueError(f"{path} holds no tokenizer: {' '.join(str(error).split())}") from error
     if not is_own(tokenizer):
-        ids = [tokenizer.token_to_id(token) for token in SPECIAL]
-        raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL)}; they have the ids {ids}")
+        ids = [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
+        raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL_TOKENS)}; they have the ids {ids}")
     return _plain(tokenizer)
 
 
 def is_own(tokenizer: Tokenizer) -> bool:
     """Return whether a tokenizer begins with the special tokens of this library, as those that it makes do."""
-    return [tokenizer.token_to_id(token) for token in SPECIAL] == list(range(len(SPECIAL)))
+    return [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == list(range(len(SPECIAL_TOKENS)))
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:

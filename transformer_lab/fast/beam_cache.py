@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.attention.kv_cache import FIRST_CAPACITY, KVCache, ModelCache
+from transformer_lab.attention.kv_cache import INITIAL_CAPACITY_TOKENS, KVCache, ModelCache
 
 
 class BeamCache:
@@ -58,7 +58,7 @@ class BeamCache:
         if self.n_slots > self._buffer.shape[4]:
             *shape, _, d_k = self._buffer.shape
             max_slots = self.n_slots + (self.max_length - self.length) * self.width
-            capacity = min(max(2 * self.n_slots, FIRST_CAPACITY * self.width), max_slots)
+            capacity = min(max(2 * self.n_slots, INITIAL_CAPACITY_TOKENS * self.width), max_slots)
             longer = self._buffer.new_empty(*shape, capacity, d_k)
             longer[..., : self._buffer.shape[4], :] = self._buffer
             self._buffer = longer

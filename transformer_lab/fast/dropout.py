@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from transformer_lab.fast.bypass import call, may_bypass
 
-LEVELS = 2**16
+N_PROBABILITY_LEVELS = 2**16
 """Probabilities are multiples of 1 / LEVELS."""
 
 
@@ -26,8 +26,8 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
         return call(module, x)
     if not module.training:
         return x
-    dropped = round(module.p * LEVELS)
-    if x.device.type != "cpu" or not 0 < dropped < LEVELS:
+    dropped = round(module.p * N_PROBABILITY_LEVELS)
+    if x.device.type != "cpu" or not 0 < dropped < N_PROBABILITY_LEVELS:
         return call(module, x)
     return x * _keep_mask(x, dropped)
 
@@ -37,5 +37,5 @@ def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*ba
     n_draws = -(-x.numel() // 4)
     bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
     keep = torch.empty(x.shape, dtype=x.dtype)  # not bool: converting it would take as long again
-    torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - LEVELS // 2, out=keep)
-    return keep.mul_(LEVELS / (LEVELS - dropped))
+    torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - N_PROBABILITY_LEVELS // 2, out=keep)
+    return keep.mul_(N_PROBABILITY_LEVELS / (N_PROBABILITY_LEVELS - dropped))

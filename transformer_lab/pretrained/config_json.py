@@ -20,14 +20,14 @@ FEED_FORWARD_OF_ACTIVATION: dict[str, Activation] = {
 ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu", "gelu_tanh": "gelu_new", "relu": "relu", "silu": "swish"}
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
-LONGEST_SHOWN = 200
+MAX_VALUE_LENGTH = 200
 """Number of characters that are shown of a value."""
 
 
 def shortened(value: object) -> str:
     """Return the ``repr`` of a value, cut if it is long."""
     displayed = repr(value)
-    return displayed if len(displayed) <= LONGEST_SHOWN else f"{displayed[:LONGEST_SHOWN]}…"
+    return displayed if len(displayed) <= MAX_VALUE_LENGTH else f"{displayed[:MAX_VALUE_LENGTH]}…"
 
 
 class Options:

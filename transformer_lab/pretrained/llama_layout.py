@@ -23,8 +23,8 @@ ACTIVATION_OF_GATED = {"swiglu": "silu", "geglu": "gelu_pytorch_tanh"}
 """The activation of ``transformers`` for each gated feed-forward network of this library."""
 NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
 """Names of a block's norms there and here, where only inputs are normalised."""
-AS_IT_IS = Conversion()
-MOST_LAYERS = 10_000
+IDENTITY = Conversion()
+MAX_LAYERS = 10_000
 """Number of layers that no model has."""
 
 
@@ -55,7 +55,7 @@ class LlamaLayout:
     base: float = 10000.0
     local_base: float | None = None
     norm_names: Mapping[str, str] = field(default_factory=lambda: NORM_NAMES)
-    norm_conversion: Conversion = AS_IT_IS
+    norm_conversion: Conversion = IDENTITY
 
     @property
     def required(self) -> dict[str, Any]:
@@ -185,7 +185,7 @@ class LlamaLayout:
         qkv_bias = config.bias if config.qkv_bias is None else config.qkv_bias
         conversions = {
             "q": InterleaveHalves(0, config.n_heads), "k": InterleaveHalves(0, n_kv_heads),
-            "v": AS_IT_IS, "o": AS_IT_IS,
+            "v": IDENTITY, "o": IDENTITY,
         }  # fmt: skip
         for x, conversion in conversions.items():
             for kind in ("weight", "bias") if (config.bias if x == "o" else qkv_bias) else ("weight",):
@@ -227,8 +227,8 @@ class LlamaLayout:
     def _layer_types(self, options: Options) -> list[str]:
         """Return the type of each layer: what ``layer_types`` says, or what each layout does without it."""
         n_layers, given = options.get("num_hidden_layers", 0), options.values.get("layer_types")
-        if n_layers > MOST_LAYERS:
-            raise ValueError(f"{options.where}: num_hidden_layers must be at most {MOST_LAYERS:,}; got {n_layers}")
+        if n_layers > MAX_LAYERS:
+            raise ValueError(f"{options.where}: num_hidden_layers must be at most {MAX_LAYERS:,}; got {n_layers}")
         if "layer_types" not in self.defaults:
             options.require(layer_types=None)
         elif given is not None:

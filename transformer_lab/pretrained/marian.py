@@ -19,7 +19,7 @@ ATTENTIONS = {
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
 }
 """Names of the attention modules of each side, there and here."""
-BIAS = "final_logits_bias"
+OUTPUT_BIAS = "final_logits_bias"
 """Name of the output bias, which some checkpoints lack."""
 
 
@@ -102,7 +102,7 @@ def layout(config: TransformerConfig) -> Layout:
     """Return which tensor of a Marian checkpoint holds which parameters of ours."""
     entries = list(_embeddings(config))
     if config.output_bias:
-        entries.append(Entry(BIAS, ("output_bias",), SqueezeRow()))
+        entries.append(Entry(OUTPUT_BIAS, ("output_bias",), SqueezeRow()))
     for side, attentions in ATTENTIONS.items():
         for i in range(config.n_layers):
             entries += _layer(f"model.{side}.layers.{i}.", f"{side}.layers.{i}.", attentions)

@@ -20,7 +20,7 @@ from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import (
-    PARAMETERS,
+    PARAMETERS_FILE,
     check_sinusoids,
     described_by,
     load_parameters,
@@ -121,16 +121,16 @@ class Translator(TextTranslator):
         Raises:
             ValueError: Files are missing or damaged.
         """
-        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
+        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS_FILE) if not (folder / name).is_file()]
         if missing:
             raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
         where = f"{folder / CONFIG} does not describe a model of this library"
         with described_by(where):
             config = TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8")))
-        tensors, _ = read_tensors(folder / PARAMETERS)
+        tensors, _ = read_tensors(folder / PARAMETERS_FILE)
         model = make_empty(lambda: Transformer(config), config.n_layers, tensors, where)
         check_sinusoids(config.max_length, config.d_model, tensors, where)
-        load_parameters(model, tensors, folder / PARAMETERS)
+        load_parameters(model, tensors, folder / PARAMETERS_FILE)
         return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
 
     def save_description(self, folder: Path) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
-CHECKPOINT = "checkpoint.safetensors"
+CHECKPOINT_FILE = "checkpoint.safetensors"
 """Name of the checkpoint in a run's folder."""
 
 

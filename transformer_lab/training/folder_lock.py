@@ -8,7 +8,7 @@ from pathlib import Path
 
 from filelock import lock_descriptor
 
-LOCK = "run.lock"
+LOCK_FILE = "run.lock"
 """Name of the lock in a run's folder; it names the process that has it."""
 
 
@@ -35,7 +35,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    path = folder / LOCK
+    path = folder / LOCK_FILE
     with path.open("a+", encoding="utf-8") as file:
         if not lock_descriptor(file.fileno(), blocking=False):
             file.seek(1)  # on Windows, the first byte is what is locked, and cannot be read

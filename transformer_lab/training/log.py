@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transformer_lab.atomic_write import atomic_write, naming
 
-LOG = "log.csv"
+LOG_FILE = "log.csv"
 """Name of the log in a run's folder."""
 
 COLUMNS = ("step", "seconds", "loss", "lr", "tokens_per_second", "validation_loss", "validation_score")

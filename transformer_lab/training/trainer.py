@@ -18,19 +18,19 @@ from tqdm import tqdm
 from transformer_lab.data.batches import AnyBatch, EpochBatches
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
-from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
-from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
+from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors, write_tensors
+from transformer_lab.training.checkpoint import CHECKPOINT_FILE, load_training, save_training
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.ema import EMA
 from transformer_lab.training.interrupt import Interruption
-from transformer_lab.training.log import LOG, Log
+from transformer_lab.training.log import LOG_FILE, Log
 from transformer_lab.training.loss import batch_loss, count_tokens
 from transformer_lab.training.muon import Muon, layer_matrices
 from transformer_lab.training.optimizer import make_optimizer
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
 
-MAY_CHANGE = ("log_every", "save_every")
+CHANGEABLE_SETTINGS = ("log_every", "save_every")
 """Settings that a resumed run may change: they do not change its numbers. There may also be more steps."""
 
 
@@ -76,9 +76,9 @@ class Trainer(Generic[AnyBatch]):
         self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
         torch.manual_seed(config.seed)  # for dropout
         folder.mkdir(parents=True, exist_ok=True)
-        if (folder / CHECKPOINT).exists():
+        if (folder / CHECKPOINT_FILE).exists():
             self._resume()
-        self.log = Log(folder / LOG, self.progress.step)
+        self.log = Log(folder / LOG_FILE, self.progress.step)
 
     @property
     def is_finished(self) -> bool:
@@ -186,7 +186,7 @@ class Trainer(Generic[AnyBatch]):
 
     def _save_parameters(self) -> None:
         with self._averaged_parameters():
-            write_tensors(self.folder / PARAMETERS, self.parameters_of(self.model), {"step": self.progress.step})
+            write_tensors(self.folder / PARAMETERS_FILE, self.parameters_of(self.model), {"step": self.progress.step})
 
     def _averaged_parameters(self) -> AbstractContextManager[None]:
         """Use the averaged parameters inside the block, if an average is kept."""
@@ -197,14 +197,14 @@ class Trainer(Generic[AnyBatch]):
         if self.progress.best is None:
             self._save_parameters()
         info = {"progress": asdict(self.progress), **self.settings}
-        save_training(self.folder / CHECKPOINT, self.model, self.optimizers, info, self._average_tensors)
+        save_training(self.folder / CHECKPOINT_FILE, self.model, self.optimizers, info, self._average_tensors)
 
     @property
     def _average_tensors(self) -> dict[str, Tensor] | None:
         return self.ema.tensors if self.ema else None
 
     def _resume(self) -> None:
-        path = self.folder / CHECKPOINT
+        path = self.folder / CHECKPOINT_FILE
         info = load_training(path, self.model, self.optimizers, self._average_tensors, self._check_settings)
         try:
             self.progress = Progress.from_json(info.get("progress"))
@@ -212,8 +212,8 @@ class Trainer(Generic[AnyBatch]):
             raise ValueError(f"{path} is damaged: {error}") from error
         if self.progress.best is not None and not self._has_parameters():
             warnings.warn(
-                f"{self.folder / PARAMETERS}, of the best validation, is missing or damaged: the parameters of step "
-                f"{self.progress.step} take its place",
+                f"{self.folder / PARAMETERS_FILE}, of the best validation, is missing or damaged: the parameters of "
+                f"step {self.progress.step} take its place",
                 stacklevel=3,
             )
             self.progress.best = None
@@ -223,7 +223,7 @@ class Trainer(Generic[AnyBatch]):
         for kind, now in self.settings.items():
             before = info.get(kind, {})
             if not isinstance(before, dict):
-                raise ValueError(f"{self.folder / CHECKPOINT} is damaged: {kind} is {before!r}")
+                raise ValueError(f"{self.folder / CHECKPOINT_FILE} is damaged: {kind} is {before!r}")
             if kind == "training":  # a run of an older version, whose settings were fewer, had the defaults
                 before = {f.name: f.default for f in fields(TrainingConfig) if f.default is not MISSING} | before
             more_steps = type(before.get("steps")) is int and self.config.steps > before["steps"]
@@ -231,14 +231,14 @@ class Trainer(Generic[AnyBatch]):
                 f"{name}={before.get(name)!r}, not {now.get(name)!r}"
                 for name in {**before, **now}
                 if before.get(name) != now.get(name)
-                and not (kind == "training" and (name in MAY_CHANGE or (name == "steps" and more_steps)))
+                and not (kind == "training" and (name in CHANGEABLE_SETTINGS or (name == "steps" and more_steps)))
             ]
             if differs:
-                raise ValueError(f"{self.folder / CHECKPOINT} was made with other settings: {'; '.join(differs)}")
+                raise ValueError(f"{self.folder / CHECKPOINT_FILE} was made with other settings: {'; '.join(differs)}")
 
     def _has_parameters(self) -> bool:
         try:
-            read_tensors(self.folder / PARAMETERS)
+            read_tensors(self.folder / PARAMETERS_FILE)
         except (OSError, ValueError):
             return False
         return True

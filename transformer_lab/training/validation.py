@@ -19,7 +19,7 @@ Score = Callable[[Sequence[str], Sequence[str]], float]
 """Scores translations by their references; higher is better."""
 
 
-EXTRA_TOKENS = 10
+MAX_EXTRA_TOKENS = 10
 """Number of tokens by which a translation may be longer than the longest reference."""
 
 
@@ -60,7 +60,9 @@ class Validation:
         targets = InMemory(map(translator.encode_target, self.references))
         longest = max([*sources.lengths, *targets.lengths], default=0)
         # A translation longer than every reference is wrong anyway, and an untrained model never ends one.
-        self._max_length = min(int(max(targets.lengths, default=0)) + EXTRA_TOKENS, translator.model.config.max_length)
+        self._max_length = min(
+            int(max(targets.lengths, default=0)) + MAX_EXTRA_TOKENS, translator.model.config.max_length
+        )
         self._batches = Batches(sources, targets, max(batch_tokens, int(longest)), PAD_ID, seed=0)
 
     def __call__(self) -> ValidationResult:

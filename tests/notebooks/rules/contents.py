@@ -8,7 +8,7 @@ from authoring.glossary import terms_of
 from docs.site.teaching_plan import note_to
 from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, displayed, syntax
-from transformer_course.home.reading_time import EVERYTHING, promised_minutes
+from transformer_course.home.reading_time import TOTAL_TIME_LABEL, promised_minutes
 
 ORDER = [
     "Before you start",
@@ -43,8 +43,8 @@ def the_title_says_what_to_expect(lesson: Lesson) -> Iterator[str]:
 
 
 def the_title_says_how_long_everything_takes(lesson: Lesson) -> Iterator[str]:
-    if promised_minutes(lesson.book, EVERYTHING) is None:
-        yield f"the first cell does not say how long everything takes: {EVERYTHING}: about …"
+    if promised_minutes(lesson.book, TOTAL_TIME_LABEL) is None:
+        yield f"the first cell does not say how long everything takes: {TOTAL_TIME_LABEL}: about …"
 
 
 def predictions_are_counted_at_the_end(lesson: Lesson) -> Iterator[str]:

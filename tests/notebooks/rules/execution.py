@@ -8,7 +8,7 @@ from io import BytesIO
 from nbformat import NotebookNode
 from PIL import Image
 
-from notebooks.build import COLAB, NOT_RUN, VARYING
+from notebooks.build import COLAB, SKIP_TAG, VARYING
 from tests.notebooks.lesson import Lesson, displayed
 
 SMALLEST_PICTURE = 100
@@ -18,9 +18,9 @@ UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
 
 
 def every_cell_is_run_except_colab_and_the_experiment(lesson: Lesson) -> Iterator[str]:
-    left_out = [cell.id for cell in lesson.tagged(NOT_RUN)]
+    left_out = [cell.id for cell in lesson.tagged(SKIP_TAG)]
     if left_out != [COLAB, "experiment"]:
-        yield f"{', '.join(left_out)} are tagged {NOT_RUN}; exactly {COLAB} and experiment should be"
+        yield f"{', '.join(left_out)} are tagged {SKIP_TAG}; exactly {COLAB} and experiment should be"
     for cell in lesson.code:
         tags = {tag for tag in cell.metadata.get("tags", []) if tag.startswith("nbval-") or "exception" in tag}
         for marker in [*UNCHECKED.findall(cell.source), *sorted(tags - {"nbval-ignore-output"})]:

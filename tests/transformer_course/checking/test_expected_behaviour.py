@@ -89,7 +89,7 @@ def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
 
 
 def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
-    monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 0)
+    monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
     known, crash = behaviour(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
     observed = [{"output": one["output"].double()} for one in known.expected]
     stored = catalogue_of(SOFTMAX).cases

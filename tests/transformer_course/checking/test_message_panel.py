@@ -3,7 +3,7 @@
 import pytest
 
 from notebooks.build import lessons
-from transformer_course.checking.message_panel import TINTS, Panel, code_block
+from transformer_course.checking.message_panel import TINT_RGB, Panel, code_block
 
 
 def page(message, title="A title"):
@@ -48,11 +48,11 @@ def test_stars_that_multiply_stress_nothing(text):
     assert "<em>" not in page(text)
 
 
-@pytest.mark.parametrize("tint", TINTS)
+@pytest.mark.parametrize("tint", TINT_RGB)
 def test_every_tint_leaves_the_text_in_the_colour_of_the_theme(tint):
     displayed = Panel("A title", "", tint)._repr_html_()
     assert "color: inherit" in displayed
-    assert TINTS[tint] in displayed
+    assert TINT_RGB[tint] in displayed
 
 
 def test_code_in_a_message_is_indented_line_by_line():

@@ -9,9 +9,9 @@ from tests.transformer_course.generated_mistakes.answer import ROWS, STEPS, WEIG
 from transformer_course.checking import mistake_pairs
 from transformer_course.checking.mistake_pairs import (
     NOTHING,
+    OBSERVED,
     OTHER,
     RIGHT,
-    SEEN,
     Single,
     displayed,
     in_order,
@@ -57,14 +57,14 @@ def tried(displayed, observed):
 
 def test_of_samples_it_is_how_often_each_comes_that_tells():
     right, observed, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
-    assert list(displayed([right, observed, other], right, observed)) == [RIGHT, SEEN, OTHER]
+    assert list(displayed([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
 def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
     right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
     found = displayed([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
-    assert list(found) == [RIGHT, SEEN, NOTHING, NOTHING]
+    assert list(found) == [RIGHT, OBSERVED, NOTHING, NOTHING]
 
 
 def test_where_the_attempt_is_right_both_are():
@@ -86,7 +86,7 @@ def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
 
 def test_no_more_are_tried_than_may_be(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
-    monkeypatch.setattr(mistake_pairs, "MAX_OTHERS", 2)
+    monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 2)
     assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
 
 

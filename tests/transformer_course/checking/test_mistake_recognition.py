@@ -313,7 +313,7 @@ def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch:
 
 def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatch: pytest.MonkeyPatch):
     first = behaviour(EXERCISE, 0).pairs[0]
-    monkeypatch.setattr(mistake_recognition, "MAX_ALIKE", 0)
+    monkeypatch.setattr(mistake_recognition, "MAX_SAME_PAIRS", 0)
     assert verdict_on(first.variant.attempt).mistakes == ()
 
 
@@ -354,7 +354,7 @@ def test_generated_mistakes_that_are_evaluated_together_are_recognised_as_one_by
     for mistake in list(behaviour(exercise, 0).generated.values())[:8]:
         found = []
         for many in (1, 10**6):
-            monkeypatch.setattr(mistake_recognition, "MANY", many)
+            monkeypatch.setattr(mistake_recognition, "BATCH_SIZE", many)
             behaviour.cache_clear()
             known = behaviour(exercise, 5)
             assert len(known.generated_like(known.expected)) == len(

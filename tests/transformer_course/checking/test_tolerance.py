@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from transformer_course.checking.tolerance import (
-    ABSOLUTE,
-    RELATIVE,
+    ABSOLUTE_TOLERANCE,
+    RELATIVE_TOLERANCE,
     agree,
     comparable_error,
     differences,
@@ -195,7 +195,7 @@ def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
             if is_same:
                 expected = 0.0
             elif math.isfinite(observed) and math.isfinite(right):
-                expected = abs(observed - right) / (ABSOLUTE + RELATIVE * abs(right))
+                expected = abs(observed - right) / (ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * abs(right))
             else:
                 expected = math.inf
             assert distance(*pair) == pytest.approx(expected, rel=1e-9)

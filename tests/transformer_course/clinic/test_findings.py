@@ -28,7 +28,7 @@ def test_the_table_is_measured_again(seed):
 
 
 def test_every_instrument_has_a_criterion():
-    assert [*CRITERIA] == [*instruments.ALL]
+    assert [*CRITERIA] == [*instruments.ALL_INSTRUMENTS]
 
 
 def table(*numbers: float) -> pd.DataFrame:

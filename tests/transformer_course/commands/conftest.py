@@ -18,8 +18,10 @@ def typed(**options: object) -> list[str]:
     return [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", str(value))]
 
 
-SMALL = typed(d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, vocab_size=300, threads=1)
-FEW = typed(steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, validate_every=0, device="cpu")
+SMALL_MODEL_OPTIONS = typed(d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, vocab_size=300, threads=1)
+FEW_STEPS_OPTIONS = typed(
+    steps=6, warmup=2, batch_tokens=300, log_every=2, save_every=3, validate_every=0, device="cpu"
+)
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def corpus(tmp_path_factory):
 @pytest.fixture(scope="session")
 def model(corpus, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
-    assert main(["train", *corpus, "-o", str(folder), *SMALL, *FEW]) == 0
+    assert main(["train", *corpus, "-o", str(folder), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     return folder
 
 
@@ -70,5 +72,5 @@ def story(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def language_model(story, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "story"
-    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL, *FEW]) == 0
+    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     return folder

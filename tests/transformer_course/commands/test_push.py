@@ -10,7 +10,7 @@ from transformer_course.commands.main import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, write_tensors
 from transformer_lab.text.marian_translator import load_translator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.log import COLUMNS
@@ -24,7 +24,7 @@ def trained(tmp_path):
     translator = Translator(Transformer(config).eval(), tokenizer)
     folder = tmp_path / "model-dates"
     translator.save_description(folder)
-    write_tensors(folder / PARAMETERS, translator.model.state_dict(), {"step": 20})
+    write_tensors(folder / PARAMETERS_FILE, translator.model.state_dict(), {"step": 20})
     rows = [(10, 1.5, 2.5, 1e-3, 100, "", ""), (20, 3.0, 1.25, 1e-3, 100, 1.125, 87.5), (30, 4, 1, 1e-3, 100, 1.5, 80)]
     with (folder / "log.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([COLUMNS, *rows])
@@ -63,7 +63,7 @@ def test_the_folder_of_a_run_is_not_overwritten(trained, capsys):
 
 def test_parameters_that_know_no_step_have_a_card_without_figures(trained, tmp_path):
     translator = Translator.load(trained)
-    write_tensors(trained / PARAMETERS, translator.model.state_dict(), {})
+    write_tensors(trained / PARAMETERS_FILE, translator.model.state_dict(), {})
     assert main(["push", "-m", str(trained), "-o", str(tmp_path / "card")]) == 0
     assert "training steps" not in (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
 

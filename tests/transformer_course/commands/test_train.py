@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from tests.transformer_course.commands.conftest import FEW, SMALL, typed
+from tests.transformer_course.commands.conftest import FEW_STEPS_OPTIONS, SMALL_MODEL_OPTIONS, typed
 from transformer_course.commands import evaluate
 from transformer_course.commands.main import main
 from transformer_course.commands.train import SHAPE, TRAINING
@@ -18,10 +18,10 @@ from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes, trainer
-from transformer_lab.training.checkpoint import CHECKPOINT
+from transformer_lab.training.checkpoint import CHECKPOINT_FILE
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.folder_lock import folder_lock
-from transformer_lab.training.log import LOG
+from transformer_lab.training.log import LOG_FILE
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def settings(folder):
-    return read_tensors(folder / CHECKPOINT)[1]
+    return read_tensors(folder / CHECKPOINT_FILE)[1]
 
 
 def shown_help(capsys) -> str:
@@ -67,13 +67,29 @@ def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model,
     }  # fmt: skip
     assert info["training"]["lr"] == recipes.CORPUS.lr  # as nothing else was typed
     assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
-    assert pd.read_csv(model / LOG)["step"].tolist() == [2, 4, 6]
+    assert pd.read_csv(model / LOG_FILE)["step"].tolist() == [2, 4, 6]
     Translator.load(model)
 
 
 def test_every_kind_of_option_arrives(corpus, tmp_path):
     options = typed(schedule="noam", seed=7, lr=0.5, label_smoothing=0, dropout=0.2, validate_every=3)
-    assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
+    assert (
+        main(
+            [
+                "train",
+                *corpus,
+                "-o",
+                "m",
+                *SMALL_MODEL_OPTIONS,
+                *FEW_STEPS_OPTIONS,
+                *options,
+                "--autocast",
+                "--validation",
+                *corpus,
+            ]
+        )
+        == 0
+    )
     info = settings(tmp_path / "m")
     expected = {"schedule": "noam", "autocast": True, "seed": 7, "lr": 0.5, "label_smoothing": 0.0}
     assert expected.items() <= info["training"].items()
@@ -81,7 +97,7 @@ def test_every_kind_of_option_arrives(corpus, tmp_path):
 
 
 def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path, capsys):
-    assert main(["train", *corpus, "--validation", *corpus, *SMALL, *FEW]) == 0
+    assert main(["train", *corpus, "--validation", *corpus, *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     said = capsys.readouterr().out
     assert said.startswith("6 steps in ") and "; best validation score 0." in said
     assert said.endswith("the model is in model-x\n")
@@ -109,13 +125,15 @@ def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measur
     capsys.readouterr()
     assert main(["evaluate", "--text", str(language_model / "data" / "held_out.txt"), "-m", str(language_model)]) == 0
     said = capsys.readouterr().out
-    best = -pd.read_csv(language_model / LOG)["validation_score"].max()
+    best = -pd.read_csv(language_model / LOG_FILE)["validation_score"].max()
     assert said.startswith("documents       1\n") and said.endswith(f"bits per byte   {best:.3f}\n")
 
 
 def test_the_end_of_a_run_on_text_tells_its_bits_per_byte(story, tmp_path, capsys):
-    assert main(["train", str(story), "--text", "--validation", str(story), *SMALL, *FEW]) == 0
-    best = -pd.read_csv(tmp_path / "model-story" / LOG)["validation_score"].max()
+    assert (
+        main(["train", str(story), "--text", "--validation", str(story), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
+    )
+    best = -pd.read_csv(tmp_path / "model-story" / LOG_FILE)["validation_score"].max()
     assert capsys.readouterr().out.endswith(
         f"; best validation {best:.3f} bits per byte; the model is in model-story\n"
     )
@@ -142,7 +160,7 @@ def test_a_stopped_run_goes_on_with_the_same_command(
         if kind == "corpus"
         else (["--text", str(story)], language_model, TextGenerator.load)
     )
-    command = ["train", *learned, "-o", "m", *SMALL, *FEW]
+    command = ["train", *learned, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
     with monkeypatch.context() as patch:
         interrupt_the_third_step(patch)
         assert main(command) == 130
@@ -150,12 +168,12 @@ def test_a_stopped_run_goes_on_with_the_same_command(
     assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
     load(tmp_path / "m")
     assert main(command) == 0
-    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(whole / LOG)["loss"].tolist()
+    assert pd.read_csv(tmp_path / "m" / LOG_FILE)["loss"].tolist() == pd.read_csv(whole / LOG_FILE)["loss"].tolist()
 
 
 def test_bad_lines_are_reported(tmp_path, capsys):
     (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
-    assert main(["train", "bad.tsv", "-o", "m", *SMALL, *FEW]) == 0
+    assert main(["train", "bad.tsv", "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
     assert capsys.readouterr().err.startswith(said)
 
@@ -191,20 +209,24 @@ def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus,
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 5)
     counts = r"[\d,]+ tokens; [\d,]+ parameters; [\d,]+ steps per epoch; [\d,]+ steps in about a minute\n"
     for arguments, items in (([*corpus], "pairs"), (["--text", str(story)], "windows"), (["dates"], "30 pairs")):
-        small = [*SMALL, *FEW] if items != "30 pairs" else [*FEW, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
+        small = (
+            [*SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
+            if items != "30 pairs"
+            else [*FEW_STEPS_OPTIONS, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
+        )
         assert main(["train", *arguments, "-o", items, *small]) == 0
         assert re.search(rf"{items} of {counts}", capsys.readouterr().err)
 
 
 def test_two_runs_do_not_work_in_one_folder(corpus, tmp_path, capsys):
     with folder_lock(tmp_path / "m"):
-        assert main(["train", *corpus, "-o", "m", *SMALL, *FEW]) == 2
+        assert main(["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 2
     user = f"process {os.getpid()} on {socket.gethostname()}"
     assert capsys.readouterr().err == f"transformer-course: m is in use by {user}\n"
 
 
 def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
-    same = ["train", *corpus, "-o", "m", *SMALL, *FEW, "--validation", "val.tsv"]
+    same = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS, "--validation", "val.tsv"]
     Path("val.tsv").write_text("eins\tEINS\n", "utf-8")
     assert main(same) == 0
     Path("val.tsv").write_text("eins\tEINE\n", "utf-8")

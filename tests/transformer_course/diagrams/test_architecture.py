@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import transformer_lab
-from transformer_course.diagrams.architecture import HOME, transformer, you_are_here
+from transformer_course.diagrams.architecture import LESSON_OF_PART, transformer, you_are_here
 from transformer_course.diagrams.layers import flow_of
 from transformer_lab.attention import masks
 from transformer_lab.layers.decoder_layer import DecoderLayer
@@ -54,12 +54,12 @@ def test_a_lesson_is_shown_between_what_is_finished_and_what_is_to_come(lesson):
             looks[box.look].add(box.name)
     states = {"filled": range(lesson), "highlighted": [lesson], "dimmed": range(lesson + 1, 9)}
     for look, lessons in states.items():
-        inside = {name.split(".")[-1] for name, home in HOME.items() if home in lessons}
+        inside = {name.split(".")[-1] for name, home in LESSON_OF_PART.items() if home in lessons}
         assert looks[look] <= inside
         assert inside <= {box.name for box in d.boxes} | {frame.name for frame in d.frames}
     assert bool(looks["highlighted"]) == (lesson > 0)  # lesson 00 builds nothing of it
     assert {frame.name for frame in d.frames if not frame.dashed} == {
-        name for name, home in HOME.items() if home <= lesson and name in {frame.name for frame in d.frames}
+        name for name, home in LESSON_OF_PART.items() if home <= lesson and name in {frame.name for frame in d.frames}
     }
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import pixels, two_boxes
 from transformer_course.diagrams.canvas import MARGIN, Diagram
-from transformer_course.diagrams.elements import COLOURS, GREY, WRONG, light
+from transformer_course.diagrams.elements import COLOURS, GREY, WRONG_RED, light
 from transformer_course.diagrams.painting import PIXELS_PER_INCH
 
 
@@ -52,7 +52,7 @@ def test_what_is_wrong_is_seen_in_the_picture():
     plain, crossed, part = two_boxes(), two_boxes(), two_boxes()
     crossed.cross_out()
     part.path([(1, 0), (2, 1)], crossed=True)
-    red = [round(c, 2) for c in plt.matplotlib.colors.to_rgb(WRONG)]
+    red = [round(c, 2) for c in plt.matplotlib.colors.to_rgb(WRONG_RED)]
     displayed = [(abs(pixels(d)[..., :3] - red).max(axis=-1) < 0.02).any() for d in (plain, part)]
     assert displayed == [False, True]
     assert pixels(crossed).shape == pixels(plain).shape

@@ -27,7 +27,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
 
 Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
-SAMPLE = 100
+PAIRS_PER_EXERCISE = 100
 """Number of pairs of each exercise that are judged for the table."""
 RIGHT_TOGETHER = [
     {"scores_as_weights", "softmax_twice"},
@@ -96,7 +96,7 @@ def main(names: list[str]) -> None:
     for exercise in every_exercise().values():
         if exercise.steps is None or (names and exercise.name not in names):
             continue
-        found, n_pairs = tally(exercise, 0, SAMPLE), len(behaviour(exercise, 0).pairs)
+        found, n_pairs = tally(exercise, 0, PAIRS_PER_EXERCISE), len(behaviour(exercise, 0).pairs)
         counts = " | ".join(str(found.counts[column]) for column in columns)
         times = f"{statistics.median(found.seconds):.2f} | {max(found.seconds):.2f}" if found.seconds else "– | –"
         print(f"| {exercise.name} | {n_pairs} | {found.counts.total()} | {counts} | {times} |", flush=True)

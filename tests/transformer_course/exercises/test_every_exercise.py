@@ -19,8 +19,8 @@ from torch.nn import functional as F
 from transformer_course.checking.expected_behaviour import behaviour
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import (
-    ABSOLUTE,
-    RELATIVE,
+    ABSOLUTE_TOLERANCE,
+    RELATIVE_TOLERANCE,
     agree,
     distance,
     observation_distance,
@@ -30,7 +30,7 @@ from transformer_course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_course.lesson.notebook import parts
 from transformer_course.running.observe import observe
 
-FAR, FAR_BY_CHANCE = 100, 2
+MIN_DISTANCE_TOLERANCES, MIN_FREQUENCY_DISTANCE_TOLERANCES = 100, 2
 """Number of tolerances between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
 
 of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name, indirect=True)
@@ -47,7 +47,11 @@ def far_apart(runs):
     """Name the pairs of runs over the same cases that are too near to each other."""
     clearly = apart_in_outputs([observations for _, observations in runs])
     for (i, (one, right)), (j, (other, found)) in itertools.combinations(enumerate(runs), 2):
-        enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
+        enough = (
+            MIN_FREQUENCY_DISTANCE_TOLERANCES
+            if any("frequencies" in observations for observations in right)
+            else MIN_DISTANCE_TOLERANCES
+        )
         if one == other or clearly[j, i]:
             continue
         if all(
@@ -67,9 +71,9 @@ def apart_in_outputs(runs):
                 alike.setdefault(output.shape, []).append(number)
         for numbers in alike.values():
             outputs = torch.stack([found[number]["output"].flatten().double() for number in numbers])
-            tolerance = ABSOLUTE + RELATIVE * outputs.abs()
+            tolerance = ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE * outputs.abs()
             for row, number in zip(outputs, numbers, strict=True):
-                apart[number, numbers] |= ((row - outputs).abs() > FAR * tolerance).any(dim=-1)
+                apart[number, numbers] |= ((row - outputs).abs() > MIN_DISTANCE_TOLERANCES * tolerance).any(dim=-1)
     return apart
 
 
@@ -255,7 +259,10 @@ def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercis
     assert len({case.label for case in cases}) == len(cases)
     torch.manual_seed(99)
     assert distance([dict(case.inputs) for case in exercise.cases(3)], [dict(case.inputs) for case in cases]) == 0
-    assert distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases]) > FAR
+    assert (
+        distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases])
+        > MIN_DISTANCE_TOLERANCES
+    )
 
 
 def test_every_exercise_is_worth_points_and_has_a_name_of_its_own():

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.helpers.thoroughness import one_in
-from tests.transformer_course.exercises.pairs import SAMPLE, tally
+from tests.transformer_course.exercises.pairs import PAIRS_PER_EXERCISE, tally
 from transformer_course.checking.expected_behaviour import behaviour, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercises import every_exercise
@@ -64,6 +64,6 @@ def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(e
 @pytest.mark.parametrize("exercise", one_in(4, IN_STEPS), ids=lambda e: e.name)
 def test_two_mistakes_at_once_never_pass_and_are_not_taken_for_others(exercise, thoroughness):
     """A pair may behave as a third mistake does, where one hides the other; that is rare, or the cases are too weak."""
-    found = tally(exercise, thoroughness.seed, SAMPLE if thoroughness.enabled else 4)
+    found = tally(exercise, thoroughness.seed, PAIRS_PER_EXERCISE if thoroughness.enabled else 4)
     assert found.counts["passed"] == 0, found.others
     assert found.counts["another"] <= max(2, 0.125 * found.counts.total()), found.others

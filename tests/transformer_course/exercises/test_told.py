@@ -10,15 +10,15 @@ from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalogue import catalogue_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 
-TOLD = [exercise for exercise in every_exercise().values() if exercise.messages]
+EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if exercise.messages]
 
 
-@pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
 def test_every_key_means_a_stored_generated_mistake(exercise):
     check_told(exercise, catalogue_of(exercise))
 
 
-@pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
 def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise):
     lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
     for wording in map(as_wording, exercise.messages.values()):
@@ -29,7 +29,7 @@ def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise)
         assert not any(line in wording.sentence for line in lines), wording.sentence
 
 
-@pytest.mark.parametrize("exercise", TOLD, ids=lambda one: one.name)
+@pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
 def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
     wordings = [wording for wording in exercise.messages.values() if isinstance(wording, Wording)]
     for summary in (wording.summary for wording in wordings if wording.summary):

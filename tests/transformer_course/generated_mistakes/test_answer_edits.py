@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.transformer_course.generated_mistakes.answer import ROWS, SAMPLES, STEPS, WEIGHTS
-from transformer_course.generated_mistakes.answer_edits import FAR, Sources, code_of
+from transformer_course.generated_mistakes.answer_edits import MAX_WEIGHT, Sources, code_of
 from transformer_course.generated_mistakes.generated_mistake import variant_of
 from transformer_course.steps import asking
 
@@ -46,7 +46,7 @@ def test_what_is_of_one_kind_may_be_confused():
 
 def test_the_likely_is_told_from_the_far_fetched():
     weights = {(edit.kind, edit.step): edit.weight for edit in sorted(EDITS, key=lambda edit: -edit.weight)}
-    assert weights["left_out", "shares"] < weights["rounded", "mean"] <= FAR
+    assert weights["left_out", "shares"] < weights["rounded", "mean"] <= MAX_WEIGHT
 
 
 def test_a_step_that_is_made_by_a_function_is_left_alone():

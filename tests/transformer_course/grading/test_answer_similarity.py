@@ -14,8 +14,8 @@ from tests.transformer_course.exercises.test_references import INDEPENDENT
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.grading.answer_similarity import (
-    MIN_RUNS,
     MIN_SIMILARITY,
+    MIN_TOKEN_RUNS,
     answer_text,
     fingerprint,
     is_the_solution,
@@ -109,7 +109,7 @@ def test_people_who_work_by_themselves_are_not_listed(lesson: str):
 def test_short_answers_are_not_compared():
     body = "e = (s - s.amax(-1, keepdim=True)).exp_()\n    return e.div(e.sum(-1)[..., None])"
     short = {"softmax": f"def softmax(s):\n    {body}"}
-    assert 0 < len(handed_in(short)) < MIN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
+    assert 0 < len(handed_in(short)) < MIN_TOKEN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
 
 
 def test_a_paste_of_the_solution_is_known_where_it_is_long():
@@ -131,5 +131,5 @@ def test_a_paste_of_the_solution_is_known_where_it_is_long():
 )
 def test_code_that_is_no_python_does_no_harm(source: str):
     code = [{"id": "", "source": source}, {"id": "check-softmax", "source": ""}]
-    assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_RUNS
+    assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_TOKEN_RUNS
     assert not is_the_solution(code, "softmax")

@@ -53,7 +53,7 @@ def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_pa
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(dask_workers, "SECONDS_TO_CONNECT", 0.2)
+    monkeypatch.setattr(dask_workers, "CONNECT_TIMEOUT_S", 0.2)
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
     with pytest.raises(SandboxError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
         grade([tmp_path / "ada"], tmp_path / "out", scheduler="tcp://127.0.0.1:1")

@@ -16,9 +16,9 @@ from transformer_course.grading import judge_answer, mistake_locations
 from transformer_course.grading.class_results import class_results
 from transformer_course.grading.feedback import feedback_page
 from transformer_course.grading.graded_results import GradedSubmission
-from transformer_course.grading.mistake_locations import NOTE, seed_of_places
+from transformer_course.grading.mistake_locations import OTHER_CASES_NOTE, seed_of_places
 from transformer_course.grading.submissions import Submission
-from transformer_course.locating.fault_location import THE_REST, is_small, locate
+from transformer_course.locating.fault_location import REST_IS_RIGHT, is_small, locate
 from transformer_course.running.plain_data import pack
 from transformer_course.running.trace import Traced
 from transformer_course.sandbox.sandbox import Sandbox
@@ -77,8 +77,10 @@ def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox
     known = behaviour(every_exercise()[NAME], seed_of_places(SEED))
     place = locate(known, Traced(cell(source(WRONG), NAME)))
     assert place is not None
-    found = place.message.replace(f" {THE_REST}", "")  # the large cases are not sent to the sandbox
-    assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(f"{found}\n{NOTE}\nCase 1 of")
+    found = place.message.replace(f" {REST_IS_RIGHT}", "")  # the large cases are not sent to the sandbox
+    assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(
+        f"{found}\n{OTHER_CASES_NOTE}\nCase 1 of"
+    )
 
 
 def test_cases_that_count_never_meet_right_values():
@@ -173,7 +175,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
 @linux
 @pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
 def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
-    monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.1)
+    monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.1)
     started = time.monotonic()
     graded = grade_answer(sandbox, sending([], where, then))
     assert graded.verdict.status == "wrong"
@@ -190,7 +192,7 @@ def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_do
     sandbox: Sandbox, monkeypatch, waited
 ):
     """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
-    monkeypatch.setattr(mistake_locations, "MAX_SECONDS", 0.5)
+    monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
     if waited:
         answers = Conversation._exchange
 
@@ -216,7 +218,7 @@ def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(sandbox
 
 
 def test_a_slow_answer_is_named_by_the_cases_that_count(sandbox: Sandbox, monkeypatch):
-    monkeypatch.setattr(judge_answer, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
     asked = []
     monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: asked.append(self))
     graded = grade_answer(sandbox, "def softmax(s):\n    return s.softmax(0)")

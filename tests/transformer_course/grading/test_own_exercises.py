@@ -11,7 +11,7 @@ from transformer_course.exercises import LESSONS, every_exercise, every_lesson, 
 from transformer_course.grading.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.class_report import rewrite_report
 from transformer_course.grading.grade import grade
-from transformer_course.grading.own_exercises import FOLDER, OwnExercises, read_own_exercises
+from transformer_course.grading.own_exercises import OWN_EXERCISES_FOLDER, OwnExercises, read_own_exercises
 from transformer_course.grading.submissions import find_submissions
 from transformer_course.running.plain_data import unpack
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
@@ -53,7 +53,7 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     own_file.unlink()
     assert "ben: 3 of 5 points" in rewrite_report(out)
     assert json.loads((out / "results.json").read_text("utf-8"))["lessons"] == ["week_3"]
-    kept = out / FOLDER / "week_3.py"
+    kept = out / OWN_EXERCISES_FOLDER / "week_3.py"
     kept.write_text(kept.read_text().replace("points=3", "points=30"))
     assert "ben: 30 of 32 points" in rewrite_report(out)
 

@@ -293,11 +293,11 @@ def test_a_name_that_a_student_gives_makes_nothing_anybody_elses(tmp_path: Path)
     two = zipped({f"{name}_01_lookup.ipynb": NOTEBOOK for name in ("ada_12345_67890", "ben_12346_67891")})
     write_files(zips, {"week 1.zip": two})
     [ada, week] = find_submissions([zips / "ada.zip", zips / "week 1.zip"])
-    assert (ada.problem, week.problem) == ("", submissions.A_CLASS)
+    assert (ada.problem, week.problem) == ("", submissions.SEVERAL_STUDENTS)
     names = {"2", "ada", "ben"}  # a folder is called like a student's number, and is that of the class
     write_files(tmp_path / "2", {f"{name}/01_lookup.ipynb": NOTEBOOK for name in ("ada", "ben")})
     [two_of_them] = find_submissions([tmp_path / "2"], is_student=names.__contains__)
-    assert (two_of_them.student, two_of_them.problem) == ("2", submissions.A_CLASS)
+    assert (two_of_them.student, two_of_them.problem) == ("2", submissions.SEVERAL_STUDENTS)
 
 
 @pytest.mark.parametrize(
@@ -317,7 +317,7 @@ def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_p
         {f"week 1/{name}": NOTEBOOK for name in names},
     ):
         folder = write_files(tmp_path / f"class of {len(files)} {min(files)[:2]}", files)
-        [where] = [one.path for one in find_submissions([folder]) if one.problem == submissions.A_CLASS]
+        [where] = [one.path for one in find_submissions([folder]) if one.problem == submissions.SEVERAL_STUDENTS]
         assert where.name in ("CS-Lesson 1-777.zip", "submissions.zip", "week 1")
         assert {one.student for one in find_submissions([folder])} <= {
             "CS-Lesson 1-777",

@@ -62,7 +62,7 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     worker: Worker, monkeypatch: pytest.MonkeyPatch
 ):
     before = worker._process.pid
-    monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.0)
+    monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.0)
     graded = worker.assess(task(softmax_after("return s")))
     assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", COULD_NOT_BE_JUDGED, 0)
     monkeypatch.undo()
@@ -128,7 +128,7 @@ def test_that_a_worker_was_killed_twice_is_said_and_stands_in_the_summary(monkey
 @linux
 def test_a_judge_that_others_keep_waiting_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     """Who computes for longer than is allowed is not: the time on the clock says nothing of that."""
-    monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.5)
+    monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.5)
     for judge, points in ((partial(time.sleep, 0.8), 2), (computes, 0)):
         monkeypatch.setattr(worker_module, "serve", partial(judges, judge))
         with Worker(LIMITS) as worker:
@@ -196,7 +196,7 @@ def never_has_the_reference(connection: Connection, *_: object) -> None:
 
 def test_that_the_courses_own_answer_is_late_costs_no_learner_anything(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
-    monkeypatch.setattr(worker_module, "REFERENCE_SECONDS", 0.1)
+    monkeypatch.setattr(worker_module, "REFERENCE_TIMEOUT_S", 0.1)
     with (
         Worker(LIMITS) as worker,
         pytest.raises(SandboxError, match=r"own answer to softmax is not ready after 0\.1 s"),

@@ -22,7 +22,7 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
     observed = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: observed.append((arguments, dict(os.environ))))
     monkeypatch.setattr(lab, "published_lessons", lambda: tmp_path / "notebooks")
-    monkeypatch.setattr(lab, "NOT_LOADED", ())  # other tests may load it
+    monkeypatch.setattr(lab, "SKIPPED_MODULES", ())  # other tests may load it
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
@@ -39,14 +39,14 @@ def test_jupyterlab_opens_on_the_working_copy_with_the_home_page(tmp_path, monke
         "--ServerApp.jpserver_extensions=jupyter_lsp=False",
         "--ServerApp.jpserver_extensions=jupyterlab_jupytext=False",
         "--ServerApp.jpserver_extensions=notebook_shim=False",
-        f"--LabApp.extra_labextensions_path={lab.EXTENSIONS}",
+        f"--LabApp.extra_labextensions_path={lab.EXTENSIONS_FOLDER}",
         "--LabApp.extension_manager=readonly",
         *(["--allow-root"] if user == 0 else []),
         *("--no-browser", "--port", "8890"),
     ]
     assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
     assert environment["TRANSFORMER_LAB_LIVE"] == "1"
-    assert environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)[-1] == str(lab.SETTINGS)
+    assert environment["JUPYTER_CONFIG_PATH"].split(os.pathsep)[-1] == str(lab.SETTINGS_FOLDER)
     assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
     assert (tmp_path / "mine" / "01_lookup.ipynb").exists()
 
@@ -59,7 +59,7 @@ def test_a_lab_that_runs_on_the_folder_is_named(tmp_path, monkeypatch):
 
 
 def test_neither_the_start_nor_the_page_imports_torch():
-    code = f"import sys, {lab.__name__}, {lab.SERVER}; print('torch' in sys.modules)"
+    code = f"import sys, {lab.__name__}, {lab.SERVER_EXTENSION}; print('torch' in sys.modules)"
     env = {
         name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"
     }  # which needs it
@@ -68,7 +68,7 @@ def test_neither_the_start_nor_the_page_imports_torch():
 
 
 def test_the_style_sheet_is_that_of_the_home_page_alone():
-    sheet = (lab.EXTENSIONS / "transformer-course-home" / "static" / "page.css").read_text(encoding="utf-8")
+    sheet = (lab.EXTENSIONS_FOLDER / "transformer-course-home" / "static" / "page.css").read_text(encoding="utf-8")
     rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
     selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
     selectors = [selector for selector in selectors if not selector.startswith("@container")]  # holds rules, is none

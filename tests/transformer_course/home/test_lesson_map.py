@@ -7,13 +7,13 @@ import pytest
 
 from transformer_course.diagrams.elements import Box
 from transformer_course.exercises import LESSONS
-from transformer_course.home.lesson_map import FILE, Picture, draw
+from transformer_course.home.lesson_map import MAP_FILE, Picture, draw
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def test_the_stored_map_is_what_is_drawn():
-    stored, drawn = FILE.read_text(encoding="utf-8"), Picture(*draw()).svg()
+    stored, drawn = MAP_FILE.read_text(encoding="utf-8"), Picture(*draw()).svg()
     anew = "run python -m transformer_course.home.lesson_map"
     assert NUMBER.sub("0", stored) == NUMBER.sub("0", drawn), anew
     # Another version of matplotlib measures texts a little otherwise.
@@ -23,7 +23,7 @@ def test_the_stored_map_is_what_is_drawn():
 
 def test_every_lesson_has_its_group_with_the_boxes_that_it_builds():
     d, lessons = draw()
-    root = ElementTree.fromstring(FILE.read_text(encoding="utf-8"))
+    root = ElementTree.fromstring(MAP_FILE.read_text(encoding="utf-8"))
     groups = {group.attrib["data-lesson"]: group for group in root.iter("a")}
     assert set(groups) == {"primer", *LESSONS}
     for lesson, group in groups.items():

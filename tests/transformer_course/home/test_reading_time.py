@@ -5,7 +5,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_course.home.reading_time import (
     CODE_LINES_PER_MINUTE,
-    EVERYTHING,
+    TOTAL_TIME_LABEL,
     WORDS_PER_MINUTE,
     minutes_to_read,
     promised_minutes,
@@ -46,9 +46,9 @@ def test_what_the_title_promises_is_read():
     lesson = new_notebook(
         cells=[
             new_markdown_cell(
-                f"# 01 · Lookup\n\nReading: 31 minutes. Exercises: 70 minutes. {EVERYTHING}:\nabout 120 minutes."
+                f"# 01 · Lookup\n\nReading: 31 minutes. Exercises: 70 minutes. {TOTAL_TIME_LABEL}:\nabout 120 minutes."
             )
         ]
     )
-    assert [promised_minutes(lesson, what) for what in ("Reading", "Exercises", EVERYTHING)] == [31, 70, 120]
+    assert [promised_minutes(lesson, what) for what in ("Reading", "Exercises", TOTAL_TIME_LABEL)] == [31, 70, 120]
     assert promised_minutes(new_notebook(cells=[new_markdown_cell("# Primer")]), "Reading") is None

@@ -16,7 +16,7 @@ from tornado.testing import bind_unused_port
 
 from tests.transformer_course.home.sample_folders import HOURS, OUTLINES
 from transformer_course.home import server
-from transformer_course.home.lab import SERVER
+from transformer_course.home.lab import SERVER_EXTENSION
 from transformer_course.home.saved_views import WIDGET
 from transformer_course.workspace import working_copies
 
@@ -31,7 +31,11 @@ def app(tmp_path, monkeypatch):
         monkeypatch.setenv(f"JUPYTER_{place}", str(tmp_path / place))
     monkeypatch.setenv("JUPYTER_NO_CONFIG", "1")
     app = ServerApp()
-    arguments = ["--IdentityProvider.token=secret", f"--ServerApp.jpserver_extensions={SERVER}=True", "--allow-root"]
+    arguments = [
+        "--IdentityProvider.token=secret",
+        f"--ServerApp.jpserver_extensions={SERVER_EXTENSION}=True",
+        "--allow-root",
+    ]
     app.initialize([*arguments, f"--ServerApp.root_dir={tmp_path}"], find_extensions=False, new_httpserver=False)
     yield app
     app.web_app.settings["terminal_manager"] = None

@@ -16,7 +16,7 @@ def message(monkeypatch):
         DisplayHandle, "display", lambda handle, displayed, raw: message.append(displayed["text/plain"])
     )
     monkeypatch.setattr(DisplayHandle, "update", lambda handle, displayed, raw: message.append(displayed["text/plain"]))
-    monkeypatch.setattr(module, "SILENT_SECONDS", 0.2)
+    monkeypatch.setattr(module, "SILENT_S", 0.2)
     return message
 
 

@@ -3,7 +3,7 @@
 import time
 
 from transformer_course.lesson import speed
-from transformer_course.lesson.speed import MARGIN, MAX_SLOWDOWN, MAX_TIMINGS, is_slow, slowdown
+from transformer_course.lesson.speed import MAX_SLOWDOWN, MAX_TIMINGS, SLOWDOWN_MARGIN, is_slow, slowdown
 from transformer_course.running.case import Case
 from transformer_course.running.observe import observe_all
 
@@ -62,17 +62,17 @@ def test_what_waits_while_others_compute_is_not_slow():
 
 
 def test_a_reference_that_takes_less_than_a_tick_makes_nothing_slow(monkeypatch):
-    monkeypatch.setattr(speed, "TICK", 1 / 64)
+    monkeypatch.setattr(speed, "CLOCK_TICK_S", 1 / 64)
     assert slowdown(computing(1 / 64, []), lambda x: x, CASE, best=1 / 64, limit=10.0) < MAX_SLOWDOWN
 
 
 def test_an_attempt_is_slow_only_with_a_margin_above_the_limit():
     assert not is_slow(MAX_SLOWDOWN) and not is_slow(1.01 * MAX_SLOWDOWN)
-    assert not is_slow(MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * MARGIN * MAX_SLOWDOWN)
+    assert not is_slow(SLOWDOWN_MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * SLOWDOWN_MARGIN * MAX_SLOWDOWN)
 
 
 def test_what_took_long_is_timed_once_more(monkeypatch):
-    monkeypatch.setattr(speed, "MAX_SECONDS", 0.2)
+    monkeypatch.setattr(speed, "MAX_TIMING_S", 0.2)
     calls = []
     assert is_slow(slowdown(computing(0.12, calls), computing(0.001, []), CASE, best=0.4, limit=10.0))
     assert len(calls) == CALLS

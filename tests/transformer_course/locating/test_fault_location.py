@@ -162,7 +162,7 @@ def test_nothing_is_said_where_nothing_can_be_proven():
 
 
 def test_a_loop_without_an_end_ends(monkeypatch):
-    monkeypatch.setattr(fault_location, "MAX_SECONDS", 1.0)
+    monkeypatch.setattr(fault_location, "SEARCH_TIME_LIMIT_S", 1.0)
     assert place_in("while True:", "    queries = queries + 1") is None
 
 

@@ -99,7 +99,7 @@ def test_an_image_that_cannot_be_built_is_told_and_leaves_nothing(tmp_path: Path
         Sandbox(Limits(), container=Container("podman")),
     ):
         pass
-    assert not list(tmp_path.glob(f"{sandbox_module.PREFIX}*"))
+    assert not list(tmp_path.glob(f"{sandbox_module.FOLDER_PREFIX}*"))
 
 
 def test_a_tool_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.sandbox.copied_code import ROOT, SANDBOXED, copy_course
+from transformer_course.sandbox.copied_code import COPIED_PACKAGES, ROOT, copy_course
 
 
 def test_of_the_course_the_copy_holds_what_is_listed_and_nothing_else(tmp_path: Path):
     copy_course(tmp_path)
-    assert {path.name for path in (tmp_path / "transformer_course").iterdir()} == {*SANDBOXED, "__init__.py"}
+    assert {path.name for path in (tmp_path / "transformer_course").iterdir()} == {*COPIED_PACKAGES, "__init__.py"}
 
 
 def test_the_model_library_comes_along(tmp_path: Path):
@@ -31,7 +31,7 @@ def test_every_module_of_a_copied_room_is_copied_as_it_is(tmp_path: Path):
     for room in (
         "transformer_lab/attention",
         "transformer_lab/models",
-        *(f"transformer_course/{name}" for name in SANDBOXED),
+        *(f"transformer_course/{name}" for name in COPIED_PACKAGES),
     ):
         for original in (ROOT / room).rglob("*.py"):
             copy = tmp_path / original.relative_to(ROOT)

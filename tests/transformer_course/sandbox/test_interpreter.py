@@ -55,7 +55,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(echo: Interpreter):
 
 
 def test_a_frame_that_nobody_reads_is_not_waited_for(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(interpreter, "START_TIMEOUT", 0.2)
+    monkeypatch.setattr(interpreter, "START_TIMEOUT_S", 0.2)
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
         echo.send(bytes(1 << 20))  # more than a pipe holds

@@ -220,7 +220,7 @@ def test_a_sandbox_that_does_not_start_says_why_and_leaves_nothing_behind(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("transformer_course.sandbox.copied_code.SANDBOXED", ())
+    monkeypatch.setattr("transformer_course.sandbox.copied_code.COPIED_PACKAGES", ())
     with (
         pytest.raises(SandboxError, match=r"the sandbox does not start: ModuleNotFoundError.*sandbox"),
         Sandbox(Limits()),
@@ -263,12 +263,15 @@ def test_the_folder_of_a_sandbox_that_was_killed_is_removed_by_the_next(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    dead, alive = tmp_path / f"{sandbox_module.PREFIX}dead", tmp_path / f"{sandbox_module.PREFIX}alive"
+    dead, alive = tmp_path / f"{sandbox_module.FOLDER_PREFIX}dead", tmp_path / f"{sandbox_module.FOLDER_PREFIX}alive"
     for folder in (dead, alive):
         (folder / "work").mkdir(parents=True)
         (folder / "lock").touch()
     (tmp_path / "other").mkdir()
-    half_deleted, being_made = tmp_path / f"{sandbox_module.PREFIX}half", tmp_path / f"{sandbox_module.PREFIX}new"
+    half_deleted, being_made = (
+        tmp_path / f"{sandbox_module.FOLDER_PREFIX}half",
+        tmp_path / f"{sandbox_module.FOLDER_PREFIX}new",
+    )
     (half_deleted / "work").mkdir(parents=True)
     being_made.mkdir()
     os.utime(half_deleted, (0, 0))

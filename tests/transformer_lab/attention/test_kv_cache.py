@@ -5,7 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from transformer_lab.attention.kv_cache import (
-    FIRST_CAPACITY,
+    INITIAL_CAPACITY_TOKENS,
     KVCache,
     LayerCache,
     ModelCache,
@@ -57,7 +57,7 @@ def test_memory_is_copied_now_and_then_and_at_most_half_of_it_is_empty():
         k, _ = cache.append(*drawn(1))
         n_copies += memory is not None and k.untyped_storage().data_ptr() != memory.untyped_storage().data_ptr()
         memory = k
-        assert n <= k.stride(1) // k.stride(2) <= max(FIRST_CAPACITY, 2 * n, 500 if n > 250 else 0)
+        assert n <= k.stride(1) // k.stride(2) <= max(INITIAL_CAPACITY_TOKENS, 2 * n, 500 if n > 250 else 0)
     assert n_copies == 5  # at 17, 35, 71, 143 and 287 tokens
 
 

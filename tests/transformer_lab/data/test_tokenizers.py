@@ -9,7 +9,7 @@ from transformer_lab.data.tokenizers import (
     BOS_ID,
     EOS_ID,
     PAD_ID,
-    SPECIAL,
+    SPECIAL_TOKENS,
     UNKNOWN_ID,
     bpe_tokenizer,
     character_tokenizer,
@@ -61,13 +61,17 @@ def test_texts_are_read_once_and_one_by_one():
 def test_a_text_cannot_end_or_hide_itself(tokenizer, tmp_path):
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     for one in (tokenizer, load_tokenizer(tmp_path / "tokenizer.json")):
-        for token in SPECIAL:
+        for token in SPECIAL_TOKENS:
             assert not {PAD_ID, BOS_ID, EOS_ID} & set(one.encode(f"a{token}b").ids)
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
 def test_special_tokens_have_the_ids_that_training_counts_on_and_are_not_written(tokenizer):
-    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID] == [0, 1, 2, 3]
+    assert (
+        [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
+        == [PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID]
+        == [0, 1, 2, 3]
+    )
     assert tokenizer.decode([BOS_ID, *tokenizer.encode("der Hund").ids, EOS_ID, PAD_ID]) == "der Hund"
 
 

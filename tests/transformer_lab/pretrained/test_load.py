@@ -64,7 +64,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def read_by_them(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
     model, report = kind.from_pretrained(folder, output_loading_info=True)
     assert not any(report[what] for what in ("unexpected_keys", "mismatched_keys", "error_msgs"))
-    assert set(report["missing_keys"]) <= {marian.BIAS}
+    assert set(report["missing_keys"]) <= {marian.OUTPUT_BIAS}
     return model.eval()
 
 

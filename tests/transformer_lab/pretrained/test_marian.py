@@ -92,7 +92,7 @@ def test_shared_embeddings_that_are_not_the_same_are_refused(theirs, tmp_path):
 
 def test_names_may_lack_their_prefix_and_the_bias_may_lack(theirs, tmp_path):
     def bare(tensors):
-        return {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name != marian.BIAS}
+        return {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name != marian.OUTPUT_BIAS}
 
     edit(tmp_path, bare)
     theirs.final_logits_bias.zero_()

@@ -10,7 +10,7 @@ from tests.helpers.scripted_model import Scripted
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, write_tensors
 from transformer_lab.text.translator import CONFIG, TOKENIZER, Translator
 
 TEXTS = ["abc", "", "cab", "  ", "ccccccc", "b", " a b "]
@@ -26,7 +26,7 @@ def translator():
 @pytest.fixture
 def folder(translator, tmp_path):
     translator.save_description(tmp_path)
-    write_tensors(tmp_path / PARAMETERS, translator.model.state_dict(), {})
+    write_tensors(tmp_path / PARAMETERS_FILE, translator.model.state_dict(), {})
     return tmp_path
 
 
@@ -90,14 +90,14 @@ def test_a_translation_is_no_longer_than_was_asked(translator):
         assert len(text) <= 2
 
 
-@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS])
+@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS_FILE])
 def test_what_is_missing_is_named(folder, name):
     (folder / name).unlink()
     with pytest.raises(ValueError, match=f"holds no trained model: {name} not found"):
         Translator.load(folder)
 
 
-@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS])
+@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS_FILE])
 def test_what_is_damaged_is_named(folder, name):
     path = folder / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from transformer_lab.training.folder_lock import LOCK, folder_lock
+from transformer_lab.training.folder_lock import LOCK_FILE, folder_lock
 
 HOLD = """
 import sys
@@ -23,7 +23,7 @@ def test_a_second_process_is_refused_and_told_who_has_it(tmp_path):
         said = f"run is in use by process {os.getpid()} on "
         with pytest.raises(ValueError, match=said), folder_lock(tmp_path / "run"):
             pass
-    assert not (tmp_path / "run" / LOCK).exists()
+    assert not (tmp_path / "run" / LOCK_FILE).exists()
 
 
 def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
@@ -35,7 +35,7 @@ def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
         other.kill()
         other.wait()
     with folder_lock(tmp_path):
-        assert (tmp_path / LOCK).read_text().startswith(f"\nprocess {os.getpid()} ")
+        assert (tmp_path / LOCK_FILE).read_text().startswith(f"\nprocess {os.getpid()} ")
 
 
 def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path):

@@ -15,18 +15,18 @@ from transformer_lab.data.documents import read_documents, write_documents
 from transformer_lab.data.prepare import HELD_OUT
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
-from transformer_lab.training.log import LOG
+from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.presets import CORPUS, DATES, TEXT
 from transformer_lab.training.recipes import train_corpus, train_dates, train_text
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 SHAPE = TransformerConfig(300, d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, dropout=0.1, pre_norm=True)
 LANGUAGE_MODEL = LanguageModelConfig.llama(300, d_model=48, n_heads=4, d_ff=128, n_layers=1, max_length=32, dropout=0.1)
-FEW = {"steps": 6, "warmup": 2, "batch_tokens": 300, "log_every": 2}
+FEW_STEPS = {"steps": 6, "warmup": 2, "batch_tokens": 300, "log_every": 2}
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def corpus(tmp_path):
 
 def test_the_folder_of_a_corpus_holds_all_that_is_needed(corpus, tmp_path):
     folder = tmp_path / "model"
-    trainer = train_corpus(corpus, folder, corpus, replace(CORPUS, **FEW), SHAPE)
+    trainer = train_corpus(corpus, folder, corpus, replace(CORPUS, **FEW_STEPS), SHAPE)
     assert trainer.run()
     assert {path.name for path in folder.iterdir()} == {
         *("checkpoint.safetensors", "config.json", "data", "log.csv", "model.safetensors", "tokenizer.json")
@@ -48,7 +48,7 @@ def test_the_folder_of_a_corpus_holds_all_that_is_needed(corpus, tmp_path):
     translator = Translator.load(folder)
     source = ["eins zwei", "drei"]
     assert list(translator.translate(source)) == list(Translator(trainer.model, translator.tokenizer).translate(source))
-    table = pd.read_csv(folder / LOG)
+    table = pd.read_csv(folder / LOG_FILE)
     assert table["step"].tolist() == [2, 4, 6]
     assert (
         table["validation_loss"].notna().tolist() == table["validation_score"].notna().tolist() == [False, False, True]
@@ -59,36 +59,36 @@ def test_bad_lines_of_corpus_and_validation_are_recorded(corpus, tmp_path):
     bad = tmp_path / "bad.tsv"
     bad.write_text("eins\tEINS\nzwei\n", "utf-8")
     errors = LineErrors()
-    train_corpus([bad], tmp_path / "model", [bad], replace(CORPUS, **FEW), SHAPE, errors)
+    train_corpus([bad], tmp_path / "model", [bad], replace(CORPUS, **FEW_STEPS), SHAPE, errors)
     assert errors.counts == {"no tab, so no translation": 2}
 
 
 def test_nothing_is_prepared_where_there_is_nothing_to_validate_on(corpus, tmp_path):
     empty = tmp_path / "empty.tsv"
     empty.touch()
-    config = replace(CORPUS, **FEW | {"validate_every": 2})
+    config = replace(CORPUS, **FEW_STEPS | {"validate_every": 2})
     with pytest.raises(ValueError, match=r"^empty\.tsv: no pair to validate on is left"):
         train_corpus(corpus, tmp_path / "model", [empty], config, SHAPE)
     assert not (tmp_path / "model").exists()
 
 
 def test_without_validation_only_the_loss_is_followed(corpus, tmp_path):
-    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE).run()
-    table = pd.read_csv(tmp_path / "model" / LOG)
+    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE).run()
+    table = pd.read_csv(tmp_path / "model" / LOG_FILE)
     assert table["loss"].notna().all() and table["validation_score"].isna().all()
     Translator.load(tmp_path / "model")
 
 
 def test_a_folder_is_not_mixed_with_another_corpus(corpus, tmp_path):
-    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE)
+    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
     with pytest.raises(ValueError, match="was made from"):
-        train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE)
+        train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
 
 
 def test_dates_are_learned_from_strings_that_are_not_held_out(tmp_path, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 3000)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 40)
-    trainer = train_dates(tmp_path, replace(DATES, **FEW))
+    trainer = train_dates(tmp_path, replace(DATES, **FEW_STEPS))
     assert trainer.run()
     translator = Translator.load(tmp_path)
     trained = {translator.tokenizer.decode(ids.tolist()) for ids in trainer.batches.sources}
@@ -96,12 +96,12 @@ def test_dates_are_learned_from_strings_that_are_not_held_out(tmp_path, monkeypa
     assert len(trained) > 2500 and len(held_out) > 35 and trained.isdisjoint(held_out)
     assert max(len(source) for source in trained | held_out) <= translator.longest  # nothing was cut
     assert "<unk>" not in "".join(translator.tokenizer.encode("".join(held_out)).tokens)
-    assert pd.read_csv(tmp_path / LOG)["validation_score"].notna().tolist() == [False, False, True]
+    assert pd.read_csv(tmp_path / LOG_FILE)["validation_score"].notna().tolist() == [False, False, True]
 
 
 def test_the_seed_draws_the_parameters(corpus, tmp_path):
     first, same, other = (
-        train_corpus(corpus, tmp_path / str(n), config=replace(CORPUS, seed=seed, **FEW), shape=SHAPE).model
+        train_corpus(corpus, tmp_path / str(n), config=replace(CORPUS, seed=seed, **FEW_STEPS), shape=SHAPE).model
         for n, seed in enumerate([1, 1, 2])
     )
     differs = [(first.decoder.embedding.weight - model.decoder.embedding.weight).abs().max() for model in (same, other)]
@@ -132,13 +132,13 @@ def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(d
     ]
     _, counts = np.unique(tokens, return_counts=True)
     unigram_entropy = -float((counts / len(tokens) * np.log(counts / len(tokens))).sum())
-    table = pd.read_csv(tmp_path / "model" / LOG)
+    table = pd.read_csv(tmp_path / "model" / LOG_FILE)
     assert table["validation_loss"].dropna().item() < unigram_entropy - 0.2
     assert table["loss"].is_monotonic_decreasing
 
 
 def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, tmp_path):
-    settings = replace(TEXT, **FEW, ema=0.9, validate_every=3)
+    settings = replace(TEXT, **FEW_STEPS, ema=0.9, validate_every=3)
     trainer = train_text([docstrings[1]], tmp_path / "model", (), settings, LANGUAGE_MODEL)
     assert trainer.run()
     assert {path.name for path in (tmp_path / "model").iterdir()} == {
@@ -154,14 +154,14 @@ def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, t
         trainer.model.eval()
         assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # what was saved is the average
     assert (generator.bos_id, generator.eos_ids) == (2, [2])
-    best = pd.read_csv(tmp_path / "model" / LOG)["validation_score"].max()
+    best = pd.read_csv(tmp_path / "model" / LOG_FILE)["validation_score"].max()
     assert best == trainer.progress.best < 0
-    assert read_tensors(tmp_path / "model" / PARAMETERS)[1]["step"] in (3, 6)
+    assert read_tensors(tmp_path / "model" / PARAMETERS_FILE)[1]["step"] in (3, 6)
 
 
 def test_a_single_document_is_not_divided(tmp_path):
     (tmp_path / "a.txt").write_text("one two three four five six seven\n" * 40)
-    trainer = train_text([tmp_path / "a.txt"], tmp_path / "model", (), replace(TEXT, **FEW), LANGUAGE_MODEL)
+    trainer = train_text([tmp_path / "a.txt"], tmp_path / "model", (), replace(TEXT, **FEW_STEPS), LANGUAGE_MODEL)
     assert trainer.validate is None and trainer.run()
     TextGenerator.load(tmp_path / "model")
 
@@ -169,12 +169,14 @@ def test_a_single_document_is_not_divided(tmp_path):
 def test_validation_text_that_is_empty_is_refused(docstrings, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
     with pytest.raises(ValueError, match="a text needs at least two tokens"):
-        train_text([docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW), LANGUAGE_MODEL)
+        train_text(
+            [docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW_STEPS), LANGUAGE_MODEL
+        )
 
 
 @pytest.mark.parametrize("positions", ["alibi", "sinusoidal"])
 def test_a_language_model_without_published_layout_is_refused_before_a_text_is_read(docstrings, tmp_path, positions):
     shape = replace(LANGUAGE_MODEL, positions=positions)
     with pytest.raises(ValueError, match="this model has no published layout"):
-        train_text([docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW), shape)
+        train_text([docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW_STEPS), shape)
     assert not (tmp_path / "m").exists()

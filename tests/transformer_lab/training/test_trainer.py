@@ -33,19 +33,19 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
-from transformer_lab.training.checkpoint import CHECKPOINT
-from transformer_lab.training.log import LOG
+from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors, write_tensors
+from transformer_lab.training.checkpoint import CHECKPOINT_FILE
+from transformer_lab.training.log import LOG_FILE
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import ValidationResult
 
 
 def losses(folder):
-    return pd.read_csv(folder / LOG)["loss"].tolist()
+    return pd.read_csv(folder / LOG_FILE)["loss"].tolist()
 
 
 def parameters(folder):
-    return read_tensors(folder / PARAMETERS)[0]
+    return read_tensors(folder / PARAMETERS_FILE)[0]
 
 
 def same(one, other):
@@ -135,7 +135,7 @@ def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
 
 def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_path, uninterrupted):
     trainer(tmp_path, log_every=6).run()
-    every = pd.read_csv(uninterrupted / LOG)
+    every = pd.read_csv(uninterrupted / LOG_FILE)
     tokens = [int((batch.target[:, 1:] != PAD_ID).sum()) for batch in islice(batches().from_step(0), STEPS)]
     for row, mean in enumerate(losses(tmp_path)):
         part = slice(6 * row, 6 * row + 6)
@@ -223,7 +223,7 @@ def test_a_finished_run_stays_as_it_is(tmp_path):
 
 def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
     trainer(tmp_path).run()
-    with pytest.raises(ValueError, match=rf"{CHECKPOINT} was made with other settings: lr=0\.01, not 0\.02$"):
+    with pytest.raises(ValueError, match=rf"{CHECKPOINT_FILE} was made with other settings: lr=0\.01, not 0\.02$"):
         trainer(tmp_path, lr=2e-2)
     with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
@@ -245,9 +245,9 @@ def test_a_model_with_local_attention_is_resumed(tmp_path):
 
 def test_a_run_of_before_there_was_a_choice_of_optimizers_goes_on(tmp_path):
     trainer(tmp_path).run(max_steps=3)
-    tensors, info = read_tensors(tmp_path / CHECKPOINT)
+    tensors, info = read_tensors(tmp_path / CHECKPOINT_FILE)
     del info["training"]["optimizer"]
-    write_tensors(tmp_path / CHECKPOINT, tensors, info)
+    write_tensors(tmp_path / CHECKPOINT_FILE, tensors, info)
     with pytest.raises(ValueError, match=r"other settings: optimizer='adamw', not 'muon'$"):
         trainer(tmp_path, optimizer="muon")
     assert trainer(tmp_path).progress.step == 3
@@ -302,8 +302,8 @@ def test_a_run_is_not_gone_on_with_other_held_out_data(tmp_path):
 def test_the_best_parameters_are_replaced_by_the_last_if_they_are_lost(tmp_path, damage):
     trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
     last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
-    damage(tmp_path / PARAMETERS)
-    with pytest.warns(UserWarning, match=f"{PARAMETERS}, of the best validation, is missing or damaged"):
+    damage(tmp_path / PARAMETERS_FILE)
+    with pytest.warns(UserWarning, match=f"{PARAMETERS_FILE}, of the best validation, is missing or damaged"):
         trainer(tmp_path, scoring([]), validate_every=STEPS // 2).run()
     assert same(parameters(tmp_path), last)
 
@@ -317,7 +317,7 @@ def test_measuring_a_step_changes_nothing(tmp_path, uninterrupted):
 
 def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
     trainer(tmp_path).run()
-    (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:999])
+    (tmp_path / CHECKPOINT_FILE).write_bytes((tmp_path / CHECKPOINT_FILE).read_bytes()[:999])
     with pytest.raises(ValueError, match="is not a checkpoint of this library"):
         trainer(tmp_path)
 
@@ -350,7 +350,7 @@ def scoring(scores):
 
 def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
     trainer(tmp_path, scoring([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
-    table = pd.read_csv(tmp_path / LOG).dropna()
+    table = pd.read_csv(tmp_path / LOG_FILE).dropna()
     assert table["step"].tolist() == [10, 20, 25]
     assert table["validation_score"].tolist() == [10, 20, 15]
     assert table["validation_loss"].tolist() == [1.5] * 3
@@ -358,14 +358,14 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
 
 def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
     trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
-    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
+    assert read_tensors(tmp_path / PARAMETERS_FILE)[1] == {"step": 20}
 
 
 def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have_one(tmp_path):
     trainer(tmp_path, scoring([float("nan")]), validate_every=10, steps=20).run(max_steps=10)
     run = trainer(tmp_path, scoring([10.0]), validate_every=10, steps=20)
     assert run.run()
-    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
+    assert read_tensors(tmp_path / PARAMETERS_FILE)[1] == {"step": 20}
 
 
 # Averages

@@ -97,7 +97,7 @@ EXERCISE = Exercise(
             summary="the first query is aligned with the first key, not the last with the last",
             hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
         ),
-        "inverted_mask": mask_mistakes.INVERTED,
+        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
         "always_one_columns: n_key": (
             "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "
             "queries."

@@ -125,7 +125,7 @@ EXERCISE = Exercise(
         "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
     messages={
-        "inverted_mask": mask_mistakes.INVERTED,
+        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": (
             "This is the padding mask alone: every position may attend to the tokens that come later. Look for the "
             "causal mask."

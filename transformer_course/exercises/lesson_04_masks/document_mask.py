@@ -126,7 +126,7 @@ EXERCISE = Exercise(
             "the two are joined."
         ),
         "comparison_same": "A key has to be of *another* document, so no position sees itself. Look at the comparison.",
-        "inverted_mask": mask_mistakes.INVERTED,
+        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
         "sibling_not_later": (
             "The triangle is the wrong one: each position sees itself and what comes *after* it in its document."
         ),

@@ -46,11 +46,11 @@ STEPS = InSteps(larger, output, reduced, kept, reference=keeps_the_stream)
 WHOLE, LOST, CUT, HALVED, SUBTRACTED = (1.0, 0.0), (0.0, 0.0), (0.0, 1.0), (0.5, 0.0), (-1.0, 0.0)
 """What a sum has of x itself, and of x after the norm."""
 Sums = list[tuple[float, float]]
-FIRST: list[tuple[str, Sums, dict[str, float]]] = [
+FIRST_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("both sums are whole", [WHOLE, WHOLE], {}),
     ("neither sublayer has a sum", [LOST, LOST], {}),
 ]
-OTHERS: list[tuple[str, Sums, dict[str, float]]] = [
+OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("the second sum is missing", [WHOLE, LOST], {}),
     ("the first sum is missing", [LOST, WHOLE], {}),
     ("both sums are whole, and what is added is large", [WHOLE, WHOLE], {"adds": 4.0}),
@@ -87,7 +87,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         )
         return Case({"layer": model, "x": x}, shows)
 
-    layers = [*FIRST, *(OTHERS[i] for i in torch.randperm(len(OTHERS), generator=rng))]
+    layers = [*FIRST_LAYERS, *(OTHER_LAYERS[i] for i in torch.randperm(len(OTHER_LAYERS), generator=rng))]
     return [case(2 + i // 4, 3 + i // 2, shows, sums, **looks) for i, (shows, sums, looks) in enumerate(layers)]
 
 

@@ -95,7 +95,7 @@ STEPS = InSteps(
 )
 
 
-SMALL = 2.0**-8
+SMALL_DEPENDENCE = 2.0**-8
 """The size of a dependence that is easily taken for rounding."""
 
 
@@ -177,7 +177,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
         case(5, 4, 5, 4, "a shift of a whole input changes nothing", centred=True),
         case(4, 5, 4, 5, "a shift of an input changes nothing, and its numbers are alike", centred=True, alike=True),
         case(4, 6, 4, 5, "inputs of zeros", zeros=(0, 2, 5)),
-        case(5, 6, 3, 4, "outputs that depend on their inputs a little", size=SMALL),
+        case(5, 6, 3, 4, "outputs that depend on their inputs a little", size=SMALL_DEPENDENCE),
         case(7, 8, 5, 6, "8 inputs, 7 outputs, which add up to 0", cancels=True, centred=True),
     ]
 

@@ -17,7 +17,7 @@ from transformer_course.sandbox.linux.family_watch import deleted_bytes
 from transformer_course.sandbox.resource_limits import Limits
 
 NO_SET_UID, NO_DEVICES, RECURSIVE, PRIVATE, DETACH = 2, 4, 1 << 14, 1 << 18, 2  # man 2 mount, umount
-SECONDS_BETWEEN_CHECKS = 0.1
+CHECK_INTERVAL_S = 0.1
 
 
 def mount(folder: str, limits: Limits) -> bool:
@@ -71,7 +71,7 @@ class FolderWatch:
             return False
         left = (self._limits.disk_mb << 20) - (deleted_bytes() if sys.platform == "linux" else 0)
         exceeded = left < 0 or _holds_more_than(self._folder, left, self._limits.files)
-        self._next_look = time.monotonic() + SECONDS_BETWEEN_CHECKS
+        self._next_look = time.monotonic() + CHECK_INTERVAL_S
         return exceeded
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from transformer_course.sandbox.resource_limits import Limits
 
-SECONDS_BETWEEN_CHECKS = 0.1
+CHECK_INTERVAL_S = 0.1
 
 
 class MemoryWatch:
@@ -40,7 +40,7 @@ class MemoryWatch:
         # What a fork shares with its parent counts for both in the quick sum, and once in the exact one.
         quick = sum(max(0, _resident(process) - self._own) for process in processes)
         exceeded = len(processes) > 1 and quick > self._most and sum(map(_proportional, processes)) > self._most
-        self._next_look = time.monotonic() + SECONDS_BETWEEN_CHECKS
+        self._next_look = time.monotonic() + CHECK_INTERVAL_S
         return exceeded
 
 

@@ -17,7 +17,7 @@ from transformer_course.sandbox.linux.disk_quota import FolderWatch
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
-TINY = Limits(disk_mb=1, files=10)
+TINY_LIMITS = Limits(disk_mb=1, files=10)
 MOUNT = """
 import errno, os, sys
 from transformer_course.sandbox.linux import disk_quota
@@ -55,7 +55,7 @@ def test_many_files_are_told_as_such(sandbox: Sandbox):
 
 def test_a_folder_is_watched_for_size_and_number(tmp_path: Path):
     def is_exceeded() -> bool:
-        return FolderWatch(str(tmp_path), TINY).is_exceeded()
+        return FolderWatch(str(tmp_path), TINY_LIMITS).is_exceeded()
 
     assert not is_exceeded()
     (tmp_path / "inner").mkdir()
@@ -67,11 +67,11 @@ def test_a_folder_is_watched_for_size_and_number(tmp_path: Path):
     shutil.rmtree(tmp_path / "inner")
     (tmp_path / "large").write_bytes(bytes(3 << 19))
     assert is_exceeded()
-    assert not FolderWatch(str(tmp_path), TINY, is_needed=False).is_exceeded()
+    assert not FolderWatch(str(tmp_path), TINY_LIMITS, is_needed=False).is_exceeded()
 
 
 def test_it_looks_now_and_then_only(tmp_path: Path):
-    watch = FolderWatch(str(tmp_path), TINY)
+    watch = FolderWatch(str(tmp_path), TINY_LIMITS)
     assert not watch.is_exceeded()
     for i in range(11):
         (tmp_path / str(i)).touch()

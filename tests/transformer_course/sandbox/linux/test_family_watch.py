@@ -13,7 +13,7 @@ from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
 pytestmark = linux
-MANY = """
+FORKS = """
 for _ in range(6):
     if os.fork() == 0:
         x = bytearray({mb} << 20)
@@ -26,7 +26,7 @@ time.sleep(1.0)
 def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, points: int):
     """Each stays below the 256 MB that one may take."""
     graded = grade_answer(sandbox, softmax_after("if os.path.exists('done'): return s.softmax(-1)\nopen('done', 'w')"
-                                              + MANY.format(mb=mb)))  # fmt: skip
+                                              + FORKS.format(mb=mb)))  # fmt: skip
     assert graded.points == points, graded.verdict.message
     assert points or "more than 256 MB of memory together" in graded.verdict.message
 

@@ -10,7 +10,7 @@ from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 
 VOCAB_SIZE = 7
-LARGE, SMALL, ROUNDING = 8.0, 0.03, 2e-7
+LARGE_LEAK, SMALL_LEAK, ROUNDING_LEAK = 8.0, 0.03, 2e-7
 """The size of a leak; the last is none, but another order of summation."""
 Leaks = Mapping[tuple[int, int], float]
 """How much a position (the first number) hears of a later one (the second)."""
@@ -62,7 +62,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         elsewhere = {} if token == VOCAB_SIZE - 1 else {(at + 1) % 5: VOCAB_SIZE - 1}
         tokens = draw(5, *[{**elsewhere, at: token}] * 2)
         where = f"a model whose {ORDINALS[listener]} position sees the {ORDINALS[at]}, which holds token {token}"
-        return case(tokens, {(listener, at): LARGE}, where)
+        return case(tokens, {(listener, at): LARGE_LEAK}, where)
 
     two_ids = torch.tensor([[1.0], [2.0]])
     a, b = ((0, 3), (2, 5), (4, 1))[int(torch.randint(3, (), generator=rng))]
@@ -76,24 +76,24 @@ def leaks_future_cases(seed: int) -> list[Case]:
     return [
         *shuffled(
             case(torch.tensor([[0, 1]]), {}, "a model that does not leak, 2 tokens", embedding=two_ids),
-            case(torch.tensor([[0, 1]]), {(0, 1): LARGE}, "a model that sees the next token", embedding=two_ids),
+            case(torch.tensor([[0, 1]]), {(0, 1): LARGE_LEAK}, "a model that sees the next token", embedding=two_ids),
             case(
                 torch.tensor([[1, 0]]),
-                {(0, 1): LARGE},
+                {(0, 1): LARGE_LEAK},
                 "a model that sees the next token, which is token 0",
                 embedding=two_ids,
             ),
         ),
         case(
             torch.tensor([[2, 0, 1]]),
-            {(0, 2): LARGE, (1, 2): LARGE},
+            {(0, 2): LARGE_LEAK, (1, 2): LARGE_LEAK},
             "a model in which every position sees the last",
             embedding=torch.tensor([[1.0], [2.0], [3.0]]),
         ),
         *shuffled(
             case(
                 draw(2, {0: 6}, {1: 6}),
-                {(0, 1): ROUNDING},
+                {(0, 1): ROUNDING_LEAK},
                 "a model that does not leak, but rounds differently each time",
             ),
             case(
@@ -104,7 +104,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
             ),
             case(
                 draw(2, {0: 6}, {1: 6}),
-                {(0, 1): LARGE},
+                {(0, 1): LARGE_LEAK},
                 "a model that hides the future only while it trains",
                 in_training={},
             ),
@@ -112,23 +112,30 @@ def leaks_future_cases(seed: int) -> list[Case]:
                 draw(2, {0: 6}, {1: 6}),
                 {},
                 "a model that sees the future only while it trains",
-                in_training={(0, 1): LARGE},
+                in_training={(0, 1): LARGE_LEAK},
             ),
         ),
         case(
-            torch.tensor([[b, 6, a]]), {(0, 2): LARGE}, "outputs whose sum never moves", embedding=torch.eye(VOCAB_SIZE)
+            torch.tensor([[b, 6, a]]),
+            {(0, 2): LARGE_LEAK},
+            "outputs whose sum never moves",
+            embedding=torch.eye(VOCAB_SIZE),
         ),
-        case(draw(3, {0: 6, 2: 0}, {1: 6, 0: 3}), {(0, 2): LARGE}, "a leak in the second sentence", hears_later=loud),
-        case(draw(3, {0: 6, 1: 3}, {1: 6, 2: 3}), {(1, 2): LARGE}, "a leak in the first sentence", hears_later=loud),
-        case(draw(4), {(1, 2): LARGE}, "a model that comes in eval mode", noise=1.0, evaluates=torch.tensor(True)),
+        case(
+            draw(3, {0: 6, 2: 0}, {1: 6, 0: 3}), {(0, 2): LARGE_LEAK}, "a leak in the second sentence", hears_later=loud
+        ),
+        case(
+            draw(3, {0: 6, 1: 3}, {1: 6, 2: 3}), {(1, 2): LARGE_LEAK}, "a leak in the first sentence", hears_later=loud
+        ),
+        case(draw(4), {(1, 2): LARGE_LEAK}, "a model that comes in eval mode", noise=1.0, evaluates=torch.tensor(True)),
         *shuffled(
-            case(draw(5), {(0, 4): LARGE}, "a model whose first position sees the last"),
-            case(draw(5), {(2, 3): LARGE}, "a model that leaks in the middle only"),
+            case(draw(5), {(0, 4): LARGE_LEAK}, "a model whose first position sees the last"),
+            case(draw(5), {(2, 3): LARGE_LEAK}, "a model that leaks in the middle only"),
             *[holding(*at) for at in ((0, 3, 1), (1, 4, 1), (2, 2, 0), (3, 3, 0), (4, 4, 2), (5, 4, 3), (6, 1, 0))],
-            case(draw(5), {(0, 2): SMALL}, "a model that leaks a little"),
+            case(draw(5), {(0, 2): SMALL_LEAK}, "a model that leaks a little"),
             *[case(draw(5), {}, f"a model of 5 tokens that does not leak ({which})") for which in ("one", "another")],
         ),
-        case(draw(7), {(1, 5): LARGE}, "a model that leaks, 7 tokens")
+        case(draw(7), {(1, 5): LARGE_LEAK}, "a model that leaks, 7 tokens")
         if leaks_at_the_end
         else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]

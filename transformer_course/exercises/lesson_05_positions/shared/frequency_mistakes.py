@@ -27,7 +27,7 @@ def frequencies(exponents, power):
 
 
 FREQUENCIES = (two_i, exponents, power, frequencies)
-TOLD = {
+FREQUENCY_MESSAGES = {
     "sign_power": (
         "The later a pair, the *faster* it turns; it should turn more slowly. Either the exponent has the wrong sign, "
         "or a frequency divides where it should multiply."
