@@ -62,7 +62,7 @@ def thoroughness(pytestconfig: pytest.Config) -> Thoroughness:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Let garbage be collected only now, and not among modules and tests; catalogues of generated mistakes are to come,
+    """Let garbage be collected only now, and not among modules and tests; catalogs of generated mistakes are to come,
     as large.
     """
     try:

@@ -1,9 +1,9 @@
-"""Make the catalogues of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
+"""Make the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
 All generated mistakes of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a
 mistake that is written down, or like a likelier generated mistake is dropped; the rest is stored, the likely first. Run
 it where the steps, the cases or the mistakes of an exercise have changed, which takes some seconds each; every change
-of a catalogue is written. With ``--check`` nothing is written, and catalogues that a change has made out of date are
+of a catalog is written. With ``--check`` nothing is written, and catalogs that a change has made out of date are
 listed with the reasons.
 """
 
@@ -17,12 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour, behaviour, in_isolation
+from transformer_course.checking.expected_behavior import AnyVariant, Behavior, behavior, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.generated_mistakes.answer_edits import Sources
-from transformer_course.generated_mistakes.catalogue import Catalogue, Outline, names_of, outline, path_of, read
+from transformer_course.generated_mistakes.catalog import Catalog, Outline, names_of, outline, path_of, read
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line, variant_of
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
@@ -35,14 +35,14 @@ SEED = 0
 MAX_GENERATED_MISTAKES = 400
 """Number of generated mistakes that are kept at most: what comes after them, nobody does."""
 MAX_WEIGHT = 2.4
-"""What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognised as a
+"""What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognized as a
 generated mistake, two made one with more weight."""
 NEARLY_RIGHT_TOLERANCES = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
 TIME_LIMIT_S = 2.0
 """Seconds after which a generated mistake is taken for one that does not end."""
 MAX_READING_WEIGHT_DIFFERENCE = 0.6
-"""Another reading of the same behaviour is told as well if it is hardly more far-fetched than the first."""
+"""Another reading of the same behavior is told as well if it is hardly more far-fetched than the first."""
 MAX_SAMPLER_WEIGHT = 2.0
 """Samplers draw thousands of times, so only generated mistakes with at most this weight are tried on them."""
 N_SAMPLE_CASES = 4
@@ -88,7 +88,7 @@ def rounded(one: Outline) -> tuple[object, ...]:
     return one.form, round(one.number / one.size * 2e3) if one.size else 0, f"{one.size:.2e}"
 
 
-def tried(known: Behaviour) -> list[tuple[AnswerEdit, Shown]]:
+def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
     """Return the generated mistakes that are clearly not right, with what they show on all cases.
 
     First those that the exercise has words for by their code, then the likely.
@@ -120,8 +120,8 @@ def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
     return any(key in exercise.messages for key in edit.keys)
 
 
-def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalogue:
-    """Return the catalogue of those generated mistakes that behave like no mistake that is written down, and like none
+def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalog:
+    """Return the catalog of those generated mistakes that behave like no mistake that is written down, and like none
     before.
 
     Args:
@@ -139,15 +139,15 @@ def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases:
             written.append((variant, [outline(one) for one in observation], displayed(observation)))
     found: list[AnswerEdit] = []
     readings: dict[AnswerEdit, list[AnswerEdit]] = {}
-    for edit, behaviour_of_it in edits:
-        is_written = taken.get(behaviour_of_it, edit) is None  # what a mistake equals was found before
+    for edit, behavior_of_it in edits:
+        is_written = taken.get(behavior_of_it, edit) is None  # what a mistake equals was found before
         if not is_written and any(
-            _may_show(edit.shows, behaviour_of_it, outlines, shown_by_way)
+            _may_show(edit.shows, behavior_of_it, outlines, shown_by_way)
             and _are_one(known, variant, variant_of(steps, edit.code))
             for variant, outlines, shown_by_way in written
         ):
-            taken[behaviour_of_it] = None
-        first = taken.setdefault(behaviour_of_it, edit)
+            taken[behavior_of_it] = None
+        first = taken.setdefault(behavior_of_it, edit)
         if first is edit:
             found.append(edit)
         elif (
@@ -163,29 +163,29 @@ def selected(known: Behaviour, edits: Sequence[tuple[AnswerEdit, Shown]], cases:
         replace(edit, shows=[edit.shows[index] for index in cases], readings=readings.get(edit, [])[:1])
         for edit in found
     ]
-    return Catalogue(names_of(known.exercise), cases, right, kept)
+    return Catalog(names_of(known.exercise), cases, right, kept)
 
 
 def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outline], shown_by_other: Shown) -> bool:
-    """Return whether two behaviours may be the same: errors have the same words, and numbers differ by rounding."""
+    """Return whether two behaviors may be the same: errors have the same words, and numbers differ by rounding."""
     return all(
         a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_be(others)
         for mine, others, a, b in zip(one, other, shown_by_one, shown_by_other, strict=True)
     )
 
 
-def _are_one(known: Behaviour, variant: AnyVariant, other: AnyVariant) -> bool:
+def _are_one(known: Behavior, variant: AnyVariant, other: AnyVariant) -> bool:
     """Return whether two that show the same when first called do so in training, too, and when called again."""
     return agree(known.run(variant), known.run(other), NEARLY_RIGHT_TOLERANCES, numbers_only=True)
 
 
-def _shown(known: Behaviour, edit: AnswerEdit) -> list[Observation] | None:
+def _shown(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
     """Return what a generated mistake gives on all cases; None where it is no code, or does not come to an end."""
     steps = known.exercise.steps
     assert steps is not None
     try:
         variant = variant_of(steps, edit.code)
-        with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):  # of computing: a busy machine makes the same catalogue
+        with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):  # of computing: a busy machine makes the same catalog
             displayed = [known.output(variant, index) for index in range(len(known.cases))]
         ran_away = any(
             observation["error"].get("type") == RanAway.__name__ for observation in displayed if "error" in observation
@@ -206,18 +206,18 @@ def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
     return sorted({first, second})
 
 
-def out_of_date(known: Behaviour, built: Catalogue, stored: Catalogue) -> list[str]:
-    """List how a change of the exercise shows in a stored catalogue.
+def out_of_date(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
+    """List how a change of the exercise shows in a stored catalog.
 
     On another machine, numbers are rounded otherwise. That may decide whether two generated mistakes that behave the
     same are found to do so, and so whether the second is stored next to the first. A generated mistake may be in one
-    catalogue alone if it behaves as one that is in both. Any other difference is a change, even that of a single
-    generated mistake: without it, an attempt that makes this mistake is not recognised, or taken for another.
+    catalog alone if it behaves as one that is in both. Any other difference is a change, even that of a single
+    generated mistake: without it, an attempt that makes this mistake is not recognized, or taken for another.
 
     Args:
-        known: What the exercise shows on the cases that the catalogue is built from.
-        built: The catalogue as it is now.
-        stored: The catalogue as it was stored.
+        known: What the exercise shows on the cases that the catalog is built from.
+        built: The catalog as it is now.
+        stored: The catalog as it was stored.
     """
     is_right = list(built.cases) == list(stored.cases) and all(map(Outline.may_be, built.right, stored.right))
     if list(built.names) != list(stored.names) or not is_right:
@@ -240,8 +240,8 @@ def out_of_date(known: Behaviour, built: Catalogue, stored: Catalogue) -> list[s
     return reasons
 
 
-def _by_code(catalogue: Catalogue) -> dict[tuple[tuple[str, str], ...], AnswerEdit]:
-    return {_code_of(edit): edit for edit in catalogue.edits}
+def _by_code(catalog: Catalog) -> dict[tuple[tuple[str, str], ...], AnswerEdit]:
+    return {_code_of(edit): edit for edit in catalog.edits}
 
 
 def _code_of(edit: AnswerEdit) -> tuple[tuple[str, str], ...]:
@@ -249,7 +249,7 @@ def _code_of(edit: AnswerEdit) -> tuple[tuple[str, str], ...]:
 
 
 def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
-    """Return whether two generated mistakes with the same code are told, ranked and recognised alike."""
+    """Return whether two generated mistakes with the same code are told, ranked and recognized alike."""
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
@@ -257,7 +257,7 @@ def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
     )
 
 
-def _is_double(known: Behaviour, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
+def _is_double(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
     """Return whether a generated mistake behaves as one of the others."""
     steps = known.exercise.steps
     assert steps is not None
@@ -266,21 +266,21 @@ def _is_double(known: Behaviour, edit: AnswerEdit, others: Iterable[AnswerEdit])
 
 
 def update(exercise: Exercise, *, is_check: bool) -> list[str]:
-    """Write the catalogue of an exercise where its text has changed, and return what has changed.
+    """Write the catalog of an exercise where its text has changed, and return what has changed.
 
     With ``is_check``, nothing is written, and only what a change of the exercise has made out of date is returned.
 
     Raises:
-        ValueError: The exercise has words for a generated mistake that is not in its catalogue.
+        ValueError: The exercise has words for a generated mistake that is not in its catalog.
     """
-    known, stored = behaviour(exercise, SEED), read(exercise.name)
+    known, stored = behavior(exercise, SEED), read(exercise.name)
     are_there = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)  # thousands of draws would take too long
     with in_isolation():
         # `torch.empty` is filled with nan, and not with what was there
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = selected(known, tried(known), stored.cases if is_check and are_there else ())
-    behaviour.cache_clear()
+    behavior.cache_clear()
     path, text = path_of(exercise.name), built.as_text()
     if is_check:
         changes = out_of_date(known, built, stored)
@@ -293,19 +293,19 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     return changes
 
 
-def check_told(exercise: Exercise, catalogue: Catalogue) -> None:
-    """Raise ``ValueError`` if an exercise has words for a generated mistake that is not in its catalogue."""
-    used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalogue.edits}
+def check_told(exercise: Exercise, catalog: Catalog) -> None:
+    """Raise ``ValueError`` if an exercise has words for a generated mistake that is not in its catalog."""
+    used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalog.edits}
     if unused := [key for key in exercise.messages if key not in used]:
         raise ValueError(
-            f"{exercise.name} has words for what is not among its {len(catalogue.edits)} generated mistakes: "
+            f"{exercise.name} has words for what is not among its {len(catalog.edits)} generated mistakes: "
             f"{', '.join(unused)}. "
             "The name of a generated mistake is its kind and its step, and its code comes after a colon."
         )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build or check the catalogues of some exercises, or of all."""
+    """Build or check the catalogs of some exercises, or of all."""
     is_check, names = "--check" in arguments, [one for one in arguments if not one.startswith("-")]
     is_stale = False
     for exercise in (one for lesson in LESSONS for one in exercises_of(lesson)):

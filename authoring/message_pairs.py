@@ -1,6 +1,6 @@
 """English messages of a program and their French translations, read out of a wheel that anybody can download.
 
-The wheel of Home Assistant, which controls lamps, doors and heating, holds what it says in 60 languages. Its licence
+The wheel of Home Assistant, which controls lamps, doors and heating, holds what it says in 60 languages. Its license
 permits copies.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-PROGRAM, VERSION, LICENCE = "homeassistant", "2026.11.0", "Apache-2.0"
+PROGRAM, VERSION, LICENSE = "homeassistant", "2026.11.0", "Apache-2.0"
 WHEEL = f"{PROGRAM}-{VERSION}-py3-none-any.whl"
 FRENCH_FILE = re.compile(r"/translations/fr\.json$")
 NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")

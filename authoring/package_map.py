@@ -30,14 +30,14 @@ class Box(NamedTuple):
 
     column: float
     row: float
-    colour: str
+    color: str
     first: str
     second: str = ""
 
     @property
     def corner(self) -> tuple[float, float]:
         """Its upper left corner."""
-        top = TOP if self.colour == LIBRARY else MIDDLE
+        top = TOP if self.color == LIBRARY else MIDDLE
         return 26 + COLUMN * self.column, top + ROW * self.row
 
 
@@ -103,7 +103,7 @@ def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
         (name, package)
         for package in PLACES
         for name in sorted(direct[package] - set(SHARED))
-        if (PLACES[name].colour == LIBRARY) == (PLACES[package].colour == LIBRARY)
+        if (PLACES[name].color == LIBRARY) == (PLACES[package].color == LIBRARY)
         and not any(name in all_used[other] for other in direct[package])
     ]
 
@@ -180,7 +180,7 @@ def _box(name: str) -> str:
     small: dict[str, str | float] = {"text_anchor": "middle", "font_size": 11, "fill": "#444444"}
     return "".join(
         [
-            f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{place.colour}" ',
+            f'<rect x="{x:g}" y="{y:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="{place.color}" ',
             'stroke="#333333"/>',
             _text(middle, y + 20, name, text_anchor="middle", font_size=15 if len(name) < 15 else 11, font_weight=600),
             _text(middle, y + 35, place.first, **small),

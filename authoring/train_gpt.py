@@ -92,7 +92,7 @@ def main(n_steps: int = N_STEPS) -> None:
     run = new_training(encoded(training, tokenizer))
     run.run(n_steps, CHECKPOINT)
     data = f"docstrings of the standard library of Python {platform.python_version()}, and its language reference"
-    about = {"command": COMMAND, "data": data, "licence_of_the_data": "PSF License Agreement", "sizes": SIZES}
+    about = {"command": COMMAND, "data": data, "license_of_the_data": "PSF License Agreement", "sizes": SIZES}
     held_out = python_docstrings()[1]
     store(FOLDER / NAME, gpt_parameters(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))
     CHECKPOINT.unlink(missing_ok=True)

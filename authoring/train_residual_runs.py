@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from transformer_course.views.residual_runs import FILE, MEASURES, OTHER_RATES, Run
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
-from transformer_lab.models.initialisation import initialise
+from transformer_lab.models.initialization import initialize
 
 LAYOUTS: dict[str, type[Encoder]] = {"post-norm": Encoder, "pre-norm": PreNormEncoder}
 WARMUPS = (0, 50)
@@ -54,7 +54,7 @@ class NameTheTokenBefore(nn.Module):
         super().__init__()
         self.encoder = LAYOUTS[layout](VOCAB_SIZE, D_MODEL, 4, 4 * D_MODEL, depth, LENGTH)
         self.output = nn.Linear(D_MODEL, VOCAB_SIZE)
-        initialise(self)
+        initialize(self)
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, ""]:
         """Return the loss on a batch; the first position has nothing before it and does not count."""

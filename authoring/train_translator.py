@@ -18,7 +18,7 @@ import torch
 from tokenizers import Tokenizer
 
 from authoring.downloads import downloaded
-from authoring.message_pairs import LICENCE, MAX_WORDS, PROGRAM, VERSION, WHEEL, clean, messages, split
+from authoring.message_pairs import LICENSE, MAX_WORDS, PROGRAM, VERSION, WHEEL, clean, messages, split
 from authoring.model_card import STEPS_PER_REPORT, run_as_told
 from transformer_course.stored_models.stored_model import FOLDER, store
 from transformer_lab.data.batches import Batches, InMemory
@@ -85,7 +85,7 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
     return {
         "command": COMMAND,
         "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {MAX_WORDS} plain words",
-        "licence_of_the_data": f"{LICENCE}, in LICENSE beside this file",
+        "license_of_the_data": f"{LICENSE}, in LICENSE beside this file",
         "training_pairs": len(training),
         "training_sha256": hashlib.sha256(json.dumps(training, ensure_ascii=False).encode()).hexdigest(),
         "sizes": SIZES,

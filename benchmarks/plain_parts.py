@@ -160,7 +160,7 @@ class FeedForward(Function):
 
 
 class AddNorm(Function):
-    """The residual connection with dropout, and layer normalisation after it."""
+    """The residual connection with dropout, and layer normalization after it."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, kept: Tensor | None, weight: Tensor, bias: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 
 OURS, LOWER_BOUND, PLAIN = "ours", "bare products", "plain"
-COLOURS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D")
+COLORS = ("#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F3C8D")
 MARKERS = "svD^oP"
 
 
@@ -68,7 +68,7 @@ def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
     names = list(
         dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LOWER_BOUND))
     )
-    looks = dict(zip(names, zip(COLOURS * len(names), MARKERS * len(names), strict=False), strict=False))
+    looks = dict(zip(names, zip(COLORS * len(names), MARKERS * len(names), strict=False), strict=False))
     looks[LOWER_BOUND] = ("#7F7F7F", "|")
     figure, axes = plt.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
     figure.patch.set_facecolor("white")  # readable in a dark page, too
@@ -76,8 +76,8 @@ def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
     for y, row in enumerate(rows):
         for name, ratio in row["over ours"].items():
             if name != OURS:
-                colour, marker = looks[_library(name)]
-                axes.plot(ratio, y, marker, color=colour, label=_library(name), markersize=6, alpha=0.85)
+                color, marker = looks[_library(name)]
+                axes.plot(ratio, y, marker, color=color, label=_library(name), markersize=6, alpha=0.85)
     axes.set_yticks(range(len(rows)), [row["work"] for row in rows], fontsize=8)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", color="#E5E5E5", linewidth=0.6)

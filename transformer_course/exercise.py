@@ -112,10 +112,10 @@ def _sentence(message: str, summary: str) -> str:
     message is empty.
     """
     text = (message or f"{summary}.").replace("{summary}", summary)
-    return capitalised(text) if not message or message.startswith("{summary}") else text
+    return capitalized(text) if not message or message.startswith("{summary}") else text
 
 
-def capitalised(clause: str) -> str:
+def capitalized(clause: str) -> str:
     """Return a clause as a sentence begins; a symbol such as p_j stays as it is."""
     first = re.match(r"[a-z]+(?=[ ,’'-])", clause)
     return clause[:1].upper() + clause[1:] if first and (len(first[0]) > 1 or first[0] == "a") else clause
@@ -137,7 +137,7 @@ class Exercise:
         reference: A right answer in at most about 15 plain lines: the model library's own, where that is so plain. It
             carries the exercise's name, its dimension names in its annotations, and is what ``solution`` shows.
         cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
-        mistakes: The mistakes that are recognised.
+        mistakes: The mistakes that are recognized.
         hints: The hints, each telling more, for an attempt that makes none of these mistakes.
         points: Number of points when graded.
         verified: What a pass has shown. What comes next stands in the lesson.
@@ -152,7 +152,7 @@ class Exercise:
             through it.
         in_little_memory: Function from a seed to a case on which an answer that is graded must get by with
             ``LITTLE_MEMORY_MB``; None where memory does not matter.
-        normalise: Function from an output and its case to the form in which outputs are compared, where several are
+        normalize: Function from an output and its case to the form in which outputs are compared, where several are
             right. It meets every kind of plain data, and must return what it does not understand.
     """
 
@@ -168,7 +168,7 @@ class Exercise:
     distributions: Sequence[str] = ()
     may_cut_gradients: bool = False
     in_little_memory: Callable[[int], Case] | None = None
-    normalise: Callable[[Any, Case], Any] = lambda output, case: output
+    normalize: Callable[[Any, Case], Any] = lambda output, case: output
 
     @property
     def name(self) -> str:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from transformer_lab.layers.feed_forward import FeedForward as FeedForward
     from transformer_lab.models.decoder import Decoder as Decoder
     from transformer_lab.models.encoder import Encoder as Encoder
-    from transformer_lab.models.initialisation import initialise as initialise
+    from transformer_lab.models.initialization import initialize as initialize
     from transformer_lab.models.language_model import LanguageModel as LanguageModel
     from transformer_lab.models.language_model_config import LanguageModelConfig as LanguageModelConfig
     from transformer_lab.models.transformer import Transformer as Transformer
@@ -70,7 +70,7 @@ _MODULES = {
     "decoder_mask": "attention.masks",
     "generate": "generation.decode",
     "greedy_decode": "generation.decode",
-    "initialise": "models.initialisation",
+    "initialize": "models.initialization",
     "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
     "record_attention": "inspection.hooks",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Box, Spot, text_width
+from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK, Area, Box, Spot, text_width
 
 NAME_FONT_PT, SHAPE_FONT_PT = 6.4, 5.6
 """Points of the names of boxes, and of the shapes on arrows."""
@@ -35,7 +35,7 @@ def transformer() -> Diagram:
     layers, top = _stack(d, target, decoder, "DecoderLayer × N")
     cross = layers["cross_attention"]
     lane, entry = cross.left.x - 0.6, cross.left
-    d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], colour=ORANGE)
+    d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], color=ORANGE)
     d.text("key, value", (lane + 0.04, entry.y + 0.08), size=SHAPE_FONT_PT, align="left")
     output = _box(d, "embedding.weight.T", (x, top + 0.36), PINK)
     d.path([(x, top), output.bottom], thick=True, head=False)
@@ -69,8 +69,8 @@ def _stack(d: Diagram, tokens: Box, sublayers: Mapping[str, str], name: str) -> 
     y = 1.02
     for i, (sublayer, mask) in enumerate(sublayers.items(), start=1):
         words = f"{sublayer}\n{mask}" if mask else sublayer
-        colour = BLUE if mask else GREEN
-        box = d.box(words, (left, y + 0.21), colour, size=NAME_FONT_PT, width=0.83, height=0.29 if mask else BOX_HEIGHT)
+        color = BLUE if mask else GREEN
+        box = d.box(words, (left, y + 0.21), color, size=NAME_FONT_PT, width=0.83, height=0.29 if mask else BOX_HEIGHT)
         plus = _plus(d, (x, box.y))
         norm = _box(d, f"norm_{i}", (x, y + 0.45))
         d.path([(x, y - 0.03), (left, y - 0.03), box.bottom])
@@ -94,7 +94,7 @@ def inside_attention() -> Diagram:
         ("w_q, w_k, w_v", BLUE, "(b, n, d)"),
         ("split_heads", BLUE, "(b, h, n, d_k)"),
         ("q kᵀ / √d_k", BLUE, "(b, h, n_q, n_k)"),
-        ("mask", GREY, "(b, h, n_q, n_k)"),
+        ("mask", GRAY, "(b, h, n_q, n_k)"),
         ("softmax", BLUE, "(b, h, n_q, n_k)"),
         ("· v", BLUE, "(b, h, n_q, d_k)"),
         ("merge_heads", BLUE, "(b, n_q, d)"),
@@ -102,9 +102,9 @@ def inside_attention() -> Diagram:
     ]
     boxes: list[Box] = []
     x = 0.0
-    for name, colour, shape in steps:
+    for name, color, shape in steps:
         half = max(text_width(name, NAME_FONT_PT) + 0.2, text_width(shape, SHAPE_FONT_PT)) / 2
-        boxes.append(_box(d, name, (x + half, 0), colour))
+        boxes.append(_box(d, name, (x + half, 0), color))
         d.text(shape, (x + half, boxes[-1].bottom.y - 0.08), size=SHAPE_FONT_PT)
         x += 2 * half + BOX_GAP
     for one, other in pairwise(boxes):
@@ -119,7 +119,7 @@ def block_of_today() -> Diagram:
     d.text("(b, n, d)", (x + 0.07, -0.24), size=SHAPE_FONT_PT, align="left")
     attention = ["RMSNorm", "w_q, w_k, w_v", "RoPE on q, k", "softmax(q kᵀ/√d_k) v", "w_o"]
     network = ["RMSNorm", "w_gate, w_up", "SiLU(gate) ⊙ up", "w_down"]
-    colours = {"RMSNorm": GREY, "RoPE on q, k": PINK}
+    colors = {"RMSNorm": GRAY, "RoPE on q, k": PINK}
     remarks = {
         "RMSNorm": "before the sublayer,\nnot after the sum:\npre-norm",
         "w_q, w_k, w_v": "fewer heads of k, v (GQA);\nno biases; QK-norm",
@@ -129,11 +129,11 @@ def block_of_today() -> Diagram:
     }
     message: set[str] = set()
     below = Spot(x, -0.3)
-    for names, colour in ((attention, BLUE), (network, GREEN)):
+    for names, color in ((attention, BLUE), (network, GREEN)):
         boxes: list[Box] = []
         start = y - 0.14
         for name in names:
-            box = _box(d, name, (left, y + 0.08), colours.get(name, colour))
+            box = _box(d, name, (left, y + 0.08), colors.get(name, color))
             if boxes:
                 d.arrow(boxes[-1], box)
             if name in remarks and name not in message:
@@ -150,8 +150,8 @@ def block_of_today() -> Diagram:
     return d
 
 
-def _box(d: Diagram, name: str, at: tuple[float, float], colour: str = GREY, width: float | None = None) -> Box:
-    return d.box(name, at, colour, size=NAME_FONT_PT, height=BOX_HEIGHT, width=width)
+def _box(d: Diagram, name: str, at: tuple[float, float], color: str = GRAY, width: float | None = None) -> Box:
+    return d.box(name, at, color, size=NAME_FONT_PT, height=BOX_HEIGHT, width=width)
 
 
 def _plus(d: Diagram, at: tuple[float, float]) -> Box:

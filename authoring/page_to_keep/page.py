@@ -6,7 +6,7 @@ from authoring.page_to_keep.counts import Costs, three_models
 from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
 from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import GREY, text_width
+from transformer_course.diagrams.elements import GRAY, text_width
 
 LEFT, RIGHT = 0.4, 7.87
 MIN_FONT_PT = 5.5
@@ -53,7 +53,7 @@ def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
 
 
 def _rule(d: Diagram, y: float) -> None:
-    d.path([(LEFT, y), (RIGHT, y)], head=False, colour=GREY)
+    d.path([(LEFT, y), (RIGHT, y)], head=False, color=GRAY)
 
 
 def _formulas(d: Diagram, y: float) -> None:

@@ -581,10 +581,10 @@ print({"year": most[0], "month": most[1]})
 #
 # $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, even on a computer that can do a
 # thousand things at once. This is the third weakness. A weighted average does not wait: all n can be computed at once
-# (lesson 01). Nor does a **convolution**, which computes each position from its neighbours alone. That only neighbours
+# (lesson 01). Nor does a **convolution**, which computes each position from its neighbors alone. That only neighbors
 # count is an assumption built into the layer, an **inductive bias**, and a good one for images.
 #
-# **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
+# **Predict.** A convolution of kernel size 3 reads one neighbor on each side. After how many such layers can the last
 # of 256 positions depend on the first?
 
 # %% tags=["prediction"]
@@ -707,7 +707,7 @@ print("predicted:", prediction, " measured:", holds)
 #   hard: the bottleneck.
 # - On its way back to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they
 #   are learned.
-# - Recurrent steps wait for each other; convolutions do not, but connect only neighbours.
+# - Recurrent steps wait for each other; convolutions do not, but connect only neighbors.
 # - Attention keeps all states. At each step the decoder's *previous* state scores them, softmax turns scores into
 #   weights, and the context vector is the weighted average of the states.
 # - Every position is one step away, and the weights show what the model attends to.
@@ -771,7 +771,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # - **inference**: using a trained model, as opposed to training it.
 # - **bidirectional**: reading in both directions, so that each state knows what comes before and after.
 # - **alignment**: which input position belongs to which output position; attention weights show it.
-# - **convolution**: a layer that computes each position from its neighbours, with the same weights at every position.
+# - **convolution**: a layer that computes each position from its neighbors, with the same weights at every position.
 # - **inductive bias**: an assumption that is built into a model before it has seen any data.
 # - **path length**: the number of steps or layers that lie between two positions in a network.
 # - **general score**: Luong's score with a learned matrix between the two vectors, sᵀ W h.
@@ -832,7 +832,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Compare attention, recurrence and convolution.</summary>
 #
 # A recurrent layer needs n sequential steps, and information needs up to n steps to get from one token to another. A
-# convolution runs in parallel, but connects only neighbours: the path grows like n/k layers, or log n with dilation.
+# convolution runs in parallel, but connects only neighbors: the path grows like n/k layers, or log n with dilation.
 # Attention needs one step and one layer, at the price of n² pairs. To generate, a recurrent network needs only its
 # last state, of fixed size, while attention keeps all tokens. The three can be mixed: Xu et al. (2015,
 # arXiv:1502.03044) describe pictures with a convolutional encoder, attention and a recurrent decoder. (<i>Who has to

@@ -212,12 +212,12 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 # The wider the vectors, the narrower the curve: its standard deviation is $1/\sqrt d$. In high dimensions, *random*
 # vectors are nearly orthogonal. So a large cosine is unlikely to be chance, and the cosine of two unrelated words is
 # not negative, as is sometimes said, but near 0. (Trained embeddings often share a common direction; then their cosines
-# are not centred at 0: Mu and Viswanath, 2018.)
+# are not centered at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. Why not **normalise**
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. Why not **normalize**
 # the scores by dividing them by their sum? Because a score may be negative:
 
 # %%
@@ -468,7 +468,7 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
 #   ask the pieces of `3 mars 2021`.
 # - **Self-attention**: all three come from the *same* sequence. Each word asks the others what it means here. Is `3` a
-#   day or a month? Its neighbour `mars` tells us.
+#   day or a month? Its neighbor `mars` tells us.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -486,11 +486,11 @@ vectors = {"bank": torch.tensor([1.0, 1.0]), "loan": torch.tensor([3.2, 0.3]), "
 texts = {"bank loan": ["bank", "loan"], "river bank": ["bank", "river"]}
 in_text = {text: torch.stack([vectors[word] for word in words]) for text, words in texts.items()}
 after = {text: parts.attention(x, x, x)[0] for text, x in in_text.items()}
-neighbours = {word: vectors[word] for word in ("loan", "river")}
-diagrams.lookup.moved("bank", vectors["bank"], after, neighbours, ("money", "water"))
+neighbors = {word: vectors[word] for word in ("loan", "river")}
+diagrams.lookup.moved("bank", vectors["bank"], after, neighbors, ("money", "water"))
 
 # %% [markdown]
-# One word has become two vectors. `bank` has moved towards its neighbour, and what the next layer reads is the bank *of
+# One word has become two vectors. `bank` has moved toward its neighbor, and what the next layer reads is the bank *of
 # a river*, or one that *lends money*. This is what a layer of attention does to every word of a text.
 
 # %% [markdown]
@@ -680,7 +680,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   keys match.
 # - **hard attention**: attention in which one key gets the weight 1 and all others get 0.
 # - **soft attention**: attention in which every key gets some weight, so that there is a gradient.
-# - **normalise**: bring numbers to a fixed sum, length or spread, as when weights must add up to 1.
+# - **normalize**: bring numbers to a fixed sum, length or spread, as when weights must add up to 1.
 # - **temperature**: the number by which scores are divided before a softmax; a low one makes the weights sharp.
 # - **permutation-invariant**: the result does not change when the inputs are reordered.
 # - **permutation-equivariant**: when the inputs are reordered, the outputs are reordered in the same way.
@@ -761,8 +761,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Separate keys and values: Miller et al. (2016), [arXiv:1606.03126](https://arxiv.org/abs/1606.03126). Soft and hard
 #   attention: Xu et al. (2015), [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih
 #   et al. (2014), [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
-# - To watch: 3Blue1Brown (2024), [*Attention in transformers, step by step*](https://www.youtube.com/watch?v=eMlx5fFNoYc),
-#   26 minutes; it draws the arrows of this lesson in a real model.
+# - To watch: 3Blue1Brown (2024), [*Attention in transformers, step by
+#   step*](https://www.youtube.com/watch?v=eMlx5fFNoYc), 26 minutes; it draws the arrows of this lesson in a real model.
 # - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
 #   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).

@@ -524,13 +524,13 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 # %% [markdown]
 # ### What √d_k does not do: μP
 #
-# So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and a
+# So √d_k is right at **initialization**, before the first step, when entries are independent with variance 1 and a
 # typical score is 1. The table of the four divisors shows that this does not last: with √d_k, training made the typical
 # score grow to 3. From then on the model sets its own temperature.
 
 # %% [markdown]
 # Nor does the width stop mattering. Training aligns a query with the key that it should find. Then their products no
-# longer cancel, and $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation**
+# longer cancel, and $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrization**
 # (μP; Yang et al., 2022) divides by $d_k$ (up to a constant factor): so that hyperparameters that were tuned on a
 # narrow model also work for a wide one.
 #
@@ -727,8 +727,8 @@ pd.DataFrame(recalled).T.round(1)
 #
 # Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a chosen temperature.
 # Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature. In
-# today's form, **QK-norm**, queries and keys are normalised and multiplied by learned factors, and a fixed divisor
-# stays: √d_k in Qwen3 and OLMo 2 (which normalises the whole projection, not each head), but √168 in Gemma 3 27B, whose
+# today's form, **QK-norm**, queries and keys are normalized and multiplied by learned factors, and a fixed divisor
+# stays: √d_k in Qwen3 and OLMo 2 (which normalizes the whole projection, not each head), but √168 in Gemma 3 27B, whose
 # heads are 128 wide. Write cosine attention from scratch.
 
 
@@ -811,11 +811,11 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **half precision**: floating-point numbers of 16 bits instead of 32.
 # - **Jacobian**: the matrix of the derivatives of every output with respect to every input.
 # - **saturated**: so far in the flat part of a function that hardly any gradient is left.
-# - **initialisation**: the choice of the parameters' values before the first step of training.
-# - **maximal update parametrisation**: μP for short; rules for initialisation and learning rates under which one set of
+# - **initialization**: the choice of the parameters' values before the first step of training.
+# - **maximal update parametrization**: μP for short; rules for initialization and learning rates under which one set of
 #   hyperparameters suits all widths.
 # - **attention dropout**: dropout applied to attention weights.
-# - **QK-norm**: normalising queries and keys, with learned factors, before their dot product.
+# - **QK-norm**: normalizing queries and keys, with learned factors, before their dot product.
 # - **linear attention**: attention without softmax, so that one matrix, a recurrent state, sums up all keys and values.
 
 # %% [markdown]
@@ -833,7 +833,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Why not divide the scores by d_k?</summary>
 #
-# At initialisation the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
+# At initialization the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
 # weight, and learning starts late. But after training, the products of a query and its key no longer cancel, and the
 # score grows like d_k. So μP does divide by d_k (times a constant), to keep hyperparameters valid for other widths.
 # (<i>Training with four divisors</i>, <i>What √d_k does not do</i>)

@@ -64,7 +64,7 @@ diagrams.architecture.you_are_here(3)
 # | word | needs | for the reason |
 # |---|---|---|
 # | `ran` | `cat` | its subject (the nearest noun, `dog`, is the wrong one) |
-# | `ran` | `away` | its neighbour: where to |
+# | `ran` | `away` | its neighbor: where to |
 # | `chased` | `cat` | whom |
 # | `chased` | `dog` | by whom |
 #
@@ -97,7 +97,7 @@ for date, values in dates.items():
 # %% [markdown]
 # Each of these lookups is an **attention head**. **Multi-head attention** runs several heads in parallel, each with
 # weights of its own, and concatenates their outputs. Here we typed the weights in; in a Transformer each head learns
-# what to attend to. In trained translation models, Voita et al. (2019) found heads that attend to a neighbouring word,
+# what to attend to. In trained translation models, Voita et al. (2019) found heads that attend to a neighboring word,
 # to a verb's subject or object, or to rare words.
 
 # %% [markdown]
@@ -521,19 +521,19 @@ for name, kind in {
     print(f"{name}: {sum(sizes.values())} numbers in {', '.join(sizes)}")
 
 # %% [markdown]
-# ## A task: name both neighbours
+# ## A task: name both neighbors
 #
 # Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a` should
 # say `m` and `r`. Where to attend depends on positions alone, so queries and keys are computed from a learned vector
 # for each position, and values from the characters. The output of attention goes through one linear layer, which scores
-# the 15 characters twice: as the left neighbour and as the right one.
+# the 15 characters twice: as the left neighbor and as the right one.
 #
 # (`nn.Embedding(15, 32)` holds 15 learned vectors, looked up by number. 15 characters are enough to write
 # `3 mars 2021`: ten digits, four letters and the space.)
 
 
 # %%
-class Neighbours(nn.Module):
+class Neighbors(nn.Module):
     """Every position names the character before it and the one after it."""
 
     def __init__(self, n_heads: int, behind: nn.Module) -> None:
@@ -549,17 +549,17 @@ class Neighbours(nn.Module):
 
 
 # %% [markdown]
-# The texts are random, so that no character can be guessed from others. An answer is right if both neighbours are. We
+# The texts are random, so that no character can be guessed from others. An answer is right if both neighbors are. We
 # compare 1, 2 and 4 heads, and one head followed by a **multilayer perceptron** (MLP: two linear layers with a ReLU
 # between them). The training loop is folded.
 
 
 # %% tags=["hide-input"]
-def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300) -> tuple[Neighbours, Tensor]:
-    """Learn to name both neighbours; return the model, and its accuracy at each step."""
+def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300) -> tuple[Neighbors, Tensor]:
+    """Learn to name both neighbors; return the model, and its accuracy at each step."""
     torch.manual_seed(seed)
     mlp = nn.Sequential(nn.Linear(32, 128), nn.ReLU(), nn.Linear(128, 30))
-    model = Neighbours(n_heads, nn.Linear(32, 30) if behind == "linear" else mlp)
+    model = Neighbors(n_heads, nn.Linear(32, 30) if behind == "linear" else mlp)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3, fused=True)
     right = torch.zeros(steps)
     for step in range(steps):
@@ -578,19 +578,19 @@ def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300)
 
 # %% [markdown]
 # It is often said that one head cannot attend to two things at once. **Predict.** At what fraction of the positions
-# does *one* head name both neighbours, after 300 steps: nearest to 0.1, 0.5 or 0.9? (Twelve models are trained, which
+# does *one* head name both neighbors, after 300 steps: nearest to 0.1, 0.5 or 0.9? (Twelve models are trained, which
 # takes about ten seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %% id="name-both-neighbours" tags=["approximate"]
+# %% id="name-both-neighbors" tags=["approximate"]
 kinds = {"1 head": (1,), "2 heads": (2,), "4 heads": (4,), "1 head, then an MLP": (1, "mlp")}
 runs = {kind: [train(*how, seed=seed) for seed in range(3)] for kind, how in kinds.items()}
 final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_kind in runs.items()}
 compare(prediction, measured=f"{min(final['1 head']):.1f} to {max(final['1 head']):.1f}")
 curves = {kind: torch.stack([right.view(-1, 10).mean(dim=1) for _, right in of_kind]) for kind, of_kind in runs.items()}
-plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right", legend_beside=True)
+plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbors right", legend_beside=True)
 rows = []
 for kind, [(model, _), *_] in runs.items():
     n_parameters = sum(p.numel() for p in model.parameters())
@@ -599,33 +599,33 @@ pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters
 
 # %% [markdown]
 # The first three models have the same number of parameters. Two heads learn the task quickly; one head does not learn
-# it. Why? Its weights for a position are the same in every text: α for the left neighbour, β for the right one. So its
+# it. Why? Its weights for a position are the same in every text: α for the left neighbor, β for the right one. So its
 # output is α · left + β · right. A linear layer cannot tell the two apart: what `m` adds to a score when it stands on
-# the left, it also adds when it stands on the right, only scaled by β/α. The neighbour with the larger weight tends to
+# the left, it also adds when it stands on the right, only scaled by β/α. The neighbor with the larger weight tends to
 # win both answers, and the other one is mostly missed. These are the uneven weights of the two dates again.
 
 # %% tags=["approximate"]
 texts = torch.randint(15, (500, 11))
 named = runs["1 head"][0][0](texts).argmax(dim=-1)  # (500, 9, 2)
 right = (named == torch.stack([texts[:, :-2], texts[:, 2:]], dim=-1)).float().mean(dim=(0, 1))
-print(f"one neighbour is right at {right.max():.1f} of the positions, the other at {right.min():.1f}")
+print(f"one neighbor is right at {right.max():.1f} of the positions, the other at {right.min():.1f}")
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
 # So the saying is true if only a linear layer follows the head. An MLP can tell which vector came with the larger
-# weight: it recovers both neighbours (the last curve), but more slowly, and in some runs not completely. With more
+# weight: it recovers both neighbors (the last curve), but more slowly, and in some runs not completely. With more
 # layers, a model can do without a second head; with a second head, the task is easy.
 
 # %% [markdown]
-# ### Do the heads specialise?
+# ### Do the heads specialize?
 #
 # Nobody told the heads where to attend. We compute their weights from the trained layers. The labels are those of
 # `3 mars 2021`, but in this model the weights are the same for every text.
 
 
 # %%
-def weights_of(model: Neighbours) -> Tensor:
-    """Return the weights of all heads, for the positions that have two neighbours: (n_heads, 9, 11)."""
+def weights_of(model: Neighbors) -> Tensor:
+    """Return the weights of all heads, for the positions that have two neighbors: (n_heads, 9, 11)."""
     attention, positions = model.attention, model.positions.weight[None]
     q = parts.split_heads(attention.w_q(positions), attention.n_heads)
     k = parts.split_heads(attention.w_k(positions), attention.n_heads)
@@ -633,7 +633,7 @@ def weights_of(model: Neighbours) -> Tensor:
 
 
 def on_each_side(weights: Tensor) -> pd.DataFrame:
-    """Return how much weight each head puts on the left and on the right neighbour."""
+    """Return how much weight each head puts on the left and on the right neighbor."""
     left, right = (weights.diagonal(offset, dim1=1, dim2=2).mean(dim=1) for offset in (0, 2))
     heads = [f"head {i}" for i in range(len(weights))]
     return pd.DataFrame({"to the left": left.tolist(), "to the right": right.tolist()}, index=heads).round(1)
@@ -646,12 +646,12 @@ axes = plots.heads(weights_of(two_heads), queries=letters[1:-1], keys=letters)
 on_each_side(weights_of(two_heads))
 
 # %% [markdown]
-# One head attends to the character before, the other to the character after: the heads have *specialised*. In an
+# One head attends to the character before, the other to the character after: the heads have *specialized*. In an
 # untrained model there is no sign of it:
 
 # %%
 torch.manual_seed(0)
-on_each_side(weights_of(Neighbours(2, nn.Linear(32, 30))))
+on_each_side(weights_of(Neighbors(2, nn.Linear(32, 30))))
 
 # %% [markdown]
 # What do four heads do, in a task that needs two?
@@ -661,7 +661,7 @@ four_heads, _ = runs["4 heads"][0]
 on_each_side(weights_of(four_heads))
 
 # %% [markdown]
-# Each head's lines have their own colour. Point at a character, or press Tab and the arrow keys, to see only its
+# Each head's lines have their own color. Point at a character, or press Tab and the arrow keys, to see only its
 # lines, or choose a single head.
 
 # %%
@@ -738,7 +738,7 @@ check(head_contributions)
 # Now an **ablation**: remove one part of a trained model and measure what gets worse. We leave out the term of one
 # head.
 #
-# **Predict.** The model with two heads names both neighbours at nearly every position. At what fraction of the
+# **Predict.** The model with two heads names both neighbors at nearly every position. At what fraction of the
 # positions does it still do so without its head 0: nearest to 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
@@ -746,8 +746,8 @@ prediction = ...
 
 
 # %% tags=["hide-input"]
-def right_without(model: Neighbours, silent: int | None, texts: Tensor) -> float:
-    """Return the fraction of positions with both neighbours right while one head adds nothing."""
+def right_without(model: Neighbors, silent: int | None, texts: Tensor) -> float:
+    """Return the fraction of positions with both neighbors right while one head adds nothing."""
     attention, values = model.attention, model.characters(texts)
     weights = weights_of(model)  # (n_heads, 9, 11)
     outputs = weights @ parts.split_heads(attention.w_v(values), attention.n_heads)
@@ -768,7 +768,7 @@ compare(prediction, measured=round(rows["2 heads"]["without 0"], 1), choices=(0.
 pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{accuracy:.1f}")
 
 # %% [markdown]
-# Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15.
+# Without one of its two heads, the model knows one neighbor and can only guess the other, with a chance of 1 in 15.
 # In this run with four heads, removing any one of them costs less, since another one attends to the same side, and
 # one of them is hardly missed at all. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large
 # trained models, too, many heads can be removed with little harm (Michel et al., 2019).
@@ -778,7 +778,7 @@ pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{acc
 #
 # Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
 #
-# **Claim.** Spare heads make learning faster: four heads name both neighbours at nine of ten positions in fewer steps
+# **Claim.** Spare heads make learning faster: four heads name both neighbors at nine of ten positions in fewer steps
 # than two.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
@@ -847,7 +847,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # <details><summary>Why several heads?</summary>
 #
 # A head gives each query one weighted average, in which two attended values cannot be told apart. Several heads give
-# several averages, kept apart, so that a verb can attend to its subject and to its neighbour at once. (<i>Is one lookup
+# several averages, kept apart, so that a verb can attend to its subject and to its neighbor at once. (<i>Is one lookup
 # enough</i>, <i>A task</i>)
 # </details>
 #
@@ -890,10 +890,10 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # own d_k rows of $W^O$ (columns of `w_o.weight`). (<i>★ Transfer</i>)
 # </details>
 #
-# <details><summary>Do heads specialise?</summary>
+# <details><summary>Do heads specialize?</summary>
 #
 # They may: here one attended to the left and one to the right, because the task needed both. Nothing forces them to,
-# and spare heads may repeat one another. (<i>Do the heads specialise?</i>)
+# and spare heads may repeat one another. (<i>Do the heads specialize?</i>)
 # </details>
 #
 # <details><summary>Does the bias of the key projection matter?</summary>

@@ -177,7 +177,7 @@ pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=
 
 # %% [markdown]
 # The row no longer adds up to 1. It gets worse when we change the *hidden* score from 3 to 5, and then to 200: watch
-# the weight of key 1. (A third way **normalises** the weights that are left: it divides them by their sum.)
+# the weight of key 1. (A third way **normalizes** the weights that are left: it divides them by their sum.)
 
 # %%
 rows = {}
@@ -186,11 +186,11 @@ for hidden_score in [3.0, 5.0, 200.0]:
     after = torch.softmax(scores, dim=-1) * allowed
     before = torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
     rows[f"hidden score {hidden_score:.0f}"] = [after[0].item(), (after / after.sum())[0].item(), before[0].item()]
-pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, normalised", "-∞ before"]).round(2)
+pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, normalized", "-∞ before"]).round(2)
 
 # %% [markdown]
 # With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches, the
-# less weight the others get. In a decoder, the future leaks. (Normalising again is right on paper, but once the hidden
+# less weight the others get. In a decoder, the future leaks. (Normalizing again is right on paper, but once the hidden
 # score is large, the other weights are rounded to 0, and 0/0 is nan.) With −∞ before the softmax, the exponential of
 # the hidden score is 0, and the key drops out:
 #
@@ -881,7 +881,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
 #
 # If weights are set to 0 afterwards, rows do not add up to 1, and the hidden scores still act through the denominator,
-# which is a leak. Normalising again helps only until a hidden score is so large that the other weights are rounded
+# which is a leak. Normalizing again helps only until a hidden score is so large that the other weights are rounded
 # to 0. (<i>−∞ before the softmax</i>)
 # </details>
 #

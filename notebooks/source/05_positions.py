@@ -144,7 +144,7 @@ diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 
 # %% [markdown]
 # The fast pair tells 0 from 1, but at position 44, after seven full turns, it is almost back where it was. The slow
-# pairs hardly tell neighbours apart. Only all pairs together say which position it is. (Why 10000? The paper gives no
+# pairs hardly tell neighbors apart. Only all pairs together say which position it is. (Why 10000? The paper gives no
 # reason. With it, the slowest pair takes nearly 2π · 10000 ≈ 62,832 positions for a turn.)
 
 # %% [markdown]
@@ -294,7 +294,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 # ## RoPE: rotate the queries and keys instead
 #
 # **Rotary position embedding** (**RoPE**; Su et al., 2021) keeps the waves and moves them to a better place: *after*
-# the projections. Llama and Qwen use it. Each query and key is cut into pairs of neighbouring features, and each pair
+# the projections. Llama and Qwen use it. Each query and key is cut into pairs of neighboring features, and each pair
 # $(a, b)$ is rotated by an angle $\varphi$ proportional to its position $t$:
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
@@ -469,7 +469,7 @@ above.rename_axis(columns="accuracy above 0.9 in all three runs, at positions")
 pd.DataFrame(means).T.map(lambda three: round(three.mean().item(), 2))
 
 # %% [markdown]
-# To the right of the grey line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
+# To the right of the gray line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
 # both were perfect before the line. The paper's hope fails here: the sinusoids exist at position 20, but the model has
 # never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well before four
 # times the length it fails too. What do its heads attend to? (The logarithm of a weight is its score, up to a constant
@@ -490,7 +490,7 @@ print("best distance for heads 0 to 3, among the first 16:", best[16], " among a
 
 # %% [markdown]
 # A head here is 8 wide: four pairs, which turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every 6.3
-# positions, are full turns of the fastest pair. In texts of 16, left of the grey line, the peak at distance 2 is the
+# positions, are full turns of the fastest pair. In texts of 16, left of the gray line, the peak at distance 2 is the
 # highest, because the second pair lowers the peaks that follow. Further back, the second pair completes its own turn
 # and raises them again. At 40 and more, wrong keys win. No training text had keys that far back.
 
@@ -612,7 +612,7 @@ check(mended, "apply_rotary", save=False)
 #
 # Test what RoPE promises: moving all positions changes no score. Move them far, as the cell below does. An angle of 1.5
 # is kept to within 0.004, but one of 1,000 only to within 2, a third of a turn. So short texts show next to nothing,
-# and in long ones neighbours get the same angle. This bug was found in several libraries, for instance in
+# and in long ones neighbors get the same angle. This bug was found in several libraries, for instance in
 # [gpt-neox 1003](https://github.com/EleutherAI/gpt-neox/issues/1003) and
 # [transformers 29285](https://github.com/huggingface/transformers/pull/29285): they compute the angles in float32 now,
 # whatever the model's own precision.
@@ -794,8 +794,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>Why many frequencies?</summary>
 #
-# A fast wave tells neighbours apart but repeats after some positions; a slow one tells far positions apart but not
-# neighbours. Together they tell all positions apart, as the hands of a clock do. (<i>The sinusoidal encoding</i>)
+# A fast wave tells neighbors apart but repeats after some positions; a slow one tells far positions apart but not
+# neighbors. Together they tell all positions apart, as the hands of a clock do. (<i>The sinusoidal encoding</i>)
 # </details>
 #
 # <details><summary>Does the dot product of two encodings fall steadily with distance?</summary>

@@ -49,7 +49,7 @@ from torch.nn import functional as F
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally, views
 from transformer_course.views.residual_runs import at_other_rates
-from transformer_lab import initialise, record_attention, trace_shapes
+from transformer_lab import initialize, record_attention, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.layers.encoder_layer import EncoderLayer as EncoderLayerWithDropout
 
@@ -90,7 +90,7 @@ def alike(x: Tensor) -> float:
 
 def stack(kind: type[nn.Module], depth: int, d_model: int = 64) -> nn.ModuleList:
     layers = nn.ModuleList(kind(d_model, 4, 4 * d_model) for _ in range(depth))  # 4 heads
-    initialise(layers)  # small random matrices, and biases of 0
+    initialize(layers)  # small random matrices, and biases of 0
     return layers
 
 
@@ -161,7 +161,7 @@ check(layer_norm)
 # ### BatchNorm: the other norm
 #
 # Why this norm? The norm of networks for images is older: **BatchNorm** (Ioffe and Szegedy, 2015) takes the mean and
-# variance of one feature, over all positions of all examples in the batch. We normalise a sentence alone, and then in a
+# variance of one feature, over all positions of all examples in the batch. We normalize a sentence alone, and then in a
 # batch: with padding behind it, or beside another sentence. By how much do its numbers change?
 
 # %%
@@ -178,7 +178,7 @@ changes = {
 pd.DataFrame(changes).T.round(1)
 
 # %%
-diagrams.normalisation.blocks(norms)
+diagrams.normalization.blocks(norms)
 
 # %% [markdown]
 # For the number with the dot, each norm takes the mean and variance of the dark cells. So in training, BatchNorm lets
@@ -256,7 +256,7 @@ diagrams.layers.layer(EncoderLayerWithDropout(64, 4, 256, dropout=0.1))
 
 # %% id="EncoderLayer" tags=["exercise"]
 class EncoderLayer(nn.Module):
-    """Attend to all positions, then compute at each; add each output to what was there, and normalise the sum."""
+    """Attend to all positions, then compute at each; add each output to what was there, and normalize the sum."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -297,7 +297,7 @@ class Stacked(nn.Module):
         super().__init__()
         self.embedding, self.positions = nn.Embedding(vocab_size, 32), parts.sinusoidal_encoding(2, 32)
         self.layers, self.output = stack(kind, depth, 32), nn.Linear(32, vocab_size)
-        initialise(self)
+        initialize(self)
 
     def forward(self, tokens: Tensor) -> Tensor:
         x = self.embedding(tokens) * 32**0.5 + self.positions
@@ -487,12 +487,12 @@ for where in ("x", "w_q"):
 #
 # Even with both, all positions are alike after 24 layers, and the gradient at the last `w_q` is below a
 # hundred-thousandth. A likely reason: each norm scales down what was there before, so of a position's own vector less
-# and less is left. Most newer models put the norm elsewhere. **Pre-norm** normalises the *input* of each sublayer, and
+# and less is left. Most newer models put the norm elsewhere. **Pre-norm** normalizes the *input* of each sublayer, and
 # leaves the sum alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
 #
-# Then the residual stream passes through the whole stack and is only ever added to. As nothing normalises the last sum,
+# Then the residual stream passes through the whole stack and is only ever added to. As nothing normalizes the last sum,
 # a pre-norm stack has one more norm at its end.
 #
 # <details><summary>Which of the two did the authors use?</summary>
@@ -502,12 +502,12 @@ for where in ("x", "w_q"):
 # [issue 92](https://github.com/harvardnlp/annotated-transformer/issues/92), with a link to the commit.
 # </details>
 #
-# **Exercise.** Write this layer. Queries, keys and values all come from the normalised x.
+# **Exercise.** Write this layer. Queries, keys and values all come from the normalized x.
 
 
 # %% id="PreNormEncoderLayer" tags=["exercise"]
 class PreNormEncoderLayer(nn.Module):
-    """Attend to all positions, then compute at each; normalise the input of each sublayer, and only add its output."""
+    """Attend to all positions, then compute at each; normalize the input of each sublayer, and only add its output."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -529,7 +529,7 @@ check(PreNormEncoderLayer)
 diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer(64, 4, 256))
 
 # %% [markdown]
-# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. So the normalised x
+# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them beside it. So the normalized x
 # must not *replace* x, as in the first version of PyTorch's own pre-norm layer
 # ([issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, but it had lost the stream:
 
@@ -639,7 +639,7 @@ views.ResidualStream(depth=12, step=10)
 
 # %%
 embedding = nn.Embedding(60, 512)
-initialise(embedding)  # the library's way: with variance 1/d_model
+initialize(embedding)  # the library's way: with variance 1/d_model
 embedded, positions = embedding(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
 for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items():
     cosine = torch.cosine_similarity(*(factor * embedded[:2] + positions[3]), dim=0).item()
@@ -775,7 +775,7 @@ class GapFiller(nn.Module):
         self.make_mask = make_mask
         self.encoder = parts.Encoder(len(CHARACTERS), 48, 4, 192, 2, LENGTH)
         self.output = nn.Linear(48, len(CHARACTERS))
-        initialise(self)
+        initialize(self)
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.output(self.encoder(tokens, self.make_mask(tokens, 0)))
@@ -831,7 +831,7 @@ print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5)
 # ## ★ Transfer: has a layer lost its stream?
 #
 # Somebody hands you a layer whose code you cannot read. It should be pre-norm: two sublayers, each of which reads a
-# normalised input and adds its output to x. But one sum may be missing, or hold the normalised x, or half of it. You
+# normalized input and adds its output to x. But one sum may be missing, or hold the normalized x, or half of it. You
 # can only call the layer, on vectors of your choice.
 #
 # **Exercise.** Design a test, and write it. First find what to change about x: something that a norm takes out again,
@@ -840,7 +840,7 @@ print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5)
 
 # %% id="keeps_the_stream" tags=["exercise"]
 def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch n d"]) -> bool:
-    """Return whether all of x itself is in the layer's output, only added to: neither lost, scaled nor normalised."""
+    """Return whether all of x itself is in the layer's output, only added to: neither lost, scaled nor normalized."""
     raise NotImplementedError
 
 
@@ -912,7 +912,7 @@ class VisionTransformer(nn.Module):
         super().__init__()
         self.patches, self.output = nn.Linear(16, 48), nn.Linear(48, 10)
         self.layers = nn.ModuleList(parts.EncoderLayer(48, 4, 192) for _ in range(2))
-        initialise(self)
+        initialize(self)
         self.positions = nn.Parameter(0.5 * torch.randn(16, 48))
 
     def forward(self, patches: Tensor) -> Tensor:
@@ -993,7 +993,7 @@ print("predicted:", prediction, " measured:", holds)
 # | FFN | computes at each position | fewer facts after 250 steps, even with as many parameters in attention |
 # | attention | moves something between positions | without the half that attends ahead, a gap is filled by guessing |
 #
-# - Post-norm normalises the sums, pre-norm the inputs of the sublayers. In 200 steps, at 0.003 and at 0.01, post-norm
+# - Post-norm normalizes the sums, pre-norm the inputs of the sublayers. In 200 steps, at 0.003 and at 0.01, post-norm
 #   learned our task with 2 layers and pre-norm with 8. Warm-up helped 8 layers of post-norm a little here; in long
 #   runs, deep post-norm is reported to need it (Xiong et al.).
 
@@ -1009,8 +1009,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # - **residual connection**: the sum of a sublayer's input and its output.
 # - **residual stream**: the vectors that run through the stack, and to which each sublayer adds.
-# - **LayerNorm**: normalises each vector over its features.
-# - **BatchNorm**: normalises each feature over all positions of all examples in a batch.
+# - **LayerNorm**: normalizes each vector over its features.
+# - **BatchNorm**: normalizes each feature over all positions of all examples in a batch.
 # - **feed-forward network**: two linear layers with a ReLU or GELU between them; FFN for short.
 # - **position-wise**: done at each position by itself.
 # - **sublayer**: the attention or the feed-forward network of a layer.
@@ -1074,7 +1074,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>Is x = norm(x); x = x + f(x) pre-norm?</summary>
 #
-# No. The residual starts from the normalised x, so x itself does not come through. (<i>Pre-norm</i>)
+# No. The residual starts from the normalized x, so x itself does not come through. (<i>Pre-norm</i>)
 # </details>
 
 # %% [markdown]
@@ -1113,7 +1113,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>How does a Transformer read an image?</summary>
 #
 # In patches: a linear layer turns each into a vector, positions are added, and an encoder does the rest. With patches
-# shuffled after training, an image is hardly recognised. (<i>★ Images: patches as tokens</i>)
+# shuffled after training, an image is hardly recognized. (<i>★ Images: patches as tokens</i>)
 # </details>
 
 # %% [markdown]

@@ -28,7 +28,7 @@
 #
 # <details><summary>Lesson 06: what does a post-norm layer do with the output of a sublayer?</summary>
 #
-# It adds the output to the sublayer's input, and normalises the sum: norm(x + sublayer(x)).
+# It adds the output to the sublayer's input, and normalizes the sum: norm(x + sublayer(x)).
 # </details>
 
 # %% id="imports"
@@ -43,7 +43,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
-from transformer_lab import initialise, record_attention, trace_shapes
+from transformer_lab import initialize, record_attention, trace_shapes
 
 # %%
 _ = torch.manual_seed(7)
@@ -89,7 +89,7 @@ diagrams.layers.layer(parts.DecoderLayer(32, 4, 128))
 
 # %% id="DecoderLayer" tags=["exercise"]
 class DecoderLayer(nn.Module):
-    """Attend to the target so far, then to the memory, then compute; add and normalise after each (post-norm)."""
+    """Attend to the target so far, then to the memory, then compute; add and normalize after each (post-norm)."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ class Translator(nn.Module):
         self.encoder = parts.Encoder(len(alphabet), 32, 4, 128, n_layers, 40)
         self.decoder = parts.Decoder(len(alphabet), 32, 4, 128, n_layers, 40)
         self.output = nn.Linear(32, len(alphabet))
-        initialise(self)  # as in lesson 06
+        initialize(self)  # as in lesson 06
 
     def memory_mask(self, source: Tensor) -> Tensor:
         return parts.padding_mask(source, PAD)
@@ -638,7 +638,7 @@ class EncoderOnly(nn.Module):
         super().__init__()
         self.stack = parts.Encoder(len(alphabet), 32, 4, 128, n_layers, 40)
         self.output = nn.Linear(32, len(alphabet))
-        initialise(self)
+        initialize(self)
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         return self.output(self.stack(source, parts.padding_mask(source, PAD)))[:, : target.shape[1]]
@@ -693,7 +693,7 @@ for how, two in examples.items():
 
 # %% [markdown]
 # Where there is one right answer, and it is no longer than the source, answering at once works. With two right answers
-# it fails: each position samples by itself, one from the first format and its neighbour from the second. An
+# it fails: each position samples by itself, one from the first format and its neighbor from the second. An
 # autoregressive model knows which format it has begun, and continues with it. That is what decoders are for.
 # Decoder-only and encoder-decoder get most dates right: the source may have a stack of its own or stand in front of the
 # target.

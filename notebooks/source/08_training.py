@@ -290,7 +290,7 @@ prediction = ...
 
 
 # %%
-def initialise(model: nn.Module) -> None:
+def initialize(model: nn.Module) -> None:
     """Draw matrices with variance 2 / (rows + columns), embeddings with variance 1/d_model; set biases to 0."""
     for name, parameter in model.named_parameters():
         if "embedding" in name:
@@ -311,17 +311,17 @@ def at_start() -> tuple[float, float]:
 
 # %%
 loss, logit = at_start()
-initialise(model)
+initialize(model)
 compare(prediction, measured=loss, choices=(6, 20, 60))
 print(f"loss {loss:.0f}, logit of the token just read {logit:.0f}")
 loss, logit = at_start()
-print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
+print(f"after initialize: loss {loss:.1f}, logit {logit:.0f}")
 
 # %% [markdown]
 # The decoder's output has 64 features with a root mean square of about 1, and still resembles the embedding of the
 # token just read. If the embedding's numbers have a root mean square of 1 as well, the dot product comes near 64: the
 # untrained model is very sure that every token repeats itself. With embeddings of variance 1/d_model it is not. (All
-# other matrices get **Xavier initialisation**, after [Glorot and Bengio,
+# other matrices get **Xavier initialization**, after [Glorot and Bengio,
 # 2010](https://proceedings.mlr.press/v9/glorot10a.html).)
 
 # %% [markdown]
@@ -466,7 +466,7 @@ take_step = choose(take_step, our_step, three_losses)
 
 # %% tags=["approximate"]
 torch.manual_seed(0)
-initialise(model)
+initialize(model)
 twin = copy.deepcopy(model)
 optimizer = new_optimizer(model)
 by_heart = [take_step(model, optimizer, batch, rate=0.003, smoothing=0.0) for _ in range(80)]
@@ -596,7 +596,7 @@ def train(n: int, score_every: int = 100) -> None:
 
 # %%
 torch.manual_seed(0)
-initialise(model)
+initialize(model)
 optimizer, feed, monitor = new_optimizer(model), epochs(ids), views.TrainingView(400)
 average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.98))  # EMA: exponential moving average
 text, iso = "3 mars 2021", "2021-03-03"
@@ -841,7 +841,8 @@ else:
 
 # %% [markdown]
 # Smoothing asks for 0.9 a token, so 0.3 for 11. No search mends a model error. In translation, search errors are
-# frequent, yet the most probable text of all is often worse, even empty ([Stahlberg and Byrne, 2019](https://arxiv.org/abs/1908.10090)).
+# frequent, yet the most probable text of all is often worse, even empty ([Stahlberg and Byrne,
+# 2019](https://arxiv.org/abs/1908.10090)).
 
 # %% [markdown]
 # ## Your own data
@@ -851,7 +852,7 @@ else:
 #
 # Characters make long sequences, words an endless vocabulary. **BPE** (byte-pair encoding, [Sennrich et al.,
 # 2016](https://arxiv.org/abs/1508.07909)) starts from characters (ours from bytes) and keeps merging the most frequent
-# pair of neighbours into a new token.
+# pair of neighbors into a new token.
 
 
 # %% tags=["hide-input"]
@@ -883,7 +884,7 @@ print(f"{len(own_train):,} pairs to train on; one to test on:", " → ".join(own
 def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, clip=1.0) -> nn.Module:
     torch.manual_seed(seed)
     model = Transformer(own_tokenizer.get_vocab_size(), d_model=32, d_ff=64, n_layers=1, max_length=longest)
-    initialise(model)
+    initialize(model)
     optimizer = new_optimizer(model)
     for step, batch in zip(range(1, n_steps + 1), epochs(own_ids, 32, seed)):
         take_step(model, optimizer, batch, peak * min(1, step / warmup) * (1 - step / n_steps), smoothing, clip)
@@ -1032,7 +1033,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Yes: for at least 99 % of the held-out strings, the model generated the right date. Count whole dates: a token is
 #   easier than a date.
-# - A first loss far above log V shows a wrong initialisation. If one batch cannot be overfitted, suspect a bug.
+# - A first loss far above log V shows a wrong initialization. If one batch cannot be overfitted, suspect a bug.
 # - The loss leaves padding out; its lowest value is the smoothed target's entropy.
 # - In Adam's step a constant factor in the gradient cancels out; a sudden one does not, so we clip.
 # - Ask of an error: the model's, or the search's? At a high rate, warm-up helped a small model. BLEU compares texts
@@ -1050,10 +1051,10 @@ rows.reset_index(drop=True)
 #
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
-# - **BPE**: byte-pair encoding, a vocabulary made by merging the most frequent pairs of neighbours again and again.
+# - **BPE**: byte-pair encoding, a vocabulary made by merging the most frequent pairs of neighbors again and again.
 # - **tied embeddings**: one matrix that embeds source and target and also gives the logits.
 # - **label smoothing**: mixing the one-hot target of the loss with equal probabilities.
-# - **Xavier initialisation**: random matrices whose variance is 2 / (rows + columns).
+# - **Xavier initialization**: random matrices whose variance is 2 / (rows + columns).
 # - **Adam**: the optimizer that divides each parameter's mean gradient by the gradient's root mean square.
 # - **momentum**: a running mean of gradients, which replaces the gradient in a step.
 # - **AdamW**: Adam with weight decay that is applied to the parameters themselves, and not through the gradient.

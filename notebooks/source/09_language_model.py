@@ -26,7 +26,7 @@
 #
 # <details><summary>Which two sublayers does a pre-norm encoder layer have, and what happens around each?</summary>
 #
-# Self-attention and a feed-forward network. Each reads a normalised copy of the residual stream and adds its output
+# Self-attention and a feed-forward network. Each reads a normalized copy of the residual stream and adds its output
 # to the stream.
 # </details>
 #
@@ -96,7 +96,7 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# In pale grey, what disappears from the paper's model: more than half, embeddings aside. A block of a **decoder-only**
+# In pale gray, what disappears from the paper's model: more than half, embeddings aside. A block of a **decoder-only**
 # model has *one* attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer
 # with a causal mask; of the decoder, it keeps the mask.
 #
@@ -116,7 +116,7 @@ diagrams.language_model.gpt(["Return", "the", "name"], ["the", "name", "of"], n_
 # attention connects the positions (blue): each attends to itself and all earlier ones.
 #
 # **Exercise.** Write `forward` as drawn. Each block needs a causal mask; the embeddings are not scaled. A logit is the
-# dot product of the normalised stream with a token's row of `embedding.weight`.
+# dot product of the normalized stream with a token's row of `embedding.weight`.
 
 
 # %% id="GPT" tags=["exercise"]
@@ -145,7 +145,7 @@ check(GPT)
 
 
 # %% id="what-goes-with-the-encoder-10" tags=["hide-input"]
-def initialised(model: nn.Module) -> nn.Module:
+def initialized(model: nn.Module) -> nn.Module:
     """Draw the parameters of a GPT as GPT-2's are drawn, and return it."""
     for name, parameter in model.named_parameters():
         if name.endswith(("w_o.weight", "w_2.weight")):
@@ -159,7 +159,7 @@ def initialised(model: nn.Module) -> nn.Module:
 
 # %% id="what-goes-with-the-encoder-11"
 V = 512
-gpt = initialised(parts.GPT(V))
+gpt = initialized(parts.GPT(V))
 used = ["GPT", "PreNormEncoderLayer", "MultiHeadAttention", "FeedForward", "causal_mask", "parameter_groups"]
 print(f"{sum(p.numel() for p in gpt.parameters()):,} parameters")
 pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
@@ -405,7 +405,7 @@ print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 # %% [markdown]
 # The bigram is hard to beat: it has counted the whole text, and our 400 steps read about as many tokens. After 100
 # steps the GPT is behind; in the end it is ahead: unlike a bigram, it can use more than the last token. (With a good
-# initialisation, the first loss is that of the uniform model.)
+# initialization, the first loss is that of the uniform model.)
 
 # %% [markdown]
 # ### The logit lens
@@ -916,13 +916,13 @@ compare(without_best, measured=lost.view(4, 4)[best].item(), choices=(0.05, 0.5,
 # %% tags=["hide-input", "approximate"]
 maps = torch.stack([of_language, of_random, lost.view(4, 4).clamp(min=0)])
 axes = plots.heads(maps, "0123", "0123", xlabel="head", ylabel="block")
-axes[0].figure.axes[-1].remove()  # the colour bar: each cell has its number
+axes[0].figure.axes[-1].remove()  # the color bar: each cell has its number
 axes[0].figure.set_size_inches(9, 3.2)
 for ax, of, values in zip(axes, ("score, documentation", "score, random tokens", "gain lost without it"), maps):
     _ = ax.set_title(of)
     for block, head in names:
-        colour = "white" if values[block, head] < 0.43 else "black"
-        _ = ax.text(head, block, f"{values[block, head]:.2f}", ha="center", va="center", color=colour)
+        color = "white" if values[block, head] < 0.43 else "black"
+        _ = ax.text(head, block, f"{values[block, head]:.2f}", ha="center", va="center", color=color)
 silent = f"without head {best[1]} of block {best[0]}"
 rows = {("documentation", "all heads"): (other, itself), ("documentation", silent): silenced[best]}
 rows |= {("random tokens", "all heads"): second_reading(large, random_tokens)}
@@ -1093,7 +1093,7 @@ for seed in range(3):
     losses = {}
     for n_layers in (2, 4):
         torch.manual_seed(seed)
-        model = initialised(parts.GPT(V, n_layers=n_layers))
+        model = initialized(parts.GPT(V, n_layers=n_layers))
         for _ in train(model, optimizers_of(model), 300, partial(loss_on, model, train_ids)):
             pass
         losses[n_layers] = held_out_loss(model, held_out_ids)
@@ -1154,7 +1154,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
 #
-# 512, whatever the text. Its loss is log 512 = 6.2, which is also what a well initialised model begins with.
+# 512, whatever the text. Its loss is log 512 = 6.2, which is also what a well initialized model begins with.
 # (<i>Baselines first</i>, <i>Training</i>)
 # </details>
 #

@@ -47,7 +47,7 @@ from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
-from transformer_lab import initialise, record_attention, trace_shapes
+from transformer_lab import initialize, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 
 # %%
@@ -78,7 +78,7 @@ class LanguageModel(nn.Module):
         self.register_buffer("positions", parts.sinusoidal_encoding(max_length, d_model))
         self.layers = nn.ModuleList(parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
         self.norm = nn.LayerNorm(d_model)
-        initialise(self)  # as in lesson 06
+        initialize(self)  # as in lesson 06
 
     def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
         positions = self.positions[start : start + tokens.shape[1]]
@@ -176,9 +176,9 @@ def read(model: nn.Module, tokens: Tensor, cache: list | None = None, attend: Ca
     """Read new tokens; return their logits, and the cache: a pair (keys, values) for each layer."""
     x, new_cache = model.embed(tokens, start=cache[0][0].shape[2] if cache else 0), []
     for layer, kept in zip(model.layers, cache or [None] * len(model.layers)):
-        attention, normalised = layer.self_attention, layer.norm_1(x)
+        attention, normalized = layer.self_attention, layer.norm_1(x)
         projections = attention.w_q, attention.w_k, attention.w_v
-        q, k, v = (parts.split_heads(project(normalised), attention.n_heads) for project in projections)
+        q, k, v = (parts.split_heads(project(normalized), attention.n_heads) for project in projections)
         heads, kept = attend(q, k, v, kept)
         x = x + attention.w_o(parts.merge_heads(heads))
         x = x + layer.feed_forward(layer.norm_2(x))
@@ -515,7 +515,7 @@ pd.DataFrame(torch.stack(most), columns=["bos", "sixth token"]).rename_axis("see
 # %% [markdown]
 # ## int8 weights
 #
-# If decode waits for bytes, fewer bytes per parameter help. **Quantisation** rounds each row of a matrix to whole
+# If decode waits for bytes, fewer bytes per parameter help. **Quantization** rounds each row of a matrix to whole
 # numbers from −127 to 127, and keeps one scale for the row: a parameter takes one byte instead of four (of two, on the
 # H100).
 #
@@ -527,7 +527,7 @@ prediction_8, prediction_2 = ..., ...
 
 
 # %%
-def quantised(model: nn.Module, bits: int) -> tuple[nn.Module, float]:
+def quantized(model: nn.Module, bits: int) -> tuple[nn.Module, float]:
     """Return a model with rounded matrices, and the fraction of the bytes that they take."""
     model, largest = copy.deepcopy(model), 2 ** (bits - 1) - 1
     matrices = [p for p in model.parameters() if p.dim() == 2]
@@ -541,7 +541,7 @@ def quantised(model: nn.Module, bits: int) -> tuple[nn.Module, float]:
 # %% tags=["approximate"]
 rows = {}
 for bits in (8, 4, 2):
-    made = [quantised(model, bits) for model in models]
+    made = [quantized(model, bits) for model in models]
     rise = torch.stack([loss_of(model) for model, _ in made]) - torch.tensor(losses)
     rows[bits] = {"bytes": made[0][1], "rise, least": rise.min().item(), "rise, most": rise.max().item()}
 table = pd.DataFrame(rows).T.rename_axis("bits")
@@ -577,7 +577,7 @@ print(f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with ea
 # rejection a replacement is drawn, and the rest are dropped. If all are accepted, the pass yields one token more.
 #
 # **Predict.** The output should be distributed exactly as p. Is the replacement drawn from `"p"` itself, or from
-# `"max(0, p − q)"`, normalised?
+# `"max(0, p − q)"`, normalized?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -780,7 +780,7 @@ print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {b
 
 # %% [markdown]
 # Greedy decoding takes *a*, and no good text begins with it. With a `length_penalty` of 0, the most probable text found
-# wins. Each further token lowers the probability, which favours short texts; a positive penalty counters that.
+# wins. Each further token lowers the probability, which favors short texts; a positive penalty counters that.
 # Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 #
 # Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
@@ -969,7 +969,7 @@ trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 # - **grouped-query attention**: attention in which groups of query heads share keys and values; GQA.
 # - **multi-head latent attention**: attention that keeps one short vector per token instead of keys and values; MLA.
 # - **sliding window**: attention to the last w tokens only.
-# - **quantisation**: storing numbers with few bits, and a scale.
+# - **quantization**: storing numbers with few bits, and a scale.
 # - **length penalty**: a divisor that grows with length, and keeps beam search from preferring short texts.
 # - **speculative decoding**: letting a cheap model propose tokens that the large one accepts or rejects in one pass.
 # - **draft**: the cheap model of speculative decoding.

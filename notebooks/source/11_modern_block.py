@@ -87,8 +87,8 @@ diagrams.modern_block.blocks()
 # %% [markdown]
 # ## RMSNorm: leave the mean alone
 #
-# LayerNorm centres each vector and scales it to a standard deviation of 1. **RMSNorm** (Zhang and Sennrich, 2019) does
-# not centre: it only divides by the root mean square. It has no bias either.
+# LayerNorm centers each vector and scales it to a standard deviation of 1. **RMSNorm** (Zhang and Sennrich, 2019) does
+# not center: it only divides by the root mean square. It has no bias either.
 #
 # $$\operatorname{RMSNorm}(x)_i = w_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_j x_j^2 + \varepsilon}}$$
 #
@@ -182,7 +182,7 @@ check(SwiGLU)
 # %% [markdown]
 # ## Saving memory: grouped-query attention
 #
-# In grouped-query attention (lesson 10), neighbouring query heads share one head of keys and values:
+# In grouped-query attention (lesson 10), neighboring query heads share one head of keys and values:
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2))
@@ -386,7 +386,7 @@ for sink in (-torch.inf, 0.0, 3.0):
 
 # %%
 class HeadProjection(nn.Module):
-    """A projection to queries or keys, which are normalised, if wanted, and rotated by their positions."""
+    """A projection to queries or keys, which are normalized, if wanted, and rotated by their positions."""
 
     def __init__(self, linear: nn.Linear, n_heads: int, d_k: int, base: float, qk_norm: bool) -> None:
         super().__init__()
@@ -429,7 +429,7 @@ class Block(nn.Module):
 
 # %% tags=["hide-input"]
 class Model(nn.Module):
-    """Embed, pass through the blocks, normalise, and score all tokens of the vocabulary."""
+    """Embed, pass through the blocks, normalize, and score all tokens of the vocabulary."""
 
     def __init__(self, vocab_size, d_model=32, n_layers=1, causal=True, norm=nn.LayerNorm, base=None, **rest) -> None:
         super().__init__()
@@ -557,12 +557,12 @@ counts = torch.ones(len(CHARACTERS), len(CHARACTERS))
 counts.index_put_((training[:, 0], training[:, 1]), torch.tensor(1.0), accumulate=True)
 tokens, labels = excerpts(testing, 300, seed=0)()
 bigrams = F.cross_entropy(counts.log()[tokens].flatten(0, 1), labels.flatten()).item()
-ax = nine.T.plot(style="o", color=plots.COLOURS[0], alpha=0.5, ylabel="loss (nats per character)", figsize=(8.5, 2.6))
-stored_dots, yours = ax.lines[0], ax.plot(range(len(CHANGES)), [*losses.values()], "D", color=plots.COLOURS[1])[0]
+ax = nine.T.plot(style="o", color=plots.COLORS[0], alpha=0.5, ylabel="loss (nats per character)", figsize=(8.5, 2.6))
+stored_dots, yours = ax.lines[0], ax.plot(range(len(CHANGES)), [*losses.values()], "D", color=plots.COLORS[1])[0]
 ax.set_xticks(range(len(CHANGES)), CHANGES)
 line = ax.axhline(bigrams, color=plots.INK, linestyle=":")
-labelled = {"nine seeds": stored_dots, "yours": yours, "bigrams": line}
-_ = ax.legend(labelled.values(), labelled, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
+labeled = {"nine seeds": stored_dots, "yours": yours, "bigrams": line}
+_ = ax.legend(labeled.values(), labeled, frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 
 # %% [markdown]
 # How large is a step, and is it there at another learning rate?
@@ -612,7 +612,7 @@ pd.DataFrame(shown, index=list(CHANGES))
 # **Half-way.** A good place to stop.
 
 # %% [markdown]
-# ## Stabilising training: QK-norm, and norms after
+# ## Stabilizing training: QK-norm, and norms after
 #
 # Where scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries
 # and keys start with a root mean square of 1. OLMo 2 also moves the other norms: each acts on what its sublayer *adds*,
@@ -849,7 +849,7 @@ pd.DataFrame(rows, columns=["", "parameters", "active", "facts known", "three se
 compare(prediction_without, measured=load["not balanced"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_loss, measured=load["balanced by a loss"][0].item(), choices=(0, 0.06, 0.125))
 compare(prediction_bonus, measured=load["balanced by a bonus"][0].item(), choices=(0, 0.06, 0.125))
-ax = pd.DataFrame(load).plot.bar(color=plots.COLOURS, rot=0, xlabel="expert", ylabel="load", figsize=(8.5, 2.6))
+ax = pd.DataFrame(load).plot.bar(color=plots.COLORS, rot=0, xlabel="expert", ylabel="load", figsize=(8.5, 2.6))
 ax.axhline(1 / 8, color=plots.INK, linestyle=":")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
 least = [round(least, 3) for least in loads["even start"].amin(dim=1).tolist()]
@@ -966,7 +966,7 @@ print("the first position has the same logits:", torch.allclose(untouched[:, 0],
 
 # %% [markdown]
 # No error: the shapes fit, and the first position, which attends to itself alone, looks right. But your RoPE pairs
-# neighbouring features, 0 with 1, 2 with 3. So do Meta's own Llama files. The hub's code pairs feature i with the one
+# neighboring features, 0 with 1, 2 with 3. So do Meta's own Llama files. The hub's code pairs feature i with the one
 # d_k/2 after it, in the other half of the head, so whoever converted the files for the hub [permuted the
 # rows](https://github.com/huggingface/transformers/issues/25199) of `w_q` and `w_k`. A score adds up products over all
 # features, so any order will do, if queries and keys have the same.
@@ -980,7 +980,7 @@ diagrams.modern_block.rotary_pairs()
 
 # %% id="pairs_from_halves" tags=["exercise"]
 def pairs_from_halves(weight: Float[Tensor, "rows d_model"], d_k: int) -> Float[Tensor, "rows d_model"]:
-    """Reorder the rows of each head, so that those which RoPE rotates together are neighbours."""
+    """Reorder the rows of each head, so that those which RoPE rotates together are neighbors."""
     raise NotImplementedError
 
 
@@ -1324,7 +1324,7 @@ table.drop(columns="class")[:16]
 #
 # It keeps the scores small. Without it they grew to hundreds or thousands at a high learning rate, where the softmax
 # is saturated and low-precision numbers are coarse. The loss was saved by something else: norms after the sublayers.
-# (<i>Stabilising training</i>)
+# (<i>Stabilizing training</i>)
 # </details>
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>
@@ -1361,7 +1361,7 @@ table.drop(columns="class")[:16]
 # <details><summary>You load Llama's weights into your own classes, with no error, and it generates nonsense.
 # Why?</summary>
 #
-# Perhaps RoPE's pairs: neighbours in one convention, halves in the other. The rows of w_q and w_k have to be permuted
+# Perhaps RoPE's pairs: neighbors in one convention, halves in the other. The rows of w_q and w_k have to be permuted
 # within each head. Compare logits with a known loader. (<i>Published weights</i>)
 # </details>
 #

@@ -658,7 +658,7 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # [22382]: https://github.com/huggingface/transformers/pull/22382
 # [transformers 26441]: https://github.com/huggingface/transformers/pull/26441
 #
-# None of these bugs raises an error. No patient has mislabelled data or a loss of NaN: for the first read a batch, for
+# None of these bugs raises an error. No patient has mislabeled data or a loss of NaN: for the first read a batch, for
 # the second find the first step with a gradient that is not finite.
 
 # %% [markdown]

@@ -51,11 +51,11 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_lab import LanguageModel as LibraryModel
-from transformer_lab import LanguageModelConfig, initialise, trace_shapes
+from transformer_lab import LanguageModelConfig, initialize, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.device import pick_device
 from transformer_lab.training.data_parallel import data_parallel_step, mean_loss_gradient, run_processes
-from transformer_lab.training.muon import make_muon, orthogonalise
+from transformer_lab.training.muon import make_muon, orthogonalize
 
 # %%
 _ = torch.manual_seed(13)
@@ -112,10 +112,10 @@ def kind_in_llama(tensor: Tensor) -> str:
 def draw_bill(bill: dict[str, float], after: dict[str, tuple[float, str]] | None = None) -> None:
     """Draw each line of a bill as a bar, in GB, and in it what is left, with what has cut it."""
     ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")[1]
-    bars = ax.barh([*bill], [*bill.values()], color=plots.COLOURS[0], alpha=0.4 if after else 1)
+    bars = ax.barh([*bill], [*bill.values()], color=plots.COLORS[0], alpha=0.4 if after else 1)
     labels, total = [f"{gb:.1f}" for gb in bill.values()], f"GB; in all {sum(bill.values()):.0f}"
     if after:
-        ax.barh([*after], [gb for gb, _ in after.values()], height=0.5, color=plots.COLOURS[1])
+        ax.barh([*after], [gb for gb, _ in after.values()], height=0.5, color=plots.COLORS[1])
         labels = [f"{gb:.1f} → {after[line][0]:.1f}: {after[line][1]}" for line, gb in bill.items()]
         total += f" → {sum(gb for gb, _ in after.values()):.0f}"
     ax.bar_label(bars, labels, padding=3)
@@ -149,7 +149,7 @@ class Model(nn.Module):
         self.register_buffer("positions", parts.sinusoidal_encoding(32, d_model))
         self.layers = nn.ModuleList(parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
         self.norm = nn.LayerNorm(d_model)
-        initialise(self)
+        initialize(self)
 
     def forward(self, tokens: Tensor, run_layer: Callable = lambda layer, *inputs: layer(*inputs)) -> Tensor:
         x = self.embedding(tokens) * self.embedding.embedding_dim**0.5 + self.positions[: tokens.shape[1]]
@@ -279,7 +279,7 @@ compare(prediction_share, measured="larger" if share_70b > share_8b else "smalle
 # %% tags=["hide-input", "approximate"]
 table = pd.DataFrame(bills).transpose()
 percent = table.div(table.sum(axis=1), axis=0) * 100
-ax = percent.plot.barh(stacked=True, color=plots.COLOURS, figsize=(7, 2.6))
+ax = percent.plot.barh(stacked=True, color=plots.COLORS, figsize=(7, 2.6))
 ax.invert_yaxis()
 ax.set(xlabel="% of the bill", ylabel="")
 ax.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1))
@@ -659,7 +659,7 @@ print("four workers have the parameters of Adam on one:", torch.allclose(cut_up,
 
 # %% [markdown]
 # Another optimizer cuts its line, too: for a matrix **Muon** (Jordan et al., 2024) keeps only the mean of the
-# gradients, and *orthogonalises* it. All its singular values (how much it stretches each direction) become about 1, so
+# gradients, and *orthogonalizes* it. All its singular values (how much it stretches each direction) become about 1, so
 # no few directions dominate the step. AdamW trains the rest. *Price: more products.*
 #
 # **Predict.** Each gets the best of three learning rates. Which held-out loss is lower, `"AdamW"` or `"Muon"`?
@@ -714,7 +714,7 @@ model = yours(8)
 with_muon = measured_bill(model, batch_16, lambda model: make_muon(model, 0.01, adamw_lr=0.01))
 print(f"Muon's state takes {with_muon['optimizer'] / bills['yours, measured']['optimizer']:.2f} times Adam's")
 gradient = model.layers[0].feed_forward.w_1.weight.grad
-for name, matrix in {"gradient": gradient, "step of Muon": orthogonalise(gradient)}.items():
+for name, matrix in {"gradient": gradient, "step of Muon": orthogonalize(gradient)}.items():
     values = torch.linalg.svdvals(matrix)
     print(f"{name}: the 8 largest of 64 singular values have {values[:8].sum() / values.sum():.0%} of the sum")
 pd.DataFrame(tuned).transpose().round(3)
@@ -889,7 +889,7 @@ compare(prediction_within, measured=sent["within"].iloc[0], choices=(0.005, 0.05
 compare(prediction_between, measured=sent["between"].iloc[0], choices=(0.005, 0.05, 0.5))
 
 # %% tags=["hide-input", "approximate"]
-ax = shared.plot.barh(stacked=True, color=[*plots.COLOURS, "0.6"], figsize=(7, 2.9))
+ax = shared.plot.barh(stacked=True, color=[*plots.COLORS, "0.6"], figsize=(7, 2.9))
 ax.invert_yaxis()
 ax.set(xlabel="GB on each device", ylabel="")
 ax.axvline(80, color="0.5", linestyle="--")
@@ -943,9 +943,9 @@ intensity = [2 * n * d * d / (4 * (d * d + 2 * n * d)) for n in n_rows]  # opera
 speed = [2 * n * d * d / measure(lambda n=n: matrix @ inputs[:n].T, 3) / 1e9 for n in n_rows]
 bandwidth = max(2 * matrix.nbytes / measure(lambda: copied.copy_(matrix)) / 1e9, speed[0] / intensity[0])
 ax = plots.lines(intensity, {"measured": speed}, "operations per byte", "10⁹ operations per second")
-ax.plot(intensity, speed, "o", color=plots.COLOURS[0])
+ax.plot(intensity, speed, "o", color=plots.COLORS[0])
 between = np.geomspace(intensity[0], intensity[-1], 99)
-ax.plot(between, np.minimum(max(speed), bandwidth * between), "--", color=plots.COLOURS[1], label="roof")
+ax.plot(between, np.minimum(max(speed), bandwidth * between), "--", color=plots.COLORS[1], label="roof")
 ax.legend(frameon=False)
 ax.set(xscale="log", yscale="log", ylim=(min(speed) / 2.5, 2 * max(speed)))
 ax.annotate("decode", (intensity[0], speed[0]), (0, -10), textcoords="offset points", va="top")
@@ -1194,9 +1194,9 @@ bottom, *of_each = [parts.compute_optimal_size([*sizes], losses) for losses in (
 # %% tags=["hide-input", "approximate"]
 ax = plt.subplots(figsize=(6.5, 3.4), layout="constrained")[1]
 x, curve = np.geomspace(sizes[0], sizes[-1]), np.poly1d(np.polyfit(np.log(sizes), means, 2))
-ax.plot(x, curve(np.log(x)), "--", color=plots.COLOURS[0], label="parabola through the means")
+ax.plot(x, curve(np.log(x)), "--", color=plots.COLORS[0], label="parabola through the means")
 for seed, losses in enumerate(three_seeds):
-    ax.plot(sizes, losses, "os^"[seed], color=plots.COLOURS[0], alpha=0.5, label=f"seed {seed}")
+    ax.plot(sizes, losses, "os^"[seed], color=plots.COLORS[0], alpha=0.5, label=f"seed {seed}")
 ax.axvline(bottom, linestyle=":", color=plots.INK)
 ax.set(xscale="log", xticks=sizes, xticklabels=sizes, xlabel="parameters", ylabel="held-out loss")
 ax.minorticks_off()
@@ -1248,15 +1248,15 @@ compare(prediction_size, measured=rows.loc["Llama 3 8B", "best size"] / 1e9, cho
 
 # %% tags=["hide-input"]
 axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")[1]
-for (flops, (n, losses)), colour, bottom in zip(curves.items(), plots.COLOURS, lowest_points):
-    axes[0].plot(n, losses, ".-", color=colour, label=f"$10^{{{np.log10(flops):.0f}}}$ operations")
-    axes[0].plot(bottom, law(bottom, flops / 6 / bottom), "D", color=colour)
+for (flops, (n, losses)), color, bottom in zip(curves.items(), plots.COLORS, lowest_points):
+    axes[0].plot(n, losses, ".-", color=color, label=f"$10^{{{np.log10(flops):.0f}}}$ operations")
+    axes[0].plot(bottom, law(bottom, flops / 6 / bottom), "D", color=color)
 axes[0].set(xscale="log", xlabel="parameters", ylabel="loss by the law")
 axes[0].legend(frameon=False)
-axes[1].plot([*curves], lowest_points, "D", color=plots.COLOURS[0], label="bottoms of the curves")
+axes[1].plot([*curves], lowest_points, "D", color=plots.COLORS[0], label="bottoms of the curves")
 line = np.geomspace(1e18, 1e26)
 axes[1].plot(line, np.exp(constant) * line**exponent, "--", color="0.5", label="the line through them")
-axes[1].plot(rows["FLOPs"], rows["parameters"], "o", color=plots.COLOURS[1], label="published models")
+axes[1].plot(rows["FLOPs"], rows["parameters"], "o", color=plots.COLORS[1], label="published models")
 for name, row in rows.iterrows():
     beside = {"xytext": (-6, 4), "ha": "right"} if name in ("GPT-3", "Llama 3 405B") else {"xytext": (6, -10)}
     axes[1].annotate(name, (row["FLOPs"], row["parameters"]), textcoords="offset points", **beside)
@@ -1379,9 +1379,9 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # - **activation checkpointing**: keeping few activations, and computing the others again in the backward pass.
 # - **roofline**: the speed that memory and arithmetic allow, drawn against arithmetic intensity.
 # - **FLOPs**: floating-point operations; here products and sums.
-# - **MFU**: model FLOPs utilisation: the fraction of a device's speed that a model's operations reach.
+# - **MFU**: model FLOPs utilization: the fraction of a device's speed that a model's operations reach.
 # - **compute-optimal**: with the lowest loss that a budget of operations can buy.
-# - **Muon**: an optimizer that orthogonalises the update of each matrix: all its singular values become about 1.
+# - **Muon**: an optimizer that orthogonalizes the update of each matrix: all its singular values become about 1.
 # - **IsoFLOP**: of equal cost: a curve of losses against sizes of models that were trained for the same FLOPs.
 # - **scaling law**: a power law for the loss, or for the best size, in parameters, tokens or operations.
 
@@ -1444,7 +1444,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #
 # 6 N D operations: with 20 tokens for each parameter 8 · 10²¹. An H100 at 40 % does that in some 5,400 hours. Llama 3
 # 8B read over 90 times as many tokens: half a million hours by this estimate, 1.3 million as reported. So ask for the
-# tokens and the utilisation first. (<i>What does training cost</i>)
+# tokens and the utilization first. (<i>What does training cost</i>)
 # </details>
 #
 # <details><summary>What did Chinchilla change, and why do small models read far more tokens today?</summary>

@@ -6,7 +6,7 @@
 # right answer?
 #
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
-# pass@k, and recognise a reward that is being hacked.
+# pass@k, and recognize a reward that is being hacked.
 #
 # Reading: 37 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 132 minutes.
@@ -51,7 +51,7 @@ from transformer_course.lesson.notebook import whose_parts
 from transformer_lab import trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
-from transformer_lab.models.initialisation import initialise_language_model
+from transformer_lab.models.initialization import initialize_language_model
 
 # %%
 _ = torch.manual_seed(14)
@@ -68,7 +68,7 @@ _ = torch.manual_seed(14)
 def untrained() -> nn.Module:
     """Return your GPT with its parameters drawn as GPT-2's are."""
     model = parts.GPT(letters.get_vocab_size())
-    initialise_language_model(model, len(model.blocks))
+    initialize_language_model(model, len(model.blocks))
     return model
 
 
@@ -286,7 +286,7 @@ show(sft[0])
 # Both ways of writing a date are right. Suppose that people prefer dashes. Choosing the better of two answers is easier
 # than writing one.
 #
-# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
+# **DPO**, direct preference optimization ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
 # model with a frozen copy from before, the **reference model**. By how much did the log-probability of the chosen
 # answer grow, and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
 #
@@ -368,7 +368,7 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 # Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
 # assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
 # (in *RLAIF*, from a model's) to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} -
-# r_\text{rejected})$. PPO (proximal policy optimisation) then raises the reward of what the model generates, less β
+# r_\text{rejected})$. PPO (proximal policy optimization) then raises the reward of what the model generates, less β
 # times its drift from the reference. DPO does both in one. For the model that makes the best of this trade-off, r is β
 # times an answer's gain, up to a constant for each prompt, which cancels in a pair. With that in place of r, the loss
 # is DPO's, and nothing has to be sampled.
@@ -417,7 +417,7 @@ def accepted(days: list[date], n: int = 12) -> Tensor:
 # %% [markdown]
 # ## GRPO: better than its own group
 #
-# **GRPO**, group relative policy optimisation ([Shao et al., 2024](https://arxiv.org/abs/2402.03300)), repeats four
+# **GRPO**, group relative policy optimization ([Shao et al., 2024](https://arxiv.org/abs/2402.03300)), repeats four
 # steps. In the words of reinforcement learning, the model is the **policy**.
 #
 # 1. Draw G answers to each of several prompts: the answers to one prompt are a *group*.
@@ -679,7 +679,7 @@ show(worst)
 # judge that the policy is not trained on.
 
 # %% [markdown]
-# A reward model only imitates people's judgement, so it has many such gaps; one is to favour long answers ([Singhal et
+# A reward model only imitates people's judgment, so it has many such gaps; one is to favor long answers ([Singhal et
 # al., 2023](https://arxiv.org/abs/2310.03716)). Its reward first rises with the real quality of the answers, then goes
 # on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β is a brake: the further the
 # policy drifts, the more that costs. It does not fix the judge, and did no better in these measurements than stopping
@@ -780,7 +780,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # ## What you have built
 #
 # Your date, asked at every stage. Below it, the way there, from a dictionary lookup to a policy that learns from
-# rewards: parts of your own that have passed are in colour, the others were the library's while you read.
+# rewards: parts of your own that have passed are in color, the others were the library's while you read.
 
 # %% tags=["nbval-ignore-output"]
 stages = {"pretrained": pretrained, "SFT": sft[0], "DPO": by_dpo[0], "GRPO": by_grpo[0], "her judge": worst}
@@ -816,14 +816,14 @@ diagrams.post_training.built(whose)
 #   speaks.
 # - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
 # - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
-# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
+# - **DPO**: direct preference optimization, a loss that makes a chosen answer gain more than a rejected one.
 # - **reference model**: a frozen copy from before this training, near which the model is held.
 # - **likelihood displacement**: the fall of a chosen answer's own probability while it is preferred to another.
 # - **RLHF**: reinforcement learning from human feedback: raising the reward that a model of people's choices gives.
 # - **reward model**: a model that predicts, as a number, how much people would like an answer.
 # - **RLVR**: reinforcement learning with verifiable rewards: a program judges the answers.
 # - **policy**: in reinforcement learning, the model that acts; here, the one that generates the answers.
-# - **GRPO**: group relative policy optimisation: samples of one prompt are compared with their group, and what is
+# - **GRPO**: group relative policy optimization: samples of one prompt are compared with their group, and what is
 #   better than the group is made likelier.
 # - **advantage**: by how much a sample was better than expected.
 # - **clip**: in PPO and GRPO, the limit beyond which a change of probability gains nothing more.

@@ -343,14 +343,14 @@ ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
-# We drop all but the 1000 most common words. Two words count as neighbours if they then stand at most three positions
+# We drop all but the 1000 most common words. Two words count as neighbors if they then stand at most three positions
 # apart. We give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million
 # counts as a matrix.
 
 # %%
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
 counts = torch.bincount(torch.cat(pairs), minlength=1000 * 1000).view(1000, 1000).float()
-counts = counts + counts.T  # a neighbour counts whether it stands before or after
+counts = counts + counts.T  # a neighbor counts whether it stands before or after
 by_chance = counts.sum(dim=1, keepdim=True) * counts.sum(dim=0, keepdim=True) / counts.sum()
 vectors = (counts / by_chance).log().clamp(min=0)
 print("vectors", tuple(vectors.shape), " two looked up:", tuple(vectors[[number["row"], number["sin"]]].shape))
@@ -381,8 +381,8 @@ def nearest(word: str, n: int = 3) -> list[str]:
 
 compare(prediction, measured=nearest("row")[0])
 words = ["row", "matrix", "sin", "encoder", "zeros", "max", "true", "weight"]
-neighbours = {word: nearest(word) for word in words}
-pd.DataFrame.from_dict(neighbours, orient="index", columns=["nearest", "second", "third"])
+neighbors = {word: nearest(word) for word in words}
+pd.DataFrame.from_dict(neighbors, orient="index", columns=["nearest", "second", "third"])
 
 # %% [markdown]
 # Nobody told the program what a word means. But these eight words were hand-picked. A fairer test asks whether words
@@ -594,9 +594,9 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalises**: it reads more than 4 in 10 of the names that it never saw. (The count above shows why:
+# The model **generalizes**: it reads more than 4 in 10 of the names that it never saw. (The count above shows why:
 # languages share words, as in avril, aprile, april.) But the training curve ends near 1, far above the held-out curve:
-# the difference is memorised, which is called **overfitting**. So judge a model by its held-out set, and look at the
+# the difference is memorized, which is called **overfitting**. So judge a model by its held-out set, and look at the
 # curves: a loop that runs without an error proves nothing.
 #
 # And `srma`? All the model sees of a name is the *mean* of the embeddings of its letters and the padding.
@@ -623,7 +623,7 @@ print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 # Ungraded, about 20 minutes. In this course we predict, run three seeds, and say what they show. Test a claim of your
 # own in this way, or begin with this one:
 #
-# **Claim.** A model with vectors of width 4 instead of 32 can memorise less, and so reads *more* of the held-out names.
+# **Claim.** A model with vectors of width 4 instead of 32 can memorize less, and so reads *more* of the held-out names.
 #
 # **Prediction.** Before you run anything, write into the cell in how many of the three runs the claim will hold.
 #
@@ -754,7 +754,7 @@ tally()
 # - **optimizer**: the rule that turns gradients into steps, such as Adam.
 # - **epoch**: one pass over the training data.
 # - **accuracy**: the fraction of answers that are right.
-# - **generalise**: do well on data that was not part of the training.
+# - **generalize**: do well on data that was not part of the training.
 # - **overfitting**: getting better on the training data, but not on held-out data.
 # - **seed**: the number from which all random numbers of a run follow.
 
@@ -811,13 +811,13 @@ tally()
 #
 # <details><summary>Why do similar words get similar vectors? Are antonyms far apart?</summary>
 #
-# The vectors summarise the contexts in which a word occurs, and similar words occur in similar contexts. So do many
+# The vectors summarize the contexts in which a word occurs, and similar words occur in similar contexts. So do many
 # opposites: their vectors are often close. (<i>Words as vectors</i>: `true` and `false`)
 # </details>
 #
 # <details><summary>Accuracy still rises on the training set, but not on the held-out set. What is happening?</summary>
 #
-# Overfitting: the model memorises what does not generalise. More data, a smaller model, dropout or early stopping may
+# Overfitting: the model memorizes what does not generalize. More data, a smaller model, dropout or early stopping may
 # help; and only a held-out set shows it. (<i>The training loop</i>)
 # </details>
 

@@ -95,11 +95,11 @@ pd.DataFrame.from_dict(rows, orient="index")
 # ## Byte pairs
 #
 # Byte-pair encoding (BPE), which lesson 08 used ready-made, begins with the 256 bytes and makes one new token at a
-# time. Which two tokens are neighbours most often? That pair becomes a token of its own, number 256; the next pair
+# time. Which two tokens are neighbors most often? That pair becomes a token of its own, number 256; the next pair
 # becomes number 257, and so on (Gage, 1994, for compression; [Sennrich et al., 2016](https://arxiv.org/abs/1508.07909),
 # from characters, for translation; GPT-2, from bytes).
 #
-# **Exercise.** Count all pairs of neighbouring tokens.
+# **Exercise.** Count all pairs of neighboring tokens.
 
 
 # %% id="count_pairs" tags=["exercise"]
@@ -524,7 +524,7 @@ print("predicted:", prediction, " measured:", holds)
 #
 # <details><summary>How is a BPE vocabulary learned?</summary>
 #
-# Count the pairs of neighbouring tokens, merge the most frequent one into a new token everywhere, and repeat until
+# Count the pairs of neighboring tokens, merge the most frequent one into a new token everywhere, and repeat until
 # the vocabulary is large enough. (<i>Byte pairs</i>)
 # </details>
 #

@@ -1,4 +1,4 @@
-"""The catalogues are what the steps make today, and hold nothing that is known already."""
+"""The catalogs are what the steps make today, and hold nothing that is known already."""
 
 import os
 import re
@@ -22,13 +22,13 @@ from authoring.build_generated_mistakes import (
     tried,
     update,
 )
-from transformer_course.checking.expected_behaviour import behaviour, in_isolation
+from transformer_course.checking.expected_behavior import behavior, in_isolation
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import agree
 from transformer_course.exercise import Mistake
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes import catalogue
-from transformer_course.generated_mistakes.catalogue import FOLDER, Outline, catalogue_of, outline, read
+from transformer_course.generated_mistakes import catalog
+from transformer_course.generated_mistakes.catalog import FOLDER, Outline, catalog_of, outline, read
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.running.observe import observe
 
@@ -42,14 +42,14 @@ OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
-def test_there_is_a_catalogue_of_every_exercise_in_steps_and_no_other():
+def test_there_is_a_catalog_of_every_exercise_in_steps_and_no_other():
     assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
-    assert [exercise.name for exercise in IN_STEPS if not catalogue_of(exercise).edits] == []
+    assert [exercise.name for exercise in IN_STEPS if not catalog_of(exercise).edits] == []
 
 
 @pytest.fixture(scope="module")
 def changed(thoroughness):
-    """Make catalogues anew where exercises are as they are elsewhere: here, their shapes are checked, too."""
+    """Make catalogs anew where exercises are as they are elsewhere: here, their shapes are checked, too."""
     names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST
     command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
@@ -60,7 +60,7 @@ def changed(thoroughness):
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
-def test_a_catalogue_is_made_again_as_it_is_stored(exercise, changed):
+def test_a_catalog_is_made_again_as_it_is_stored(exercise, changed):
     assert changed[exercise.name] == "", f"run `python -m authoring.build_generated_mistakes {exercise.name}`"
 
 
@@ -75,8 +75,8 @@ def masks():
 
 @pytest.fixture
 def folder(masks, tmp_path, monkeypatch):
-    """A folder with the catalogue of the causal mask alone, as it is stored."""
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    """A folder with the catalog of the causal mask alone, as it is stored."""
+    monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     return shutil.copy(FOLDER / f"{masks.name}.json", tmp_path)
 
 
@@ -100,8 +100,8 @@ def test_check_lists_what_a_removed_mistake_leaves_without_a_name(masks, folder)
 
 @pytest.fixture(scope="module")
 def built(masks):
-    """The catalogue of the causal mask without one mistake, and what its answers show."""
-    known = behaviour(masks, SEED)
+    """The catalog of the causal mask without one mistake, and what its answers show."""
+    known = behavior(masks, SEED)
     with in_isolation():
         return known, selected(known, tried(known))
 
@@ -137,7 +137,7 @@ def test_check_allows_a_second_generated_mistake_that_behaves_as_one_in_both(bui
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
 def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_it_shows(exercise):
-    known = behaviour(exercise, SEED)
+    known = behavior(exercise, SEED)
     with in_isolation():
         for mistake in list(known.generated.values())[::25]:
             displayed = [known.output(mistake.variants[0], index) for index in range(len(known.cases))]
@@ -160,7 +160,7 @@ def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, me
     check_told(replace(known.exercise, message={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
-def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalogue_is_built(masks, folder):
+def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalog_is_built(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
         update(replace(masks, message={"shifted_pasts": "x"}), is_check=False)
 
@@ -171,7 +171,7 @@ def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
     assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
     assert not any(key in edit.keys for edit in stored.edits)
     with in_isolation():
-        edits = [edit for edit, _ in tried(behaviour(replace(masks, message={key: "x"}), SEED))]
+        edits = [edit for edit, _ in tried(behavior(replace(masks, message={key: "x"}), SEED))]
     assert key in edits[0].keys
     assert edits[0].weight > MAX_WEIGHT
 
@@ -187,7 +187,7 @@ def test_of_generated_mistakes_with_the_same_code_the_likeliest_is_kept():
 def test_a_generated_mistake_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
     exercise = every_exercise()["GroupedQueryAttention"]
     in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
-    known = behaviour(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, summary="x")]), 0)
+    known = behavior(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, summary="x")]), 0)
     [ignored] = [one.edit for one in known.generated.values() if one.name == "ignored_mask"]
     as_always = exercise.steps.but(mask=lambda: None)
     with in_isolation():

@@ -20,7 +20,7 @@ def test_whoever_follows_the_arrows_comes_to_all_packages_of_a_package_that_may_
             found |= coming
             coming = set().union(*(direct[one] for one in coming)) - found
         permitted = {package.rpartition(".")[2] for package in allowed(packages[name])} - {*SHARED}
-        same_side = {one for one in permitted if (PLACES[one].colour == LIBRARY) == (PLACES[name].colour == LIBRARY)}
+        same_side = {one for one in permitted if (PLACES[one].color == LIBRARY) == (PLACES[name].color == LIBRARY)}
         assert found - {name} == same_side, name
 
 

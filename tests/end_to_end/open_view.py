@@ -93,8 +93,8 @@ def open_view(lab: Lab, *cells: str, theme: str = "JupyterLab Light") -> Iterato
         assert [address for address in notebook.requests if not address.startswith(here)] == []
 
 
-def _luminance(colour: str) -> float:
-    """Return the relative luminance of a colour such as ``rgb(26, 26, 26)``, as WCAG 2 defines it."""
-    parts = [float(part) / 255 for part in colour[colour.index("(") + 1 : -1].split(",")[:3]]
+def _luminance(color: str) -> float:
+    """Return the relative luminance of a color such as ``rgb(26, 26, 26)``, as WCAG 2 defines it."""
+    parts = [float(part) / 255 for part in color[color.index("(") + 1 : -1].split(",")[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

@@ -248,7 +248,7 @@ def dark(element: Locator) -> bool:
             """node => {
                 const style = getComputedStyle(node);
                 const [ink, paper] = [style.color, style.backgroundColor].map(
-                    colour => colour.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0)
+                    color => color.match(/\\d+/g).slice(0, 3).reduce((sum, part) => sum + Number(part), 0)
                 );
                 return ink > paper;
             }"""

@@ -11,7 +11,7 @@ from transformer_course.exercise import Exercise, Mistake
 from transformer_course.running.case import Case
 
 
-def centred(x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
+def centered(x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
     """Subtract from each row its mean."""
     secret = x.mean(dim=-1, keepdim=True)  # a secret remark
     return x - secret
@@ -30,7 +30,7 @@ class Shift(nn.Module):
 
     def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
         """Return x, shifted."""
-        return centred(x) + self.secret_weight
+        return centered(x) + self.secret_weight
 
 
 def draw(seed, *shapes):
@@ -40,7 +40,7 @@ def draw(seed, *shapes):
 
 EXERCISES = [
     Exercise(
-        reference=centred,
+        reference=centered,
         cases=lambda seed: [Case({"x": x}, f"rows of {x.shape[-1]}") for x in draw(seed, (2, 3), (5, 4), (64, 33))],
         mistakes=[
             Mistake("one_mean", not_kept, message="One mean is taken of all.", hints=["One.", "Two.", "Three."]),

@@ -36,7 +36,7 @@ class Thoroughness:
 
 
 def one_in(n: int, values: Iterable[object]) -> list[object]:
-    """Return values to parametrise a test by: every nth, from the first on, in each run, and the others if thorough."""
+    """Return values to parametrize a test by: every nth, from the first on, in each run, and the others if thorough."""
     return [_thorough(value) if number % n else value for number, value in enumerate(values)]
 
 

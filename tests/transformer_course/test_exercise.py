@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.transformer_course.messages import LADDER
-from transformer_course.exercise import Mistake, capitalised
+from transformer_course.exercise import Mistake, capitalized
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.lesson_06_encoder.feed_forward import EXERCISE as FEED_FORWARD
 from transformer_lab.layers.lora import LoRALinear
@@ -31,11 +31,11 @@ def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
 
 
 def test_a_clause_begins_with_a_capital_letter_and_a_symbol_does_not():
-    assert capitalised("the sum is missing") == "The sum is missing"
-    assert capitalised("a sum is missing") == "A sum is missing"
-    assert capitalised("torch's sum is missing") == "Torch's sum is missing"
+    assert capitalized("the sum is missing") == "The sum is missing"
+    assert capitalized("a sum is missing") == "A sum is missing"
+    assert capitalized("torch's sum is missing") == "Torch's sum is missing"
     for symbol in ("p_j is used", "d is too large", "`softmax` is missing", "W_c is used", "n² is used"):
-        assert capitalised(symbol) == symbol
+        assert capitalized(symbol) == symbol
 
 
 def test_what_is_said_takes_the_clause_from_what_the_mistake_does():
@@ -83,7 +83,7 @@ def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
     decode = every_exercise()["greedy_decode"]
     case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
-    assert FEED_FORWARD.normalise(short, case) is short
+    assert FEED_FORWARD.normalize(short, case) is short
     ended = torch.tensor([[1, eos]])
-    assert decode.normalise(ended, case).tolist() == [[1, eos, eos, eos]]
-    assert decode.normalise(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to
+    assert decode.normalize(ended, case).tolist() == [[1, eos, eos, eos]]
+    assert decode.normalize(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to

@@ -1,7 +1,7 @@
 """From observations to a verdict, in words.
 
 In reading order: ``tolerance`` measures how far apart observations are, ``mistake_pairs`` tells which two mistakes are
-tried at once, ``expected_behaviour`` holds what the reference and the mistakes show, for thousands of them with what
+tried at once, ``expected_behavior`` holds what the reference and the mistakes show, for thousands of them with what
 ``shared_evaluation`` keeps, ``different_cases`` finds two that show in different cases, ``mistake_recognition`` all
 mistakes that an attempt behaves like, ``side_effects`` are gradients that are cut and arguments that are changed,
 ``general_mistakes`` what is said about these in every exercise, and ``judge`` decides. ``explain`` says how

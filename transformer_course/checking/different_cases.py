@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 
-from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour
+from transformer_course.checking.expected_behavior import AnyVariant, Behavior
 from transformer_course.checking.tolerance import may_show, within
 from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
@@ -15,7 +15,7 @@ MAX_COMPARED_PAIRS = 100
 
 
 def two_in_different_cases(
-    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> tuple[MistakeVariant, MistakeVariant] | None:
     """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
 
@@ -54,7 +54,7 @@ def two_in_different_cases(
 
 
 def _cases_like(
-    known: Behaviour,
+    known: Behavior,
     variant: AnyVariant,
     observed: Sequence[Observation],
     reach: Mapping[int, float],

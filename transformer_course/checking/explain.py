@@ -229,9 +229,9 @@ def _explain_value(
         path: The indices and keys that lead to the first difference.
         names: The names of its dimensions.
     """
-    is_normalised = exercise.normalise is not Exercise.normalise
+    is_normalized = exercise.normalize is not Exercise.normalize
     if (
-        isinstance(observed, list) and isinstance(right, list) and is_normalised
+        isinstance(observed, list) and isinstance(right, list) and is_normalized
     ):  # put in another order than the attempt's
         return _explain_unordered(exercise, case, observed, right)
     place: list[int] = []
@@ -253,7 +253,7 @@ def _explain_value(
         return _explain_tensor(exercise, case, observed, right, names)
     if type(observed) is float and type(right) is int:
         return f"it should be the int {right}, but you return the float {observed}."
-    if is_normalised and isinstance(right, Mapping) and not isinstance(observed, Mapping):
+    if is_normalized and isinstance(right, Mapping) and not isinstance(observed, Mapping):
         return f"you return {_kind(observed)}. Is it of the shape and the dtype that the exercise asks for?"
     if _kind(observed) != _kind(right):
         return f"it should be {_kind(right)}, but you return {_kind(observed)}."
@@ -270,11 +270,11 @@ def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
 
 
 def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Tensor, names: Sequence[str]) -> str:
-    is_normalised = exercise.normalise is not Exercise.normalise
-    compared = ". This is the form in which they are compared:" if is_normalised else "."
+    is_normalized = exercise.normalize is not Exercise.normalize
+    compared = ". This is the form in which they are compared:" if is_normalized else "."
     if (
         observed.shape != right.shape
-        and is_normalised
+        and is_normalized
         and max(observed.numel(), right.numel()) <= MAX_DISPLAYED_NUMBERS
     ):
         return f"the output is wrong{compared}\n{_rows(exercise, case, observed, right)}"
@@ -291,7 +291,7 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
         if right.numel() > MAX_DISPLAYED_NUMBERS:
             return f"{report}, and the {what} are wrong, too."
         return f"{report}, and the {what} are wrong, too.\n{_rows(exercise, case, observed, right)}"
-    relation = f"\n{report}" if not is_normalised and (report := explain_relation(observed, right)) else ""
+    relation = f"\n{report}" if not is_normalized and (report := explain_relation(observed, right)) else ""
     if right.numel() > MAX_DISPLAYED_NUMBERS:
         return _explain_largest_difference(exercise, case, observed, right, names) + relation
     return f"the {what} are wrong{compared}\n{_rows(exercise, case, observed, right)}{relation}"
@@ -333,7 +333,7 @@ def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) ->
 
 
 def _in_common(one: PlainData, other: PlainData) -> str:
-    """Return what tells a dict from its neighbours: what both versions of it have; empty if nothing does."""
+    """Return what tells a dict from its neighbors: what both versions of it have; empty if nothing does."""
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return ""
     shared = [

@@ -15,7 +15,7 @@ class HintsGiven:
     """The hints that a learner has seen.
 
     Attributes:
-        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
+        verdict: What the hints are given for: the hints about the attempt, the recognized mistake, or else the status.
         n_given: Number of hints given for it.
     """
 
@@ -24,6 +24,6 @@ class HintsGiven:
 
 
 def hints_about(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:
-    """Return the hints for a recognised mistake; None where there are only those of the exercise."""
+    """Return the hints for a recognized mistake; None where there are only those of the exercise."""
     known = next((one for one in exercise.mistakes if one.name == mistake), None) or GENERAL_MISTAKES.get(mistake or "")
     return known.hints if known else None

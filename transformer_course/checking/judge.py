@@ -3,16 +3,16 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
-from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.mistake_recognition import (
     Recognition,
-    recognise,
-    recognise_once,
-    recognise_side_effect,
+    recognize,
+    recognize_once,
+    recognize_side_effect,
 )
 from transformer_course.checking.named_shapes import absent_arguments, describe_inputs
 from transformer_course.checking.side_effects import (
@@ -27,7 +27,7 @@ from transformer_course.checking.side_effects import (
 )
 from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise, capitalised
+from transformer_course.exercise import Exercise, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
@@ -38,7 +38,7 @@ from transformer_course.steps import InSteps, needs
 class OtherCases(Protocol):
     """The same attempt on the cases of another seed."""
 
-    known: Behaviour
+    known: Behavior
 
     def observed(self) -> Sequence[Observation]:
         """Return what it shows on them, as the exercise compares it; nothing if that is not to be had."""
@@ -64,22 +64,22 @@ def judge(
         parts: The exercises that a lesson has working parts of.
         elsewhere: Other cases, to find a name for what is wrong: what mistakes show on them may be known already.
     """
-    known = behaviour(exercise, seed)
-    observed_in_cases = known.normalised(_mappings(observed))
+    known = behavior(exercise, seed)
+    observed_in_cases = known.normalized(_mappings(observed))
     reading, unfinished, warned = _remarks(observed_in_cases, parts)
     if observed_in_cases and _is_a_stub(observed_in_cases[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, observed_in_cases, reading)
-    displayed: tuple[Behaviour, Sequence[Observation]] = known, observed_in_cases
+    displayed: tuple[Behavior, Sequence[Observation]] = known, observed_in_cases
     if (
         elsewhere
         and _ends_alike(there := elsewhere.observed(), observed_in_cases)
         and not agree(there, elsewhere.known.expected, numbers_only=True)
     ):
         displayed = elsewhere.known, there
-    if found := (recognise if displayed[0] is known else recognise_once)(*displayed):
-        return _recognised(*displayed, found, reading, (known, observed_in_cases))
+    if found := (recognize if displayed[0] is known else recognize_once)(*displayed):
+        return _recognized(*displayed, found, reading, (known, observed_in_cases))
     for index, (case, observation, right) in enumerate(
         zip(known.cases, observed_in_cases, known.expected, strict=False)
     ):
@@ -111,14 +111,14 @@ def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> boo
     return kinds[0] == kinds[1]
 
 
-def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
+def _judge_side_effects(known: Behavior, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
     """Return the verdict on an attempt whose numbers are right: its gradients should be, too."""
     exercise = known.exercise
     changed = changed_arguments(observed, known.expected)
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    if mistake := recognise_side_effect(known, observed):
+    if mistake := recognize_side_effect(known, observed):
         return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.message]), (mistake.name,))
     message, names = list(reading), []
     if changed:
@@ -131,12 +131,12 @@ def _judge_side_effects(known: Behaviour, observed: Sequence[Observation], readi
     return Verdict(exercise.name, "mistake", readable("\n".join(message)), tuple(names))
 
 
-def _recognised(
-    known: Behaviour,
+def _recognized(
+    known: Behavior,
     observed: Sequence[Observation],
     found: Recognition,
     reading: Sequence[str],
-    judged: tuple[Behaviour, Sequence[Observation]],
+    judged: tuple[Behavior, Sequence[Observation]],
 ) -> Verdict:
     """Return the verdict on an attempt that behaves as something known; what is told of a case is of those judged."""
     exercise = known.exercise
@@ -216,7 +216,7 @@ def _to_come(steps: InSteps, stops_at: str) -> list[str]:
     ]
 
 
-def _beside_a_crash(known: Behaviour, observed: Sequence[Observation], index: int) -> list[str]:
+def _beside_a_crash(known: Behavior, observed: Sequence[Observation], index: int) -> list[str]:
     """Put into words what goes wrong in a later case, if the first that does so crashes, and this one otherwise."""
     crash = observed[index].get("error")
     if not isinstance(crash, Mapping):
@@ -237,7 +237,7 @@ def _without_effect(names: str, *, is_one: bool) -> str:
 
 
 def _sentence(clause: str) -> str:
-    return capitalised(clause).rstrip(".")
+    return capitalized(clause).rstrip(".")
 
 
 def _explain(

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from transformer_course.lesson_order import UNNUMBERED
 
 TINT_RGB = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
-"""Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
+"""Colors that color-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
 LESSON_FILE = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
 """The name of a lesson's file."""
@@ -43,9 +43,9 @@ class Panel:
         return f"{self.title}\n{self.message}" if self.message else self.title
 
     def _repr_html_(self) -> str:
-        colour = TINT_RGB[self.tint]
+        color = TINT_RGB[self.tint]
         return (
-            f'<div style="color: inherit; border-left: 5px solid rgb({colour}); background: rgba({colour}, 0.12);'
+            f'<div style="color: inherit; border-left: 5px solid rgb({color}); background: rgba({color}, 0.12);'
             ' padding: 0.6em 1em; margin: 0.3em 0; border-radius: 3px; max-width: 60em; line-height: 1.5">'
             f"<strong>{as_html(self.title)}</strong>{_blocks(self.message)}</div>"
         )

@@ -1,8 +1,8 @@
-"""Recognise mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
+"""Recognize mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
 
 What is looked for, in this order: one mistake that is written down; an answer that stops half-way; a generated mistake,
 which nobody has written down; two mistakes at once. Evidence is
-behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
+behavior alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
 same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transformer_course.checking.different_cases import two_in_different_cases
-from transformer_course.checking.expected_behaviour import AnyVariant, Behaviour, in_isolation
+from transformer_course.checking.expected_behavior import AnyVariant, Behavior, in_isolation
 from transformer_course.checking.mistake_pairs import MAX_PAIRS, Pair
 from transformer_course.checking.side_effects import is_cut_entirely
 from transformer_course.checking.tolerance import (
@@ -55,7 +55,7 @@ MIN_WRONG_CASES = 3
 
 @dataclass(frozen=True)
 class Recognition:
-    """What an attempt was recognised as.
+    """What an attempt was recognized as.
 
     Args:
         variant: An answer that behaves the same.
@@ -75,8 +75,8 @@ class Recognition:
     apart: int | None = None
 
 
-def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
-    """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
+def recognize(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
+    """Return what an attempt that is not right is recognized as; None if nothing known behaves like it."""
     if len(observed) != len(known.cases):
         return None  # it never came to an end, and what it would have shown is not known
     with in_isolation():
@@ -95,15 +95,15 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
         )
 
 
-def recognise_once(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
+def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
     """Return the same, and at once what has been seen before: in a class, many make the same mistake."""
     displayed = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
-    if displayed not in known.recognised:
-        known.recognised[displayed] = recognise(known, observed)
-    return known.recognised[displayed]
+    if displayed not in known.recognized:
+        known.recognized[displayed] = recognize(known, observed)
+    return known.recognized[displayed]
 
 
-def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
+def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:
     """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
 
     Outputs alone rule nearly all others out. A way that returns a plain number has no gradients to compare: an attempt
@@ -123,7 +123,7 @@ def recognise_side_effect(known: Behaviour, observed: Sequence[Observation]) -> 
     return None
 
 
-def _reach(known: Behaviour, observed: Sequence[Observation]) -> dict[int, float]:
+def _reach(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
     """Return by case within how many tolerances of it the attempt behaves as a mistake.
 
     The cases where the attempt goes wrong come first: on the others, half of all mistakes look alike.
@@ -154,7 +154,7 @@ def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, fl
 
 
 def _without_what_is_no_number(
-    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> Mapping[int, float]:
     """Return the reach without the cases that give nan or infinity, and should not, where others show what is wrong.
 
@@ -176,9 +176,9 @@ def _others(reach: Mapping[int, float], hidden: Collection[int]) -> Mapping[int,
 
 
 def _in_other_cases(
-    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], others: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], others: Mapping[int, float]
 ) -> Recognition | None:
-    """Return what an attempt is recognised as in the cases that are left."""
+    """Return what an attempt is recognized as in the cases that are left."""
     if not others:
         return None
     found = (
@@ -187,7 +187,7 @@ def _in_other_cases(
     return found and replace(found, apart=next(index for index in sorted(reach) if index not in others))
 
 
-def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _single(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     alike = (
         Recognition(variant, (mistake,))
         for mistake in known.exercise.mistakes
@@ -201,7 +201,7 @@ def _single(known: Behaviour, observed: Sequence[Observation], reach: Mapping[in
     return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 
-def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _generated(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     """Return the likeliest generated mistake that behaves the same; of those, one with the same gradients if there is
     one.
 
@@ -227,7 +227,7 @@ def _generated(known: Behaviour, observed: Sequence[Observation], reach: Mapping
     return found
 
 
-def _half_finished(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _half_finished(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     steps = known.exercise.steps
     if steps is None or not all(_is_something(observation.get("output")) for observation in observed):
         return None
@@ -243,13 +243,13 @@ def _is_something(output: object) -> bool:
 
 
 def _in_different_cases(
-    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> Recognition | None:
     found = two_in_different_cases(known, observed, reach)
     return found and Recognition(found[0][1], (found[0][0], found[1][0]))
 
 
-def _two_at_once(known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
+def _two_at_once(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
     if not MAX_PAIRS or any(_is_of_no_step(observed[index].get("error")) for index in list(reach)[:1]):
         return None
     if found := _pair(known, observed, reach, known.pairs):
@@ -267,7 +267,7 @@ def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
 
 
 def _pair(
-    known: Behaviour, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
+    known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], pairs: Sequence[Pair]
 ) -> Recognition | None:
     left: Sequence[Pair] = pairs[:MAX_PAIRS]
     for index, tolerances in reach.items():
@@ -310,7 +310,7 @@ def _is_of_no_step(error: object) -> bool:
 
 
 def _behaves_as(
-    known: Behaviour, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> bool:
     for index, tolerances in reach.items():
         case = known.cases[index]
@@ -325,7 +325,7 @@ def _behaves_as(
 
 
 def _shows_the_same(
-    known: Behaviour, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
+    known: Behavior, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> bool:
     # known from the first case that differs, without running the others
     return all(

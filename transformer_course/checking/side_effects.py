@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from torch import Tensor
 
-from transformer_course.checking.expected_behaviour import Behaviour
+from transformer_course.checking.expected_behavior import Behavior
 from transformer_course.checking.formatting import listed_layers
 from transformer_course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
 from transformer_course.running.observation import Observation
@@ -50,7 +50,7 @@ def describe_changes(changed: Sequence[str]) -> str:
     return f"your code {', and '.join(clauses).removeprefix('it ')}"
 
 
-def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
+def explain_gradients(known: Behavior, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
     """Put into words which gradients do not arrive, where they end, and what may have cut them.
 
     Args:
@@ -150,7 +150,7 @@ def _gradients(observation: Observation) -> Iterator[tuple[str, object]]:
         yield from found.items() if isinstance(found, Mapping) else ()
 
 
-def _cut_step(known: Behaviour, observed: Sequence[Observation]) -> str | None:
+def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
     """Put into words which step, cut off, gives just these gradients; None if there is none.
 
     Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
@@ -170,12 +170,12 @@ def _cut_step(known: Behaviour, observed: Sequence[Observation]) -> str | None:
     return f"The way back ends {where} the step “{steps.describe(left[-1])}”."
 
 
-def _cut_off(known: Behaviour, name: str, index: int) -> Observation:
+def _cut_off(known: Behavior, name: str, index: int) -> Observation:
     """Return what the right answer shows on a case if an argument, or what comes of a step, is cut off."""
     steps = known.exercise.steps
     assert steps is not None
     case = known.cases[index]
-    return known.normalised([observe(steps.but(**{name: _detached(name)}).attempt, case)], [case])[0]
+    return known.normalized([observe(steps.but(**{name: _detached(name)}).attempt, case)], [case])[0]
 
 
 def _detached(name: str) -> Step:

@@ -16,7 +16,7 @@ class Verdict:
         exercise: The exercise's name.
         status: Whether it passed, and if not, why.
         message: Plain text; lines that start with four spaces are code or numbers.
-        mistakes: The names of the recognised mistakes, in the order of the steps that they change.
+        mistakes: The names of the recognized mistakes, in the order of the steps that they change.
         hints: Hints about this very attempt; empty where there are only those of its mistake, or of the exercise.
     """
 
@@ -33,7 +33,7 @@ class Verdict:
 
     @property
     def mistake(self) -> str | None:
-        """The name of the first recognised mistake, or None."""
+        """The name of the first recognized mistake, or None."""
         return self.mistakes[0] if self.mistakes else None
 
     @property

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 DIAGNOSES: dict[str, str] = {
     "A": "healthy: nothing is wrong",
-    "B": "the residual stream is normalised, and not a copy of it: x = norm(x), then x = x + sublayer(x)",
-    "C": "a sublayer normalises only its queries; keys and values are not normalised",
+    "B": "the residual stream is normalized, and not a copy of it: x = norm(x), then x = x + sublayer(x)",
+    "C": "a sublayer normalizes only its queries; keys and values are not normalized",
     "D": "one norm stands before two sublayers, and another before none",
     "E": "masked scores become 0 instead of −∞, or every score of 0 counts as masked",
     "F": "with a cache, the causal mask is aligned with the first key instead of the last",

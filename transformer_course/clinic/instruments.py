@@ -181,7 +181,7 @@ def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
     """Return how much each layer's output, and what the layer adds, grow when its input is made ten times as large.
 
     A pre-norm layer's output grows nearly as its input does, since it hands the input on; what it adds does not grow,
-    since its sublayers see normalised inputs only.
+    since its sublayers see normalized inputs only.
     """
     layers = {name: module for name, module in patient.stages().items() if name != "embeddings"}
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}

@@ -67,7 +67,7 @@ class Patient(ABC):
 
     Args:
         seed: Seed of the parameters, the data, and dropout.
-        trained: Whether to train it at once; otherwise it stays as it was initialised.
+        trained: Whether to train it at once; otherwise it stays as it was initialized.
     """
 
     number: ClassVar[int] = 0
@@ -108,7 +108,7 @@ class Patient(ABC):
 
     @abstractmethod
     def build(self) -> nn.Module:
-        """Return the model, initialised."""
+        """Return the model, initialized."""
 
     @abstractmethod
     def batch(self, pairs: Sequence[Pair]) -> Batch:

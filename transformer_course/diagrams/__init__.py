@@ -3,7 +3,7 @@
 ``canvas`` is the kit that all others are drawn with, one short module for each topic; it puts ``elements`` on a
 diagram, leads arrows by ``routes``, and is made a picture by ``painting``. ``architecture`` is the whole Transformer;
 ``layers``, ``heads`` and ``memory`` draw what a module does when it runs. The others, in the order of the lessons:
-``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalisation``, ``patches``, ``teacher_forcing``,
+``recurrent``, ``lookup``, ``masks``, ``positions``, ``normalization``, ``patches``, ``teacher_forcing``,
 ``byte_pairs``, ``language_model``, ``kv_cache``, ``modern_block``, ``diagnosis``, ``online_softmax``,
 ``data_parallel``, ``tensor_parallel``, ``pipeline``, ``post_training``. Each is loaded when it is first used:
 ``diagrams.architecture.transformer()`` needs no import but that of ``diagrams``.

@@ -11,8 +11,8 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
     FONT_SIZE_PT,
+    GRAY,
     GREEN,
-    GREY,
     INK,
     ORANGE,
     PINK,
@@ -35,7 +35,7 @@ def transformer(d_model: int = 64) -> Diagram:
     """
     d = Diagram(
         "The whole Transformer, from the bottom to the top. Left, the encoder: embedding and positions are added, then "
-        "come N layers of self-attention and feed-forward network, each added to the stream and normalised. What its "
+        "come N layers of self-attention and feed-forward network, each added to the stream and normalized. What its "
         "last layer returns is the memory. Right, the decoder: the same, with a cross-attention to the memory between "
         "the two in each of its N layers. Its output times the embedding matrix gives the logits."
     )
@@ -57,7 +57,7 @@ def transformer(d_model: int = 64) -> Diagram:
     cross = layers["cross_attention"]
     _mask(d, cross, "memory_mask", "padding_mask", lower=0.3)
     lane, entry = 1.03, cross.spot(0, 0.78)
-    d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], colour=ORANGE)
+    d.path([memory.right, (lane, memory.y), (lane, entry.y), entry], color=ORANGE)
     d.text("key, value", (cross.left.x - 0.62, entry.y + 0.1), size=FONT_SIZE_PT - 2)
     output = d.box("embedding.weight.T", (x, top.y + 1.15), PINK, note="tied")
     d.path([top, output.bottom], thick=True)
@@ -88,8 +88,8 @@ def _stack(
     drawn: dict[str, Box] = {}
     y = 2.15
     for i, sublayer in enumerate(sublayers, start=1):
-        colour, note = (GREEN, "FeedForward") if sublayer == "feed_forward" else (BLUE, "MultiHeadAttention")
-        box = d.box(sublayer, (left, y + 0.45), colour, note=note, height=0.46)
+        color, note = (GREEN, "FeedForward") if sublayer == "feed_forward" else (BLUE, "MultiHeadAttention")
+        box = d.box(sublayer, (left, y + 0.45), color, note=note, height=0.46)
         plus = d.plus((x, y + 0.84))
         norm = d.box(f"norm_{i}", (x, y + 1.3))
         d.path([Spot(x, y, below.name), (left, y), box.bottom])
@@ -101,7 +101,7 @@ def _stack(
         drawn[sublayer] = box
         inside += [box, norm]
         below, y = norm, norm.rect.y1 + 0.18
-    edges = [Box("", x + 0.1, 2.08, 1.2, 0, GREY, "outlined", "", FONT_SIZE_PT, "square"), *inside]
+    edges = [Box("", x + 0.1, 2.08, 1.2, 0, GRAY, "outlined", "", FONT_SIZE_PT, "square"), *inside]
     layer = d.frame(f"{name}  × N", edges, pad=0.1)
     d.frame(name.removesuffix("Layer"), [layer, embedding, positions], pad=0.12)
     return drawn, below.top
@@ -202,20 +202,20 @@ class _Thumbnail:
         self.lesson = lesson
         self.homes: dict[Area, int] = {}
 
-    def box(self, name: str, x: float, y: float, colour: str) -> Box:
+    def box(self, name: str, x: float, y: float, color: str) -> Box:
         """Put a box on the diagram, its left side at x."""
         home, said = LESSON_OF_PART[name], name.rsplit(".", 1)[-1]
         look: Look = "filled" if home < self.lesson else "highlighted" if home == self.lesson else "dimmed"
         width = text_width(said, SMALL_FONT_PT) + 0.12
-        box = self.d.box(said, (x + width / 2, y), colour, look, size=SMALL_FONT_PT, height=0.26, width=width)
+        box = self.d.box(said, (x + width / 2, y), color, look, size=SMALL_FONT_PT, height=0.26, width=width)
         self.homes[box] = home
         return box
 
     def row(self, x: float, y: float, names: Sequence[tuple[str, str]], gap: float = 0.15) -> list[Box]:
         """Put boxes next to each other, with arrows between them."""
         boxes: list[Box] = []
-        for name, colour in names:
-            box = self.box(name, x, y, colour)
+        for name, color in names:
+            box = self.box(name, x, y, color)
             if boxes:
                 self.d.arrow(boxes[-1], box)
             boxes.append(box)
@@ -226,17 +226,17 @@ class _Thumbnail:
         """Lead the residual stream of a layer around each sublayer and into the norm after it; return how far down."""
         for sublayer, norm in zip(layer[::2], layer[1::2], strict=True):
             before, below = sublayer.rect.x0 - 0.1, sublayer.rect.y0 - 0.12
-            colour = INK if self.homes[norm] <= self.lesson else GREY
+            color = INK if self.homes[norm] <= self.lesson else GRAY
             points: list[tuple[float, float] | Spot] = [
                 Spot(before, sublayer.y),
                 (before, below),
                 (norm.x, below),
                 norm.bottom,
             ]
-            self.d.path(points, head=False, colour=colour, thick=True)
-            self.d.text("+", (norm.x + 0.09, below + 0.06), colour=colour, size=SMALL_FONT_PT, bold=True)
+            self.d.path(points, head=False, color=color, thick=True)
+            self.d.text("+", (norm.x + 0.09, below + 0.06), color=color, size=SMALL_FONT_PT, bold=True)
         x0, x1 = layer[0].rect.x0 - 0.1, layer[-1].rect.x1
-        return [Box("", x, below, 0, 0, GREY, "outlined", "", FONT_SIZE_PT, "square") for x in (x0, x1)]
+        return [Box("", x, below, 0, 0, GRAY, "outlined", "", FONT_SIZE_PT, "square") for x in (x0, x1)]
 
     def tokens(self, text: str, into: Box) -> None:
         """Write the text that a box reads on its left."""
@@ -247,8 +247,8 @@ class _Thumbnail:
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
         """Put a frame around boxes: thick where this lesson builds it, dashed where a later one does."""
         home = LESSON_OF_PART[name]
-        colour = INK if home <= self.lesson else GREY
-        frame = self.d.frame(name, around, colour, home > self.lesson, pad, SMALL_FONT_PT + 0.5)
+        color = INK if home <= self.lesson else GRAY
+        frame = self.d.frame(name, around, color, home > self.lesson, pad, SMALL_FONT_PT + 0.5)
         self.homes[frame] = home
         return frame
 
@@ -256,13 +256,13 @@ class _Thumbnail:
         """Draw encoder, decoder and the inside of an attention, from left to right; return all that is outermost."""
         d, encoder, decoder, attention = self.d, 2.2, 1.0, -0.05
         reading = self.row(1.6, encoder, [("encoder.embedding", PINK), ("positions", PINK)])
-        layer = [("encoder.self_attention", BLUE), ("encoder.norm_1", GREY), ("encoder.feed_forward", GREEN)]
-        upper = self.row(reading[-1].rect.x1 + 0.34, encoder, [*layer, ("encoder.norm_2", GREY)], 0.2)
+        layer = [("encoder.self_attention", BLUE), ("encoder.norm_1", GRAY), ("encoder.feed_forward", GREEN)]
+        upper = self.row(reading[-1].rect.x1 + 0.34, encoder, [*layer, ("encoder.norm_2", GRAY)], 0.2)
         writing = self.row(
-            0.65, decoder, [("shift_right", GREY), ("decoder.embedding", PINK), ("positions", PINK)], 0.24
+            0.65, decoder, [("shift_right", GRAY), ("decoder.embedding", PINK), ("positions", PINK)], 0.24
         )
-        layer = [("decoder.self_attention", BLUE), ("decoder.norm_1", GREY), ("cross_attention", BLUE)]
-        layer += [("decoder.norm_2", GREY), ("decoder.feed_forward", GREEN), ("norm_3", GREY)]
+        layer = [("decoder.self_attention", BLUE), ("decoder.norm_1", GRAY), ("cross_attention", BLUE)]
+        layer += [("decoder.norm_2", GRAY), ("decoder.feed_forward", GREEN), ("norm_3", GRAY)]
         lower = self.row(writing[-1].rect.x1 + 0.34, decoder, layer, 0.2)
         d.arrow(reading[-1], upper[0])
         d.arrow(writing[-1], lower[0])
@@ -278,11 +278,11 @@ class _Thumbnail:
         memory = self.box("memory", halves[0].rect.x1 + 0.2, encoder, ORANGE)
         d.arrow(upper[-1], memory)
         cross, lane = lower[2], (halves[0].rect.y0 + halves[1].rect.y1) / 2
-        d.path([memory.bottom, (memory.x, lane), (cross.x, lane), cross.top], colour=ORANGE)
-        logits = self.box("logits", halves[1].rect.x1 + 0.2, decoder, GREY)
+        d.path([memory.bottom, (memory.x, lane), (cross.x, lane), cross.top], color=ORANGE)
+        logits = self.box("logits", halves[1].rect.x1 + 0.2, decoder, GRAY)
         d.arrow(lower[-1], logits)
-        generate = self.box("greedy_decode", logits.rect.x1 - 0.85, encoder + 0.17, GREY)
-        end = [generate, self.box("training", generate.rect.x0, encoder - 0.17, GREY)]
+        generate = self.box("greedy_decode", logits.rect.x1 - 0.85, encoder + 0.17, GRAY)
+        end = [generate, self.box("training", generate.rect.x0, encoder - 0.17, GRAY)]
         self.tokens("3 mars 2021", reading[0])
         self.tokens("2021-03-03", writing[0])
         for user, x in ((generate, logits.rect.x1 - 0.1), (end[1], end[1].rect.x1 - 0.06)):

@@ -8,8 +8,8 @@ machine.
 >>> from transformer_course.diagrams.elements import BLUE
 >>> d = Diagram("One head: x is projected, and the scores come from queries and keys.")
 >>> x = d.box("x", (0, 0), note="(1, 11, 128)")
->>> w_q = d.box("w_q", (-1, 1), colour=BLUE)
->>> w_k = d.box("w_k", (1, 1), colour=BLUE)
+>>> w_q = d.box("w_q", (-1, 1), color=BLUE)
+>>> w_k = d.box("w_k", (1, 1), color=BLUE)
 >>> scores = d.cells([[0.9, 0.1], [0.2, 0.8]], (0, 2.4), name="scores")
 >>> for projection, letter in ((w_q, "q"), (w_k, "k")):
 ...     _ = d.arrow(x, projection, route="-|")
@@ -24,12 +24,12 @@ Arrows: x → w_q; w_q → scores (q); x → w_k; w_k → scores (k).
 
 One unit is one inch, x goes right and y goes up; the picture is cut to what is on it. Text is 9 points: a letter is
 about 0.08 wide, and a line 0.15 high. Elements are returned, and know their ``left``, ``right``, ``top``, ``bottom``,
-``centre``, and any ``spot(fraction_across, fraction_up)``; an arrow goes from box to box or between such spots. A thick
+``center``, and any ``spot(fraction_across, fraction_up)``; an arrow goes from box to box or between such spots. A thick
 arrow is the residual stream, a dashed one an alternative, a crossed one is wrong. ``beside(right, wrong)`` draws two
 diagrams next to each other, the second crossed out.
 
-Colours mean the same everywhere: ``BLUE`` is attention, ``GREEN`` feed-forward networks, ``ORANGE`` what comes from the
-encoder (the memory), ``PINK`` embeddings and positions, ``GREY`` norms and whatever else.
+Colors mean the same everywhere: ``BLUE`` is attention, ``GREEN`` feed-forward networks, ``ORANGE`` what comes from the
+encoder (the memory), ``PINK`` embeddings and positions, ``GRAY`` norms and whatever else.
 """
 
 from base64 import b64encode
@@ -45,7 +45,7 @@ from torch import Tensor
 
 from transformer_course.diagrams.elements import (
     FONT_SIZE_PT,
-    GREY,
+    GRAY,
     INK,
     LINE_HEIGHT,
     Align,
@@ -125,7 +125,7 @@ class Diagram:
         self,
         name: str,
         at: Place,
-        colour: str = GREY,
+        color: str = GRAY,
         look: Look = "filled",
         note: str = "",
         width: float | None = None,
@@ -134,43 +134,43 @@ class Diagram:
         outline: Outline = "rounded",
         face: str = "",
     ) -> Box:
-        """Put a box on the diagram, its centre at a point, as large as its text unless told otherwise.
+        """Put a box on the diagram, its center at a point, as large as its text unless told otherwise.
 
         Args:
             name: What is written in it; may have several lines, and may be empty.
-            at: Its centre.
-            colour: One of the kit's colours.
-            look: "filled", "outlined", "dimmed" (grey, in the background) or "highlighted" (strong, thick border).
+            at: Its center.
+            color: One of the kit's colors.
+            look: "filled", "outlined", "dimmed" (gray, in the background) or "highlighted" (strong, thick border).
             note: A smaller line below the name, such as a shape.
             width: Its width, by default that of the text.
             height: Its height, by default that of the text.
             size: Points of the text.
             outline: Whether its corners are "rounded" (what computes), "square" (data), or all of it is "round".
-            face: What it is filled with, if not with a light shade of its colour.
+            face: What it is filled with, if not with a light shade of its color.
         """
         if width is None:
             text_width = max(size_of(name, size)[0], size_of(note, size - 1.5)[0] if note else 0)
             width = max(0.5, text_width + 0.2)
         if height is None:
             height = 0.15 + LINE_HEIGHT * size / FONT_SIZE_PT * (name.count("\n") + 1 + (0.85 if note else 0))
-        return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline, face))
+        return self._add(Box(name, at[0], at[1], width, height, color, look, note, size, outline, face))
 
-    def swatch(self, words: str, at: tuple[float, float], colour: str | None) -> None:
-        """Say what a colour means, to the right of a place; None is the paper's."""
+    def swatch(self, words: str, at: tuple[float, float], color: str | None) -> None:
+        """Say what a color means, to the right of a place; None is the paper's."""
         x, y = at
-        look: Look = "filled" if colour else "outlined"
-        self.box("", (x + 0.1, y), colour or GREY, look, width=0.2, height=0.16, outline="square")
+        look: Look = "filled" if color else "outlined"
+        self.box("", (x + 0.1, y), color or GRAY, look, width=0.2, height=0.16, outline="square")
         self.text(words, (x + 0.28, y), size=FONT_SIZE_PT - 1, align="left")
 
-    def plus(self, at: Place, look: Look = "outlined", colour: str = INK) -> Box:
+    def plus(self, at: Place, look: Look = "outlined", color: str = INK) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
-        return self.box("+", at, colour, look, width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
+        return self.box("+", at, color, look, width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
 
     def frame(
         self,
         name: str,
         around: Iterable[Area],
-        colour: str = GREY,
+        color: str = GRAY,
         dashed: bool = False,
         pad: float = 0.15,
         size: float = FONT_SIZE_PT,
@@ -182,7 +182,7 @@ class Diagram:
         y0, y1 = min(r.y0 for r in inner) - pad, max(r.y1 for r in inner) + pad
         if name and label_at == "inside":
             y1 += LINE_HEIGHT * size / FONT_SIZE_PT
-        frame = Frame(name, (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, colour, dashed, size, label_at)
+        frame = Frame(name, (x0 + x1) / 2, (y0 + y1) / 2, x1 - x0, y1 - y0, color, dashed, size, label_at)
         return self._add(frame)
 
     def cells(
@@ -197,14 +197,14 @@ class Diagram:
         digits: int = 1,
         size: float = FONT_SIZE_PT - 1,
     ) -> Cells:
-        """Put a table on the diagram, its centre at a point; its name stands above, over the names of columns.
+        """Put a table on the diagram, its center at a point; its name stands above, over the names of columns.
 
         Args:
             rows: What is written in each cell: numbers, text, or None for nothing. Infinity is written ∞.
-            at: The centre of the cells.
+            at: The center of the cells.
             name: What the table is called.
             cell: Width and height of a cell, or both at once.
-            fill: A colour for all cells, or for each: a colour, a weight from 0 to 1 (in the colours of
+            fill: A color for all cells, or for each: a color, a weight from 0 to 1 (in the colors of
                 ``plots.weights``), or None for white.
             row_names: Names on the left.
             column_names: Names above.
@@ -217,30 +217,30 @@ class Diagram:
         values = rows.tolist() if isinstance(rows, Tensor) else rows
         texts = tuple(tuple(_written(value, digits) for value in row) for row in values)
         if fill is None or isinstance(fill, str):
-            colours = tuple(tuple("white" if fill is None else light(fill) for _ in row) for row in texts)
+            colors = tuple(tuple("white" if fill is None else light(fill) for _ in row) for row in texts)
         else:
             fillings = fill.tolist() if isinstance(fill, Tensor) else fill
-            colours = tuple(tuple(_filling(value) for value in row) for row in fillings)
-        if [len(row) for row in colours] != [len(row) for row in texts]:
-            raise ValueError(f"each cell needs a filling; got {len(colours)} rows of them for {len(texts)} of cells")
+            colors = tuple(tuple(_filling(value) for value in row) for row in fillings)
+        if [len(row) for row in colors] != [len(row) for row in texts]:
+            raise ValueError(f"each cell needs a filling; got {len(colors)} rows of them for {len(texts)} of cells")
         width, height = cell if isinstance(cell, tuple) else (cell, cell)
         width, height = len(texts[0]) * width, len(texts) * height
         names = tuple(row_names), tuple(column_names)
-        return self._add(Cells(name, at[0], at[1], width, height, texts, colours, *names, size))
+        return self._add(Cells(name, at[0], at[1], width, height, texts, colors, *names, size))
 
     def text(
         self,
         words: str,
         at: Place,
         size: float = FONT_SIZE_PT,
-        colour: str = INK,
+        color: str = INK,
         align: Align = "center",
         bold: bool = False,
         rotation: float = 0.0,
         on_white: bool = False,
     ) -> Words:
         """Put text on the diagram, its middle (or its left or right end) at a point."""
-        return self._add(Words(Label(words, at[0], at[1], size, colour, align, bold, rotation, on_white)))
+        return self._add(Words(Label(words, at[0], at[1], size, color, align, bold, rotation, on_white)))
 
     def arrow(
         self,
@@ -268,7 +268,7 @@ class Diagram:
         points: Sequence[Place],
         label: str = "",
         head: bool = True,
-        colour: str = INK,
+        color: str = INK,
         thick: bool = False,
         dashed: bool = False,
         crossed: bool = False,
@@ -283,7 +283,7 @@ class Diagram:
             points: At least two.
             label: Text on it, on white, such as a shape.
             head: Whether it has one.
-            colour: Its colour.
+            color: Its color.
             thick: Whether it is part of the residual stream.
             dashed: Whether it is dashed.
             crossed: Whether it is crossed out, as wrong.
@@ -295,16 +295,16 @@ class Diagram:
         spots = tuple(point if isinstance(point, Spot) else Spot(*point) for point in points)
         x, y = point_along(spots, label_at)
         place = x + label_shift[0], y + label_shift[1]
-        return self._add(Arrow(spots, label, place, colour, thick, dashed, crossed, head, size, width))
+        return self._add(Arrow(spots, label, place, color, thick, dashed, crossed, head, size, width))
 
-    def polygon(self, points: Sequence[Place], colour: str, edge: str = INK, pale: bool = True) -> Shape:
-        """Put a filled polygon on the diagram, such as a face of a cube; ``pale`` lightens its colour."""
+    def polygon(self, points: Sequence[Place], color: str, edge: str = INK, pale: bool = True) -> Shape:
+        """Put a filled polygon on the diagram, such as a face of a cube; ``pale`` lightens its color."""
         spots = tuple(Spot(point[0], point[1]) for point in points)
-        return self._add(Shape(spots, 0.0, light(colour) if pale else colour, edge, 1.0))
+        return self._add(Shape(spots, 0.0, light(color) if pale else color, edge, 1.0))
 
-    def circle(self, at: Place, radius: float, colour: str = "white", edge: str = INK) -> Shape:
+    def circle(self, at: Place, radius: float, color: str = "white", edge: str = INK) -> Shape:
         """Put a circle on the diagram, such as a clock or, small and filled, a dot."""
-        return self._add(Shape((Spot(at[0], at[1]),), radius, colour, edge, 1.0))
+        return self._add(Shape((Spot(at[0], at[1]),), radius, color, edge, 1.0))
 
     def place(self, other: "Diagram", dx: float = 0.0, dy: float = 0.0) -> None:
         """Put all of another diagram on this one, shifted; its ``alt`` is not taken over."""
@@ -360,7 +360,7 @@ class Diagram:
         return found
 
     def png(self) -> bytes:
-        """Return the picture, transparent: what is written on the page itself is grey, what is on a filling dark."""
+        """Return the picture, transparent: what is written on the page itself is gray, what is on a filling dark."""
         x0, y0, x1, y1 = self.extent
         return png(self.elements, self.crossed_out, Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
 

@@ -1,7 +1,7 @@
 """Data parallelism in diagrams: one step of training by several processes, and how a ring adds up their gradients."""
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE
+from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
 
 COLUMN_WIDTH = 1.9
 """From process to process."""
@@ -34,7 +34,7 @@ def step(n_processes: int = 2) -> Diagram:
     for i in range(n_processes):
         x = i * COLUMN_WIDTH
         model = d.box(f"model {i}", (x, 1.0), GREEN, note="the same parameters", width=1.5)
-        gradients = d.box(f"gradients {i}", (x, 1.9), GREY, note="of its own part", outline="square", width=1.2)
+        gradients = d.box(f"gradients {i}", (x, 1.9), GRAY, note="of its own part", outline="square", width=1.2)
         update = d.box(f"update {i}", (x, 3.8), GREEN, note="the same for all", width=1.2)
         d.path([batch.spot((x + width / 2 - middle) / width, 1), model.bottom], f"part {i}")
         d.arrow(model, gradients)
@@ -72,20 +72,20 @@ def ring(n_processes: int = 3) -> Diagram:
         arrived = [((i + 1) % n, (i - t + 1) % n) for i in range(n)] if t else []  # process i sends chunk i − t + 1
         new = {(i, chunk): held[i][chunk] | held[i - 1][chunk] for i, chunk in arrived}
         held = [[new.get((i, j), held[i][j]) for j in range(n)] for i in range(n)]
-        fill = [[_colour(held[i][j] == everyone, (i, j) in new) for j in range(n)] for i in range(n)]
+        fill = [[_color(held[i][j] == everyone, (i, j) in new) for j in range(n)] for i in range(n)]
         texts = [["+".join(map(str, sorted(parts))) for parts in row] for row in held]
         names = [f"process {i}" for i in range(n)] if t == 0 else []
         at = t * (n * width + 0.35), 0.0
         d.cells(texts, at, f"step {t}" if t else "at first", cell=(width, CELL_SIZE[1]), fill=fill, row_names=names)
     y = -n * CELL_SIZE[1] / 2 - 0.3
     x = d.extent.x0
-    for colour, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
-        d.swatch(words, (x, y), colour)
+    for color, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
+        d.swatch(words, (x, y), color)
         x += 2.2
     return d
 
 
-def _colour(is_total: bool, has_arrived: bool) -> str | None:
+def _color(is_total: bool, has_arrived: bool) -> str | None:
     return GREEN if is_total else BLUE if has_arrived else None
 
 

@@ -7,16 +7,16 @@ is a decision tree from symptoms to suspects.
 from itertools import pairwise
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, PINK
 
 STAGES = (
-    ("tokens", GREY, "padding\nlabels in them"),
+    ("tokens", GRAY, "padding\nlabels in them"),
     ("embedding", PINK, "positions\ninitial size"),
     ("layers", BLUE, "masks, norms\ncache, mode"),
     ("logits", PINK, "tied weights"),
-    ("loss", GREY, "labels\nmean of what"),
-    ("gradients", GREY, "none, zero\ntoo large"),
-    ("optimizer", GREY, "rate, decay\nmissing parts"),
+    ("loss", GRAY, "labels\nmean of what"),
+    ("gradients", GRAY, "none, zero\ntoo large"),
+    ("optimizer", GRAY, "rate, decay\nmissing parts"),
 )
 """The stages of a training step, and what is often wrong there."""
 INSTRUMENTS = (
@@ -74,17 +74,17 @@ def instruments() -> Diagram:
         lists=False,
     )
     columns = {}
-    for i, (name, colour, often_wrong) in enumerate(STAGES):
-        columns[name] = d.box(name, (i * COLUMN_WIDTH, 0), colour, width=0.82)
+    for i, (name, color, often_wrong) in enumerate(STAGES):
+        columns[name] = d.box(name, (i * COLUMN_WIDTH, 0), color, width=0.82)
         d.text(often_wrong, (i * COLUMN_WIDTH, -0.42), FONT_SIZE_PT - 1.5)
     for before, after in pairwise(columns.values()):
         d.arrow(before, after)
     for i, (name, first, last) in enumerate(INSTRUMENTS):
         y = -0.9 - i * ROW_HEIGHT
         left, right = columns[first].rect.x0, columns[last].rect.x1
-        d.box("", ((left + right) / 2, y), GREY, width=right - left, height=0.14, outline="square")
+        d.box("", ((left + right) / 2, y), GRAY, width=right - left, height=0.14, outline="square")
         d.text(name, (-0.6, y), align="right")
-    d.text("often wrong", (-0.6, -0.42), align="right", colour=GREY)
+    d.text("often wrong", (-0.6, -0.42), align="right", color=GRAY)
     return d
 
 
@@ -94,11 +94,11 @@ def first_measurements() -> Diagram:
     y = 0.0
     for symptom, measurement, results in FIRST_MEASUREMENTS:
         middle = y - BRANCH_HEIGHT / 2
-        observed = d.box(symptom, (0, middle), GREY, "outlined", width=1.3, outline="square")
+        observed = d.box(symptom, (0, middle), GRAY, "outlined", width=1.3, outline="square")
         measured = d.box(measurement, (1.95, middle), BLUE, width=1.45)
         d.arrow(observed, measured)
         for result, suspects in results:
-            place = d.box(suspects, (4.75, y), GREY, width=1.9, size=FONT_SIZE_PT - 1, height=0.4)
+            place = d.box(suspects, (4.75, y), GRAY, width=1.9, size=FONT_SIZE_PT - 1, height=0.4)
             d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
             y -= BRANCH_HEIGHT
         y -= 0.16

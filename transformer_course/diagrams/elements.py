@@ -11,15 +11,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from transformer_course.plots import COLOURS
+from transformer_course.plots import COLORS
 
-BLUE, ORANGE, GREEN, PINK = COLOURS
-GREY = "#767676"
+BLUE, ORANGE, GREEN, PINK = COLORS
+GRAY = "#767676"
 INK = "#222222"
 CHIP_FILL = "#EDEDED"
 """What is behind a text that would have a line through it."""
 WRONG_RED = "#C02020"
-"""What is crossed out; always by a shape as well, never by the colour alone."""
+"""What is crossed out; always by a shape as well, never by the color alone."""
 
 FONT_SIZE_PT = 9.0
 """Points of ordinary text."""
@@ -54,7 +54,7 @@ class Label(NamedTuple):
     x: float
     y: float
     size: float
-    colour: str = INK
+    color: str = INK
     align: Align = "center"
     bold: bool = False
     rotation: float = 0.0
@@ -63,7 +63,7 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True)
 class Area:
-    """What is rectangular: it has a centre, and four sides to which arrows may go."""
+    """What is rectangular: it has a center, and four sides to which arrows may go."""
 
     name: str
     x: float
@@ -76,7 +76,7 @@ class Area:
         return Spot(self.x + (across - 0.5) * self.width, self.y + (up - 0.5) * self.height, self.name)
 
     @property
-    def centre(self) -> Spot:
+    def center(self) -> Spot:
         """Its middle."""
         return self.spot(0.5, 0.5)
 
@@ -110,7 +110,7 @@ class Area:
 class Box(Area):
     """A box with its name in it, and a smaller note below that."""
 
-    colour: str
+    color: str
     look: Look
     note: str
     size: float
@@ -122,7 +122,7 @@ class Box(Area):
 class Frame(Area):
     """A border behind several boxes, with its name in a corner."""
 
-    colour: str
+    color: str
     dashed: bool
     size: float
     label_at: Literal["inside", "above", "below", "right"]
@@ -133,7 +133,7 @@ class Cells(Area):
     """A table of cells, with what is written in each and how it is filled."""
 
     texts: tuple[tuple[str, ...], ...]
-    colours: tuple[tuple[str, ...], ...]
+    colors: tuple[tuple[str, ...], ...]
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
     size: float
@@ -153,7 +153,7 @@ class Arrow:
     points: tuple[Spot, ...]
     label: str
     label_at: tuple[float, float]
-    colour: str
+    color: str
     thick: bool
     dashed: bool
     crossed: bool
@@ -168,7 +168,7 @@ class Shape:
 
     points: tuple[Spot, ...]
     radius: float
-    colour: str
+    color: str
     edge: str
     opacity: float
 
@@ -177,15 +177,15 @@ Element = Box | Frame | Cells | Words | Arrow | Shape
 AnElement = TypeVar("AnElement", Box, Frame, Cells, Words, Arrow, Shape)
 
 
-def light(colour: str, strength: float = 0.22) -> str:
-    """Return a colour so light that text on it can be read."""
-    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
+def light(color: str, strength: float = 0.22) -> str:
+    """Return a color so light that text on it can be read."""
+    red, green, blue = (1 - strength * (1 - part) for part in to_rgb(color))
     return to_hex((red, green, blue))
 
 
-def ink_on(colour: str) -> str:
-    """Return black or white, whichever is read better on a colour."""
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+def ink_on(color: str) -> str:
+    """Return black or white, whichever is read better on a color."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return "white" if 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] < 0.18 else INK
 
 
@@ -237,13 +237,13 @@ def labels_of(element: Element) -> list[Label]:
         case Arrow():
             return [Label(element.label, *element.label_at, element.size, on_white=True)] if element.label else []
         case Box():
-            colour = GREY if element.look == "dimmed" else INK
+            color = GRAY if element.look == "dimmed" else INK
             if not element.note:
-                return [Label(element.name, element.x, element.y, element.size, colour)] if element.name else []
+                return [Label(element.name, element.x, element.y, element.size, color)] if element.name else []
             line, rows = LINE_HEIGHT * element.size / FONT_SIZE_PT, element.name.count("\n") + 1
             return [
-                Label(element.name, element.x, element.y + 0.42 * line, element.size, colour),
-                Label(element.note, element.x, element.y - 0.5 * line * rows, element.size - 1.5, colour),
+                Label(element.name, element.x, element.y + 0.42 * line, element.size, color),
+                Label(element.note, element.x, element.y - 0.5 * line * rows, element.size - 1.5, color),
             ]
         case Frame():
             return _labels_of_frame(element) if element.name else []
@@ -273,7 +273,7 @@ def _labels_of_cells(table: Cells) -> list[Label]:
         for j, text in enumerate(row):
             if text:
                 x, y = table.left.x + (j + 0.5) * width, table.top.y - (i + 0.5) * height
-                found.append(Label(text, x, y, table.size, ink_on(table.colours[i][j])))
+                found.append(Label(text, x, y, table.size, ink_on(table.colors[i][j])))
     above = table.top.y
     for j, name in enumerate(table.column_names):
         found.append(Label(name, table.left.x + (j + 0.5) * width, above + 0.1, table.size))

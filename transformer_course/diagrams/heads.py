@@ -12,8 +12,8 @@ from transformer_lab.inspection.hooks import record_attention
 
 HALF_MODEL_WIDTH = 2.1
 """Half the width of what is as wide as the model."""
-MAX_LABELLED = 4
-"""Maximum number of heads whose arrows are labelled."""
+MAX_LABELED = 4
+"""Maximum number of heads whose arrows are labeled."""
 
 
 def multi_head(module: nn.Module) -> Diagram:
@@ -81,7 +81,7 @@ def cut(sizes: _Sizes) -> Diagram:
     d.arrow(x, slices)
     heads = _heads(d, sizes, 3.55)
     for head in heads:
-        words = f"{sizes.d_k} of {sizes.x[-1]}\nfeatures" if sizes.n_heads <= MAX_LABELLED else ""
+        words = f"{sizes.d_k} of {sizes.x[-1]}\nfeatures" if sizes.n_heads <= MAX_LABELED else ""
         d.path([Spot(head.x, slices.rect.y1, slices.name), head.bottom], words)
     return _merged(d, sizes, heads, 4.75)
 
@@ -104,7 +104,7 @@ def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
     """Put the heads side by side, each with the size of its matrix."""
     step = 2 * HALF_MODEL_WIDTH / sizes.n_heads
     width = min(0.85 * step, 0.95)
-    size = FONT_SIZE_PT if sizes.n_heads <= MAX_LABELLED else FONT_SIZE_PT - 3
+    size = FONT_SIZE_PT if sizes.n_heads <= MAX_LABELED else FONT_SIZE_PT - 3
     heads = []
     for head in range(sizes.n_heads):
         at, name = (
@@ -121,7 +121,7 @@ def _heads(d: Diagram, sizes: _Sizes, y: float) -> list[Box]:
 
 def _slice_sizes(names: str, sizes: _Sizes) -> str:
     """Return what is said on the arrow of each head, if there is space for it."""
-    return f"{names}\n({sizes.n}, {sizes.d_k})".strip() if sizes.n_heads <= MAX_LABELLED else ""
+    return f"{names}\n({sizes.n}, {sizes.d_k})".strip() if sizes.n_heads <= MAX_LABELED else ""
 
 
 def _merged(d: Diagram, sizes: _Sizes, heads: Sequence[Box], y: float) -> Diagram:

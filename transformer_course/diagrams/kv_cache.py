@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK, Box, Cells
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, PINK, Box, Cells
 
 CELL_SIZE = 0.46
 ROW_HEIGHT = 0.72
@@ -36,18 +36,18 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
     predicted: Box | None = None
     for step, n in enumerate(range(n_prompt, len(tokens))):
         n_new = n_prompt if step == 0 else 1
-        fill = [[GREY] * (n - n_new) + [BLUE] * n_new]
+        fill = [[GRAY] * (n - n_new) + [BLUE] * n_new]
         at = n * CELL_SIZE / 2, -step * ROW_HEIGHT
         row = d.cells([tokens[:n]], at, cell=CELL_SIZE, fill=fill, row_names=["prefill" if step == 0 else "decode"])
         if predicted is not None:
             new = row.spot(1 - 0.5 / n, 1)
             lane = (predicted.bottom.y + new.y) / 2
-            d.path([predicted.bottom, (right, lane), (new.x, lane), new], colour=GREY, dashed=True)
+            d.path([predicted.bottom, (right, lane), (new.x, lane), new], color=GRAY, dashed=True)
         predicted = d.box(tokens[n], (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
         d.arrow(row, predicted, f"{n_new} quer{'y' if n_new == 1 else 'ies'}", label_at=0.45)
     d.text("keys and values in the cache", (0, 0.42), align="left", bold=True)
     d.text("next", (right, 0.42), bold=True)
-    _legend(d, len(tokens) - n_prompt, {"computed in this pass": (0.0, BLUE), "kept": (1.9, GREY)})
+    _legend(d, len(tokens) - n_prompt, {"computed in this pass": (0.0, BLUE), "kept": (1.9, GRAY)})
     return d
 
 
@@ -67,22 +67,22 @@ def drafts(text: str, passes: Sequence[tuple[str, int, str]]) -> Diagram:
     )
     right = (len(text) + sum(len(drafted) for drafted, _, _ in passes) + 1) * CELL_SIZE
     for step, (drafted, n, following) in enumerate(passes):
-        fill = [[GREY] * len(text) + [BLUE] * n + [PINK, *[None] * len(drafted)][: len(drafted) - n]]
+        fill = [[GRAY] * len(text) + [BLUE] * n + [PINK, *[None] * len(drafted)][: len(drafted) - n]]
         at = (len(text) + len(drafted)) * CELL_SIZE / 2, -step * ROW_HEIGHT
         row = d.cells([text + drafted], at, cell=CELL_SIZE, fill=fill, row_names=[f"pass {step + 1}"])
         box = d.box(following, (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
         d.arrow(row, box, "one more" if n == len(drafted) else f"instead of {drafted[n]}", label_at=0.45)
         text += drafted[:n] + following
-    words = {"text so far": (0.0, GREY), "accepted": (1.2, BLUE), "rejected": (2.2, PINK), "dropped": (3.2, None)}
+    words = {"text so far": (0.0, GRAY), "accepted": (1.2, BLUE), "rejected": (2.2, PINK), "dropped": (3.2, None)}
     _legend(d, len(passes), words)
     return d
 
 
 def _legend(d: Diagram, n_rows: int, words: Mapping[str, tuple[float, str | None]]) -> None:
-    """Say below the rows what the colours mean; each word has its place."""
+    """Say below the rows what the colors mean; each word has its place."""
     below = 0.24 - n_rows * ROW_HEIGHT
-    for word, (x, colour) in words.items():
-        d.swatch(word, (x, below), colour)
+    for word, (x, color) in words.items():
+        d.swatch(word, (x, below), color)
 
 
 def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
@@ -111,7 +111,7 @@ def shared_heads(n_heads: int, n_kv_heads: Sequence[int]) -> Diagram:
             d.box(
                 f"k{i}, v{i}",
                 (left + ((i + 0.5) * group - 0.5) * HEAD_WIDTH, 0),
-                GREY,
+                GRAY,
                 size=FONT_SIZE_PT - 1,
                 width=0.5,
             )
@@ -147,27 +147,27 @@ def pages(n_tokens: Sequence[int], room: int, page: int) -> Diagram:
         "pages; a table for each text says where its pages are."
     )
     names = [chr(ord("A") + i) for i in range(len(n_tokens))]
-    colours = (BLUE, GREY, PINK)
+    colors = (BLUE, GRAY, PINK)
     owners = _page_owners(n_tokens, page)
     height, cell = 0.3, (0.38, 0.3)
     width = room * cell[0]
     for i, (name, n) in enumerate(zip(names, n_tokens, strict=True)):
         row = [f"{name}{j}" if j < n else "" for j in range(room)]
-        fill = [[colours[i % 3] if text else None for text in row]]
+        fill = [[colors[i % 3] if text else None for text in row]]
         d.cells([row], (width / 2, -i * 0.55), cell=cell, fill=fill, row_names=[f"text {name}"])
     d.text("room reserved for each text", (width / 2, 0.4), bold=True)
     tables: list[Cells] = []
     for i, name in enumerate(names):
         own = [number for number, owner in enumerate(owners) if owner == i]
         at = width + 1.15 + len(own) * cell[0] / 2, -i * 0.55
-        tables.append(d.cells([own], at, cell=cell, fill=colours[i % 3], row_names=[f"pages of {name}"]))
+        tables.append(d.cells([own], at, cell=cell, fill=colors[i % 3], row_names=[f"pages of {name}"]))
     d.text("page tables", (width + 1.15, 0.4), bold=True)
     texts, fills, used = list[list[str]](), list[list[str | float | None]](), [0] * len(names)
     for owner in owners:
         first = used[owner]
         used[owner] = min(first + page, n_tokens[owner])
         texts.append([f"{names[owner]}{j}" if j < used[owner] else "" for j in range(first, first + page)])
-        fills.append([colours[owner % 3] if text else None for text in texts[-1]])
+        fills.append([colors[owner % 3] if text else None for text in texts[-1]])
     x = max(table.rect.x1 for table in tables) + 1.2
     numbers = [f"page {i}" for i in range(len(owners))]
     at = x, 0.15 - len(owners) * height / 2

@@ -11,8 +11,8 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
     FONT_SIZE_PT,
+    GRAY,
     GREEN,
-    GREY,
     INK,
     ORANGE,
     PINK,
@@ -30,37 +30,37 @@ TOKEN_STEP = 0.78
 
 
 def stripped() -> Diagram:
-    """Return encoder and decoder of the Transformer in two rows, with all that needs an encoder in grey."""
+    """Return encoder and decoder of the Transformer in two rows, with all that needs an encoder in gray."""
     d = Diagram(
-        "The Transformer without its encoder. In grey, what goes: the encoder, the memory, and in each decoder layer "
+        "The Transformer without its encoder. In gray, what goes: the encoder, the memory, and in each decoder layer "
         "the cross-attention with its norm. What stays is one self-attention and one feed-forward network a layer.",
         lists=False,
     )
-    layer = [("self_attention", BLUE), ("norm_1", GREY), ("feed_forward", GREEN), ("norm_2", GREY)]
-    encoder = _row(d, 1.25, 0.0, [("source", GREY), ("embedding", PINK), *layer], dimmed=range(6))
-    layer = [("self_attention", BLUE), ("norm_1", GREY), ("cross_attention", BLUE), ("norm_2", GREY)]
-    layer += [("feed_forward", GREEN), ("norm_3", GREY)]
-    decoder = _row(d, 0.0, 0.0, [("target", GREY), ("embedding", PINK), *layer, ("logits", GREY)], dimmed=(4, 5))
+    layer = [("self_attention", BLUE), ("norm_1", GRAY), ("feed_forward", GREEN), ("norm_2", GRAY)]
+    encoder = _row(d, 1.25, 0.0, [("source", GRAY), ("embedding", PINK), *layer], dimmed=range(6))
+    layer = [("self_attention", BLUE), ("norm_1", GRAY), ("cross_attention", BLUE), ("norm_2", GRAY)]
+    layer += [("feed_forward", GREEN), ("norm_3", GRAY)]
+    decoder = _row(d, 0.0, 0.0, [("target", GRAY), ("embedding", PINK), *layer, ("logits", GRAY)], dimmed=(4, 5))
     d.frame("EncoderLayer × N", encoder[2:], dashed=True, pad=0.2, size=FONT_SIZE_PT - 1)
     d.frame("DecoderLayer × N", decoder[2:-1], INK, pad=0.2, size=FONT_SIZE_PT - 1)
     memory = d.box("memory", (encoder[-1].rect.x1 + 0.65, 1.25), ORANGE, "dimmed", outline="square")
-    d.arrow(encoder[-1], memory, colour=GREY, dashed=True)
+    d.arrow(encoder[-1], memory, color=GRAY, dashed=True)
     cross = decoder[4]
-    d.path([memory.bottom, (memory.x, 0.61), (cross.x, 0.61), cross.top], colour=GREY, dashed=True)
+    d.path([memory.bottom, (memory.x, 0.61), (cross.x, 0.61), cross.top], color=GRAY, dashed=True)
     d.path([decoder[3].bottom, (decoder[3].x, -0.27), (decoder[6].x, -0.27), decoder[6].bottom])
     return d
 
 
 def _row(d: Diagram, y: float, x: float, names: Sequence[tuple[str, str]], dimmed: Sequence[int] | range) -> list[Box]:
-    """Put boxes next to each other, and an arrow between each two neighbours; those that go are grey."""
+    """Put boxes next to each other, and an arrow between each two neighbors; those that go are gray."""
     boxes: list[Box] = []
-    for i, (name, colour) in enumerate(names):
+    for i, (name, color) in enumerate(names):
         goes = i in dimmed
         width = text_width(name) + 0.16
-        box = d.box(name, (x + width / 2, y), colour, "dimmed" if goes else "filled", width=width)
+        box = d.box(name, (x + width / 2, y), color, "dimmed" if goes else "filled", width=width)
         if boxes:
-            grey = goes or i - 1 in dimmed
-            d.arrow(boxes[-1], box, colour=GREY if grey else INK, dashed=grey)
+            gray = goes or i - 1 in dimmed
+            d.arrow(boxes[-1], box, color=GRAY if gray else INK, dashed=gray)
         boxes.append(box)
         x = box.rect.x1 + BOX_GAP
     return boxes
@@ -103,9 +103,9 @@ def gpt(
     inside = [box for boxes in columns for box in boxes]
     for i, (_, attention, *_) in enumerate(columns):
         for back, (norm, *_) in enumerate(reversed(columns[: i + 1])):  # what is further back comes in further left
-            d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), colour=BLUE)
+            d.arrow(norm.top, attention.spot(0.5 - 0.4 * back / max(1, i), 0), color=BLUE)
     below = Box(
-        "", inside[-1].x, 1.6, 0.3, 0.0, GREY, "outlined", "", FONT_SIZE_PT, "square"
+        "", inside[-1].x, 1.6, 0.3, 0.0, GRAY, "outlined", "", FONT_SIZE_PT, "square"
     )  # where the stream is read
     d.frame(f"PreNormEncoderLayer × {n_layers}", [*inside, below], dashed=True, pad=0.12, size=FONT_SIZE_PT - 2)
     for words, y in (("tokens", 0.0), (names, 6.65)):
@@ -124,12 +124,12 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
     d.arrow(d.box(f"positions[{i}]", (left, 1.1), PINK, size=FONT_SIZE_PT - 1), start)
     below: Box = start
     inside: list[Box] = []
-    for name, reads, colour, y, room in (
+    for name, reads, color, y, room in (
         ("self_attention", "norm_1", BLUE, 1.6, 0.7),  # room for the arrows from other positions
         ("feed_forward", "norm_2", GREEN, 3.75, 0.0),
     ):
         norm = d.box(reads, (left, y + 0.3), size=FONT_SIZE_PT - 1, height=0.24)
-        sublayer = d.box(name, (left, y + 0.75 + room), colour, width=1.12)
+        sublayer = d.box(name, (left, y + 0.75 + room), color, width=1.12)
         plus = d.plus((x, y + 1.15 + room))
         d.path([below.top, plus.bottom], thick=True)
         d.path([Spot(x, y, below.name), (left, y), norm.bottom])
@@ -142,7 +142,7 @@ def _position(d: Diagram, x: float, i: int, token: str, following: str, note: st
     d.path([below.top, norm.bottom], thick=True)
     output = d.box("embedding.weight.T", (x, 6.08), PINK, size=FONT_SIZE_PT - 1)
     d.arrow(norm, output)
-    top = d.box(following, (x, 6.65), GREY, "highlighted", note, width=_room_for(following), outline="square")
+    top = d.box(following, (x, 6.65), GRAY, "highlighted", note, width=_room_for(following), outline="square")
     d.arrow(output, top)
     return inside
 
@@ -174,14 +174,14 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
     below = [_token(d, token, (i * TOKEN_STEP, 0.0)) for i, token in enumerate(tokens)]
     notes = ["", *(f"after {token}" for token in tokens[:-1])]
     above = [_token(d, tokens[i], (i * TOKEN_STEP, 1.0), note) for i, note in enumerate(notes)]
-    predicted = _token(d, follower, (last * TOKEN_STEP, 2.0), colour=GREY, look="highlighted")
+    predicted = _token(d, follower, (last * TOKEN_STEP, 2.0), color=GRAY, look="highlighted")
     for i in range(1, last + 1):
         is_one = i == first + 1
-        colour = BLUE if is_one else GREY
-        d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), colour=colour, thick=is_one, dashed=not is_one)
+        color = BLUE if is_one else GRAY
+        d.arrow(below[i - 1].spot(0.7, 1), above[i].spot(0.3, 0), color=color, thick=is_one, dashed=not is_one)
     d.arrow(above[last], predicted)
     found, searching = above[first + 1], above[last]
-    d.path([found.top, (found.x, 1.5), (predicted.x, 1.5)], head=False, colour=BLUE, thick=True)
+    d.path([found.top, (found.x, 1.5), (predicted.x, 1.5)], head=False, color=BLUE, thick=True)
     tail, head = searching.spot(0.25, 1), found.spot(0.75, 1)
     d.path([tail, (tail.x, 1.34), (head.x, 1.34), head], f"after {tokens[last]}?", dashed=True)
     for words, y in (("layer 0: previous-token head", 0.5), ("layer 1: induction head", 1.5), ("prediction", 2.0)):
@@ -195,11 +195,11 @@ def _token(
     token: str,
     at: tuple[float, float],
     note: str = "",
-    colour: str = PINK,
+    color: str = PINK,
     look: Look = "filled",
     width: float = 0.62,
 ) -> Box:
-    return d.box(token, at, colour, look, note, width=width, height=0.42, outline="square")
+    return d.box(token, at, color, look, note, width=width, height=0.42, outline="square")
 
 
 def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
@@ -224,12 +224,12 @@ def losses(text: Sequence[str], prompt: Sequence[str], answer: Sequence[str], re
         ("DPO, chosen ↑", [*prompt, *answer], asked + [BLUE] * len(answer)),
         ("DPO, rejected ↓", [*prompt, *rejected], asked + [ORANGE] * len(rejected)),
     ]
-    for i, (name, tokens, colours) in enumerate(rows):
+    for i, (name, tokens, colors) in enumerate(rows):
         x = 0.0
-        for token, colour in zip(tokens, colours, strict=True):
+        for token, color in zip(tokens, colors, strict=True):
             width = text_width(token) + 0.16
-            look: Look = "dimmed" if colour is None else "filled"
-            d.box(token, (x + width / 2, -0.5 * i), colour or GREY, look, width=width, height=0.32, outline="square")
+            look: Look = "dimmed" if color is None else "filled"
+            d.box(token, (x + width / 2, -0.5 * i), color or GRAY, look, width=width, height=0.32, outline="square")
             x += width + 0.06
         d.text(name, (-0.15, -0.5 * i), align="right", bold=True)
     return d

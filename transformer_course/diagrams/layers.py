@@ -36,8 +36,8 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
     FONT_SIZE_PT,
+    GRAY,
     GREEN,
-    GREY,
     INK,
     ORANGE,
     WRONG_RED,
@@ -116,13 +116,13 @@ class Flow:
         if "+" not in order:
             return "Nothing is added: there is no residual stream."
         if order == "+n" * (len(order) // 2):
-            return f"Post-norm: {norms} {_normalise(parts)} the sums."
+            return f"Post-norm: {norms} {_normalize(parts)} the sums."
         if order == "n+" * (len(order) // 2):
             return f"Cut: x goes on only through {norms}."
         if not parts and all(self._reads_a_norm(step) for step in self.steps if step.kind == "part"):
-            return f"Pre-norm: {_and(read)} {_normalise(read)} the inputs of the sublayers."
+            return f"Pre-norm: {_and(read)} {_normalize(read)} the inputs of the sublayers."
         if not parts and self._only_norms_are_added():
-            return f"Norm after the sublayer: {_and(read)} {_normalise(read)} what is added."
+            return f"Norm after the sublayer: {_and(read)} {_normalize(read)} what is added."
         return f"On the residual stream: {norms}." if parts else "No part lies on the residual stream."
 
     def _only_norms_are_added(self) -> bool:
@@ -134,8 +134,8 @@ class Flow:
         return step.is_norm or self.steps[step.reads[0][1]].is_norm
 
 
-def _normalise(norms: Sized) -> str:
-    return "normalises" if len(norms) == 1 else "normalise"
+def _normalize(norms: Sized) -> str:
+    return "normalizes" if len(norms) == 1 else "normalize"
 
 
 def _and(names: Iterable[str]) -> str:
@@ -173,7 +173,7 @@ def layers(*modules: nn.Module) -> Diagram:
 def flow_of(module: nn.Module, *inputs: Tensor, with_masks: bool = True) -> Flow:
     """Run a copy of a module whose parameters are a little off, and return where each of its tensors comes from.
 
-    A fresh norm leaves what is normalised as it is, and a fresh bias adds nothing: changed, no two tensors are equal by
+    A fresh norm leaves what is normalized as it is, and a fresh bias adds nothing: changed, no two tensors are equal by
     chance. The module itself and the random numbers of torch stay as they are.
     """
     generator = torch.Generator().manual_seed(0)
@@ -328,7 +328,7 @@ class _Drawing:
                 self.y = max([self.y + self.gap, *(self.chain(i, left=k % 2 == 0) for k, i in enumerate(others))])
             area = self.put(number, 0.0, self.y)
             if step.is_norm and self.verdict.startswith("Cut"):
-                d.text("cut", (area.right.x + 0.2, area.y), bold=True, colour=WRONG_RED)
+                d.text("cut", (area.right.x + 0.2, area.y), bold=True, color=WRONG_RED)
             self.y = area.rect.y1 + (0.22 if step.kind == "input" else 0)
             if before is not None:
                 lost = step.kind == "not found"
@@ -350,7 +350,7 @@ class _Drawing:
         if step.kind == "sum":
             area = d.plus((x, y + 0.11))
         elif step.kind == "part":
-            area = d.box(step.name, (x, y + 0.24), colour_of(step), note=step.note, height=0.46)
+            area = d.box(step.name, (x, y + 0.24), color_of(step), note=step.note, height=0.46)
         elif step.kind == "input":
             area = d.box(step.name, (x, y + 0.24), outline="square", look="outlined", note=step.note)
         else:
@@ -398,7 +398,7 @@ class _Drawing:
         if abs(start.y - branch) > 0.01:
             lane = self.left_edge = self.aside - 0.8
             variant = [start, Spot(lane, start.y), Spot(lane, branch), Spot(area.x, branch), area.bottom]
-        self.diagram.path(variant, colour=INK)
+        self.diagram.path(variant, color=INK)
         if label:
             self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=FONT_SIZE_PT - 2)
 
@@ -430,8 +430,8 @@ class _Drawing:
         step = self.flow.steps[number]
         if step.kind == "not found":
             return self.diagram.box(NOT_FOUND, (x, y), WRONG_RED, look="outlined")
-        colour = ORANGE if step.note else GREY
-        return self.diagram.box(step.name, (x, y), colour, note=step.note, outline="square", size=FONT_SIZE_PT - 1)
+        color = ORANGE if step.note else GRAY
+        return self.diagram.box(step.name, (x, y), color, note=step.note, outline="square", size=FONT_SIZE_PT - 1)
 
     def frame(self) -> Frame:
         """Put a border around all that the layer computes."""
@@ -440,7 +440,7 @@ class _Drawing:
         ]
         right = 0.65 if self.verdict.startswith("Cut") else 0.42
         y = min([inside[0].rect.y0, *(y for i, y in self.leaves.items())])
-        around = Box("", (self.left_edge + right) / 2, y, right - self.left_edge, 0, GREY, "outlined", "", 9, "square")
+        around = Box("", (self.left_edge + right) / 2, y, right - self.left_edge, 0, GRAY, "outlined", "", 9, "square")
         return self.diagram.frame(self.flow.name, [*inside, around])
 
     def words(self, x: float, y: float) -> None:
@@ -454,7 +454,7 @@ class _Drawing:
         self.notes += [f"{name} is never called" for name in self.flow.never_called]
         bottom = d.extent.y0 - 0.14
         for i, line in enumerate(line for note in self.notes for line in wrap(note, 45)):
-            d.text(line, (x, bottom - 0.17 * i), colour=WRONG_RED)
+            d.text(line, (x, bottom - 0.17 * i), color=WRONG_RED)
 
     def left_out(self, number: int) -> str:
         """Say what becomes of a part that is not drawn."""
@@ -473,11 +473,11 @@ class _Drawing:
         return [i for i, step in enumerate(self.flow.steps) if any(source == number for _, source in step.reads)]
 
 
-def colour_of(step: Step) -> str:
-    """Return the colour of a part: that of its kind, wherever it is drawn."""
+def color_of(step: Step) -> str:
+    """Return the color of a part: that of its kind, wherever it is drawn."""
     words = f"{step.name} {step.note}".lower()
-    kinds = {"attention": BLUE, "norm": GREY, "feed": GREEN, "network": GREEN, "mlp": GREEN}
-    return next((colour for kind, colour in kinds.items() if kind in words), INK)
+    kinds = {"attention": BLUE, "norm": GRAY, "feed": GREEN, "network": GREEN, "mlp": GREEN}
+    return next((color for kind, color in kinds.items() if kind in words), INK)
 
 
 def _names(step: Step, source: int) -> str:

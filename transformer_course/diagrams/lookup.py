@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, ORANGE, Align, Cells, Spot
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, ORANGE, Align, Cells, Spot
 
 INCHES_PER_UNIT = 0.85
 """Inches for a length of 1."""
@@ -56,15 +56,15 @@ def arrows(
     )
     corner = torch.cat([query[None], keys]).clamp(min=0).amax(dim=0) + 0.35
     right, up = (corner * INCHES_PER_UNIT).tolist()
-    d.path([(0, 0), (right, 0)], colour=GREY)
-    d.path([(0, 0), (0, up)], colour=GREY)
+    d.path([(0, 0), (right, 0)], color=GRAY)
+    d.path([(0, 0), (0, up)], color=GRAY)
     d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
     d.text(axis_names[1], (0, up + 0.1), size=8)
     for name, key in zip(key_names, keys, strict=True):
         foot = (key @ query / length**2) * query
-        d.path([_at(key), _at(foot)], head=False, dashed=True, colour=GREY)
-        d.path([(0, 0), _at(key, name)], colour=ORANGE)
-    d.path([(0, 0), _at(query, query_name)], colour=BLUE)
+        d.path([_at(key), _at(foot)], head=False, dashed=True, color=GRAY)
+        d.path([(0, 0), _at(key, name)], color=ORANGE)
+    d.path([(0, 0), _at(query, query_name)], color=BLUE)
     _label(d, f"{query_name} (query)", query, (0.0, -0.14, "center"))
     for (name, score), key in zip(scores.items(), keys, strict=True):
         _label(d, f"{name}: {query_name} · {name} = {score:.1f}".replace("-", "−"), key)
@@ -75,7 +75,7 @@ def moved(
     name: str,
     before: Float[Tensor, "2"],
     after: Mapping[str, Float[Tensor, "2"]],
-    neighbours: Mapping[str, Float[Tensor, "2"]],
+    neighbors: Mapping[str, Float[Tensor, "2"]],
     axis_names: tuple[str, str],
 ) -> Diagram:
     """Draw how one vector moves by attention: before, and after it in each of several texts.
@@ -84,7 +84,7 @@ def moved(
         name: What the vector stands for.
         before: The vector that it is in every text.
         after: By text, what attention makes of it there.
-        neighbours: By name, the vectors that it attends to.
+        neighbors: By name, the vectors that it attends to.
         axis_names: What the first and the second number mean.
 
     Raises:
@@ -95,21 +95,21 @@ def moved(
     ends = ", ".join(f"({x:.1f}, {y:.1f}) in {text!r}" for text, (x, y) in ((t, v.tolist()) for t, v in after.items()))
     x, y = before.tolist()
     d = Diagram(f"The vector of {name!r} is ({x:.1f}, {y:.1f}) in every text. After attention it is {ends}.")
-    corner = torch.stack([before, *after.values(), *neighbours.values()]).clamp(min=0).amax(dim=0) + 0.35
+    corner = torch.stack([before, *after.values(), *neighbors.values()]).clamp(min=0).amax(dim=0) + 0.35
     right, up = (corner * INCHES_PER_UNIT).tolist()
-    d.path([(0, 0), (right, 0)], colour=GREY)
-    d.path([(0, 0), (0, up)], colour=GREY)
+    d.path([(0, 0), (right, 0)], color=GRAY)
+    d.path([(0, 0), (0, up)], color=GRAY)
     d.text(axis_names[0], (right + 0.08, 0), size=8, align="left")
     d.text(axis_names[1], (0, up + 0.1), size=8)
-    for word, vector in neighbours.items():
-        d.path([(0, 0), _at(vector, word)], colour=ORANGE)
-    d.path([(0, 0), _at(before, name)], colour=GREY)
+    for word, vector in neighbors.items():
+        d.path([(0, 0), _at(vector, word)], color=ORANGE)
+    d.path([(0, 0), _at(before, name)], color=GRAY)
     for text, vector in after.items():
-        d.path([(0, 0), _at(vector, text)], colour=BLUE)
-        d.path([_at(before, name), _at(vector, text)], colour=BLUE, dashed=True)
+        d.path([(0, 0), _at(vector, text)], color=BLUE)
+        d.path([_at(before, name), _at(vector, text)], color=BLUE, dashed=True)
     for text, vector in after.items():
         _label(d, f"{name} in {text!r}", vector)
-    for word, vector in neighbours.items():
+    for word, vector in neighbors.items():
         _label(d, word, vector)
     _label(d, f"{name}, alone", before, (0.0, -0.34, "left"))
     return d

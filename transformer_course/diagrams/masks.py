@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, Cells
+from transformer_course.diagrams.elements import BLUE, GRAY, Cells
 
 ALLOWED = "✓"
 
@@ -33,7 +33,7 @@ def masked_softmax(
     d = Diagram("Hidden scores become −∞ before the softmax, so their weights are 0 and each row still adds up to 1.")
     hidden = scores.masked_fill(~mask, -torch.inf)
     weights = hidden.softmax(dim=-1).nan_to_num()
-    blank: list[list[str | float | None]] = [[None if allowed else GREY for allowed in row] for row in mask.tolist()]
+    blank: list[list[str | float | None]] = [[None if allowed else GRAY for allowed in row] for row in mask.tolist()]
     n_key = len(keys)
     step = 0.5 * n_key + 1.35
     cell = (0.5, 0.36)

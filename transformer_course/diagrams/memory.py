@@ -12,7 +12,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, ORANGE, WRONG_RED
 
 LAST_LAYER = -1
-"""The encoder's output: its last layer's, normalised where the layers leave that to do."""
+"""The encoder's output: its last layer's, normalized where the layers leave that to do."""
 
 
 def memory_of(model: nn.Module, *inputs: Tensor) -> Diagram:
@@ -74,12 +74,12 @@ def drawn(sources: Sequence[int | None], n_layers: int) -> Diagram:
         d.arrow(left[-1], memory)
         for box, number in zip(right, sources, strict=True):
             if number == LAST_LAYER:
-                d.path([memory.right, (1.25, memory.y), (1.25, box.y), box.left], colour=ORANGE)
+                d.path([memory.right, (1.25, memory.y), (1.25, box.y), box.left], color=ORANGE)
     for i, (box, number) in enumerate(zip(right, sources, strict=True)):
         if number is None:
-            d.text("not found", (box.rect.x0 - 0.45, box.y), colour=WRONG_RED)
+            d.text("not found", (box.rect.x0 - 0.45, box.y), color=WRONG_RED)
         elif number != LAST_LAYER:
-            d.arrow(left[number], box, colour=ORANGE, route="straight" if number == i else "-|-", bend=0.3 + 0.1 * i)
+            d.arrow(left[number], box, color=ORANGE, route="straight" if number == i else "-|-", bend=0.3 + 0.1 * i)
     d.frame("Encoder", left, pad=0.12)
     d.frame("Decoder", right, pad=0.12)
     return d

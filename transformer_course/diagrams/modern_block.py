@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from transformer_course.diagrams.canvas import Diagram, beside
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREEN, GREY, ORANGE, PINK, Area, Box
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, Area, Box
 
 COLUMN_WIDTH = 1.15
 """From one column to the next."""
@@ -14,9 +14,9 @@ def blocks() -> Diagram:
     """Return the layer of the paper beside the block of today, from the bottom to the top."""
     d = Diagram(
         "Two blocks, from the bottom to the top. Left, the encoder layer of 2017: attention and feed-forward network, "
-        "each added to the residual stream and then normalised by LayerNorm; positions are added at the "
+        "each added to the residual stream and then normalized by LayerNorm; positions are added at the "
         "bottom. Right, the block of Llama: RMSNorm before each sublayer, queries and keys that are rotated by RoPE, "
-        "fewer heads of keys and values, SwiGLU. In grey, the norms of queries and keys of Qwen 3."
+        "fewer heads of keys and values, SwiGLU. In gray, the norms of queries and keys of Qwen 3."
     )
     _block_of_2017(d, 0.0)
     _block_of_today(d, 4.4)
@@ -90,9 +90,9 @@ def _block_of_today(d: Diagram, x: float) -> None:
     d.frame("today", inside, pad=0.16)
 
 
-def _column(d: Diagram, x: float, y: float, names: Sequence[str], colour: str = GREEN) -> list[Box]:
+def _column(d: Diagram, x: float, y: float, names: Sequence[str], color: str = GREEN) -> list[Box]:
     """Put boxes on top of each other, with arrows between them."""
-    boxes = [d.box(name, (x, y + 0.48 * i), colour) for i, name in enumerate(names)]
+    boxes = [d.box(name, (x, y + 0.48 * i), color) for i, name in enumerate(names)]
     for lower, upper in pairwise(boxes):
         d.arrow(lower, upper)
     return boxes
@@ -170,15 +170,15 @@ def _without_keys(n: int) -> Diagram:
 
 def _latent_vectors(d: Diagram, n: int) -> Area:
     """Put the cache on a diagram: the latent vectors of n tokens, the last of them new."""
-    cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GREY] * (n - 1) + [PINK]])
+    cache = d.cells([[f"c{i}" for i in range(n)]], (0, 0), cell=0.36, fill=[[GRAY] * (n - 1) + [PINK]])
     d.text(f"the cache; c{n - 1} is new", (0, -0.35), size=FONT_SIZE_PT - 1)
     return cache
 
 
 def rotary_pairs() -> Diagram:
-    """Return the rows of one head's matrix in both orders, rows that RoPE rotates together in one colour."""
-    cell, colours = 0.5, (BLUE, ORANGE, GREEN, PINK)
-    half = len(colours)
+    """Return the rows of one head's matrix in both orders, rows that RoPE rotates together in one color."""
+    cell, colors = 0.5, (BLUE, ORANGE, GREEN, PINK)
+    half = len(colors)
     d_k = 2 * half
     d = Diagram(
         "The rows of w_q for one head. In the hub's file a row makes a pair with the row half a head after it; sorted, "
@@ -186,12 +186,12 @@ def rotary_pairs() -> Diagram:
     )
     order = [row for pair in range(half) for row in (pair, pair + half)]
     theirs = d.cells(
-        [range(d_k)], (0, 0), cell=cell, fill=[[colours[row % half] for row in range(d_k)]], row_names=["in the file"]
+        [range(d_k)], (0, 0), cell=cell, fill=[[colors[row % half] for row in range(d_k)]], row_names=["in the file"]
     )
-    ours = d.cells([order], (0, -1.2), cell=cell, fill=[[colours[row % half] for row in order]], row_names=["yours"])
+    ours = d.cells([order], (0, -1.2), cell=cell, fill=[[colors[row % half] for row in order]], row_names=["yours"])
     for place, row in enumerate(order):
         d.path([theirs.spot((row + 0.5) / d_k, 0), ours.spot((place + 0.5) / d_k, 1)])
-    d.text("one colour: one pair, rotated together", (0, -1.75), size=FONT_SIZE_PT - 1)
+    d.text("one color: one pair, rotated together", (0, -1.75), size=FONT_SIZE_PT - 1)
     return d
 
 
@@ -213,7 +213,7 @@ def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:
     )
     middle = COLUMN_WIDTH * (n_experts - 1) / 2
     token = d.box("one token", (middle, 0), outline="square", look="outlined")
-    router = d.box("router", (-1.2, 1.0), GREY, note="scores, top k")
+    router = d.box("router", (-1.2, 1.0), GRAY, note="scores, top k")
     networks = [
         d.box(f"expert {i}", (COLUMN_WIDTH * i, 1.0), GREEN, "filled" if i in chosen else "dimmed")
         for i in range(n_experts)
@@ -239,7 +239,7 @@ def low_rank() -> Diagram:
         f"and have {small:,}; the results are added."
     )
     x = d.box("x", (0.9, 0), outline="square", look="outlined", note=f"({d_in})")
-    linear = d.box("linear (frozen)", (0, 1.2), GREY, note=f"({d_out}, {d_in})", width=1.3, height=1.0)
+    linear = d.box("linear (frozen)", (0, 1.2), GRAY, note=f"({d_out}, {d_in})", width=1.3, height=1.0)
     a = d.box("a", (1.9, 0.85), BLUE, note=f"({rank}, {d_in})", width=1.0)
     b = d.box("b", (1.9, 1.55), BLUE, note=f"({d_out}, {rank}), zeros at first", width=1.7)
     plus = d.plus((0.9, 2.15))

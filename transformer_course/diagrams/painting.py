@@ -18,7 +18,7 @@ from PIL import Image
 
 from transformer_course.diagrams.elements import (
     CHIP_FILL,
-    GREY,
+    GRAY,
     INK,
     WRONG_RED,
     Arrow,
@@ -38,8 +38,8 @@ from transformer_course.plots import INK as PAGE_INK
 
 PIXELS_PER_INCH = 100
 """How large a picture is shown. It is drawn twice as fine."""
-N_COLOURS = 256
-"""How many colours a picture has: such a file has a third of the size of one with all."""
+N_COLORS = 256
+"""How many colors a picture has: such a file has a third of the size of one with all."""
 
 
 def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) -> bytes:
@@ -52,7 +52,7 @@ def png(elements: Sequence[Element], crossed_out: Sequence[Rect], page: Rect) ->
         size = figure.canvas.get_width_height()
     picture = Image.frombytes("RGBA", size, buffer.getvalue())
     small = BytesIO()
-    _with_few_colours(picture).save(small, "png", optimize=True)
+    _with_few_colors(picture).save(small, "png", optimize=True)
     return small.getvalue()
 
 
@@ -94,18 +94,18 @@ def _draw(element: Element, ax: Axes, zorder: float) -> None:
             dashes = "--" if element.dashed else "-"
             style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
             patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
-            tint = to_rgba(PAGE_INK if element.colour == INK else element.colour, 0.06)
-            patch.set(facecolor=tint, edgecolor=element.colour, linestyle=dashes, linewidth=1)
+            tint = to_rgba(PAGE_INK if element.color == INK else element.color, 0.06)
+            patch.set(facecolor=tint, edgecolor=element.color, linestyle=dashes, linewidth=1)
             ax.add_patch(patch)
         case Cells():
             _draw_cells(element, ax, zorder)
         case Arrow():
             _draw_arrow(element, ax, zorder)
         case Shape(points=[(x, y, _)], radius=radius):
-            ax.add_patch(Circle((x, y), radius, facecolor=element.colour, edgecolor=element.edge, zorder=zorder))
+            ax.add_patch(Circle((x, y), radius, facecolor=element.color, edgecolor=element.edge, zorder=zorder))
         case Shape():
             corners = [point[:2] for point in element.points]
-            face = Polygon(corners, facecolor=element.colour, edgecolor=element.edge, zorder=zorder)
+            face = Polygon(corners, facecolor=element.color, edgecolor=element.edge, zorder=zorder)
             face.set(alpha=element.opacity, joinstyle="round")
             ax.add_patch(face)
 
@@ -118,25 +118,25 @@ def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
         radius = {"rounded": 0.07, "square": 0.001, "round": min(box.width, box.height) / 2}[box.outline]
         style = f"round,pad=0,rounding_size={radius:.4f}"
         patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
-    faces = {"filled": light(box.colour), "outlined": "white", "dimmed": to_rgba(GREY, 0.08)}
-    edge = "#BDBDBD" if box.look == "dimmed" else box.colour
-    patch.set(facecolor=box.face or faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
+    faces = {"filled": light(box.color), "outlined": "white", "dimmed": to_rgba(GRAY, 0.08)}
+    edge = "#BDBDBD" if box.look == "dimmed" else box.color
+    patch.set(facecolor=box.face or faces.get(box.look, light(box.color, 0.5)), edgecolor=edge)
     patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)
     ax.add_patch(patch)
 
 
 def _draw_cells(table: Cells, ax: Axes, zorder: float) -> None:
     width, height = table.width / len(table.texts[0]), table.height / len(table.texts)
-    for i, row in enumerate(table.colours):
-        for j, colour in enumerate(row):
+    for i, row in enumerate(table.colors):
+        for j, color in enumerate(row):
             corner = table.left.x + j * width, table.top.y - (i + 1) * height
-            ax.add_patch(Rectangle(corner, width, height, facecolor=colour, edgecolor=INK, lw=0.6, zorder=zorder))
+            ax.add_patch(Rectangle(corner, width, height, facecolor=color, edgecolor=INK, lw=0.6, zorder=zorder))
 
 
 def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
     path = LinePath([point[:2] for point in arrow.points])
     tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
-    looks: dict[str, Any] = {"color": arrow.colour, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
+    looks: dict[str, Any] = {"color": arrow.color, "linewidth": 5 if arrow.thick else arrow.width, "zorder": zorder}
     if arrow.dashed:  # the tip is not
         line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
         ax.add_patch(line)
@@ -156,7 +156,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
 
 def _write(label: Label, ax: Axes) -> None:
     """Write a text where it stands."""
-    text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.colour, zorder=7)
+    text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.color, zorder=7)
     text.set(ha=label.align, va="center", rotation=label.rotation, fontweight="bold" if label.bold else "normal")
     if label.on_white:
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.2})
@@ -171,18 +171,18 @@ def _fillings(element: Element) -> list[Rect]:
             width, height = element.width / len(element.texts[0]), element.height / len(element.texts)
             corners = [
                 (element.rect.x0 + j * width, element.rect.y1 - (i + 1) * height)
-                for i, row in enumerate(element.colours)
-                for j, colour in enumerate(row)
-                if colour != "white"
+                for i, row in enumerate(element.colors)
+                for j, color in enumerate(row)
+                if color != "white"
             ]
             return [Rect(x, y, x + width, y + height) for x, y in corners]
-        case Shape() if element.colour != "white":
+        case Shape() if element.color != "white":
             return [Rect(*rects_of(element)[0])]
     return []
 
 
 def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
-    """Let the page through where a drawing is white, and write on it in a grey that is read on any."""
+    """Let the page through where a drawing is white, and write on it in a gray that is read on any."""
     for patch in ax.patches:
         if patch.get_edgecolor() == to_rgba(INK):
             patch.set_edgecolor(PAGE_INK)
@@ -198,16 +198,14 @@ def _show_on_any_page(ax: Axes, fillings: Sequence[Rect]) -> None:
             text.set_color(PAGE_INK)
 
 
-def _with_few_colours(picture: Image.Image) -> Image.Image:
-    """Return a picture in its most frequent colours; each of the others becomes the nearest of these."""
-    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a colour is one number
+def _with_few_colors(picture: Image.Image) -> Image.Image:
+    """Return a picture in its most frequent colors; each of the others becomes the nearest of these."""
+    pixels = np.ascontiguousarray(picture).view(">u4")[..., 0].astype("u4")  # a color is one number
     which, numbers = pd.factorize(pixels.ravel(), sort=True)  # by hashing: np.unique sorts all the pixels
-    colours = numbers.astype(">u4").view("u1").reshape(-1, 4)
-    kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLOURS]
-    observed = np.concatenate(
-        [colours[:, :3] * (colours[:, 3:] / 255), colours[:, 3:]], axis=1
-    )  # as far as it is opaque
-    nearest = np.array([np.argmin(((observed[kept] - colour) ** 2).sum(axis=1)) for colour in observed], dtype=np.uint8)
+    colors = numbers.astype(">u4").view("u1").reshape(-1, 4)
+    kept = np.argsort(-np.bincount(which), kind="stable")[:N_COLORS]
+    observed = np.concatenate([colors[:, :3] * (colors[:, 3:] / 255), colors[:, 3:]], axis=1)  # as far as it is opaque
+    nearest = np.array([np.argmin(((observed[kept] - color) ** 2).sum(axis=1)) for color in observed], dtype=np.uint8)
     small = Image.fromarray(nearest[which].reshape(pixels.shape), "P")
-    small.putpalette(colours[kept].tobytes(), "RGBA")
+    small.putpalette(colors[kept].tobytes(), "RGBA")
     return small

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREY, PINK, Spot
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, PINK, Spot
 
 PIXEL_SIZE = 0.085
 PATCH_GAP = 0.09
@@ -53,9 +53,9 @@ def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model
     d.arrow(positions, plus)
     layers = d.box("layers", (plus.x + 1.55, middle), BLUE, note=f"EncoderLayer × {n_layers}")
     d.path([plus.right, layers.left], f"({n}, {d_model})", thick=True, label_shift=(-0.05, 0.2))
-    mean = d.box("mean", (layers.rect.x1 + 0.75, middle), GREY)
+    mean = d.box("mean", (layers.rect.x1 + 0.75, middle), GRAY)
     d.path([layers.right, mean.left], thick=True)
-    output = d.box("output", (mean.rect.x1 + 1.0, middle), GREY, note=f"Linear({d_model}, 10)")
+    output = d.box("output", (mean.rect.x1 + 1.0, middle), GRAY, note=f"Linear({d_model}, 10)")
     d.path([mean.right, output.left], f"({d_model},)", label_shift=(-0.02, 0.14))
     d.path([output.right, Spot(output.rect.x1 + 0.35, middle)])
     d.text("10 logits", (output.rect.x1 + 0.4, middle), size=FONT_SIZE_PT - 1, align="left")

@@ -4,7 +4,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, ORANGE
+from transformer_course.diagrams.elements import BLUE, GRAY, ORANGE
 
 TICK_SIZE = (0.36, 0.3)
 """Width and height of a tick."""
@@ -40,12 +40,12 @@ def schedule(passes: Int[Tensor, "n_stages n_ticks"]) -> Diagram:
         (0, 0),
         "tick",
         TICK_SIZE,
-        fill=[[BLUE if m > 0 else ORANGE if m < 0 else GREY for m in row] for row in rows],
+        fill=[[BLUE if m > 0 else ORANGE if m < 0 else GRAY for m in row] for row in rows],
         row_names=[f"stage {i}" for i in range(n_stages)],
         column_names=[str(i) for i in range(n_ticks)],
     )
     x, y = d.tables[0].left.x, d.tables[0].bottom.y - 0.26
-    for colour, words in ((BLUE, "forward"), (ORANGE, "backward"), (GREY, bubble)):
-        d.swatch(words, (x, y), colour)
+    for color, words in ((BLUE, "forward"), (ORANGE, "backward"), (GRAY, bubble)):
+        d.swatch(words, (x, y), color)
         x += 1.2
     return d

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, INK, ORANGE, PINK, Outline
+from transformer_course.diagrams.elements import BLUE, GRAY, INK, ORANGE, PINK, Outline
 from transformer_lab.attention.positions import rotary_frequencies
 
 CLOCK_RADIUS = 0.3
@@ -59,7 +59,7 @@ def rotary_hands(
 ) -> Diagram:
     """Draw pairs of a query and a key as two hands: as they are projected, and rotated by their positions.
 
-    A row for each frequency, a column for each pair of positions. Coloured arcs say by how much each hand was rotated,
+    A row for each frequency, a column for each pair of positions. Colored arcs say by how much each hand was rotated,
     and the angle between the hands is shaded.
 
     Args:
@@ -88,28 +88,28 @@ def rotary_hands(
 
 
 def _rotated_pair(
-    d: Diagram, centre: tuple[float, float], m: int, n: int, frequency: float, query: float, key: float
+    d: Diagram, center: tuple[float, float], m: int, n: int, frequency: float, query: float, key: float
 ) -> None:
     """Draw one clock: two hands, the arcs by which they were rotated, and the angle between them."""
     at_query, at_key = query + m * frequency, key + n * frequency
     between = (at_query - at_key + pi) % (2 * pi) - pi
-    _clock(d, centre, 0.6)
-    d.polygon([centre, *(_point(centre, 0.2, at_key + between * k / 24) for k in range(25))], GREY, edge=GREY)
-    for name, before, turned, radius, colour in (("q", query, at_query, 0.38, BLUE), ("k", key, at_key, 0.28, ORANGE)):
+    _clock(d, center, 0.6)
+    d.polygon([center, *(_point(center, 0.2, at_key + between * k / 24) for k in range(25))], GRAY, edge=GRAY)
+    for name, before, turned, radius, color in (("q", query, at_query, 0.38, BLUE), ("k", key, at_key, 0.28, ORANGE)):
         if turned != before:  # more than a full turn winds outwards
             steps = max(2, round(12 * (turned - before)))
             arc = [
                 (radius + 0.015 * k * (turned - before) / steps, before + (turned - before) * k / steps)
                 for k in range(steps + 1)
             ]
-            d.path([_point(centre, r, angle) for r, angle in arc], colour=colour)
-        _hand(d, centre, 0.6, turned, colour)
-        d.text(name, _point(centre, 0.74, turned), colour=colour, bold=True)
+            d.path([_point(center, r, angle) for r, angle in arc], color=color)
+        _hand(d, center, 0.6, turned, color)
+        d.text(name, _point(center, 0.74, turned), color=color, bold=True)
     if m or n:
         d.text(
-            f"q by {m}θ = {m * frequency:.3g}, k by {n}θ = {n * frequency:.3g}", (centre[0], centre[1] + 0.97), size=8
+            f"q by {m}θ = {m * frequency:.3g}, k by {n}θ = {n * frequency:.3g}", (center[0], center[1] + 0.97), size=8
         )
-    d.text(f"angle between them {abs(between):.1f}", (centre[0], centre[1] - 0.85), size=8)
+    d.text(f"angle between them {abs(between):.1f}", (center[0], center[1] - 0.85), size=8)
 
 
 def schemes() -> Diagram:
@@ -127,7 +127,7 @@ def schemes() -> Diagram:
     for i, name in enumerate(steps):
         projects = name == "w_q, w_k"
         outline: Outline = "rounded" if projects else "square"
-        boxes.append(d.box(name, (i * 1.35, 0), BLUE if projects else GREY, outline=outline))
+        boxes.append(d.box(name, (i * 1.35, 0), BLUE if projects else GRAY, outline=outline))
     for tail, head, label in zip(boxes, boxes[1:], ("embed", "", "", "q · k / √d_k", "softmax"), strict=False):
         d.arrow(tail, head, "", "straight")
         if label:
@@ -143,17 +143,17 @@ def schemes() -> Diagram:
     return d
 
 
-def _clock(d: Diagram, centre: tuple[float, float], radius: float) -> None:
-    d.circle(centre, radius, edge=GREY)
+def _clock(d: Diagram, center: tuple[float, float], radius: float) -> None:
+    d.circle(center, radius, edge=GRAY)
     for k in range(4):
-        d.path([_point(centre, r, k * pi / 2) for r in (0.88 * radius, radius)], head=False, colour=GREY)
+        d.path([_point(center, r, k * pi / 2) for r in (0.88 * radius, radius)], head=False, color=GRAY)
 
 
-def _hand(d: Diagram, centre: tuple[float, float], radius: float, angle: float, colour: str) -> None:
-    d.path([centre, _point(centre, 0.92 * radius, angle)], colour=colour)
-    d.circle(centre, 0.03, colour=INK)
+def _hand(d: Diagram, center: tuple[float, float], radius: float, angle: float, color: str) -> None:
+    d.path([center, _point(center, 0.92 * radius, angle)], color=color)
+    d.circle(center, 0.03, color=INK)
 
 
-def _point(centre: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:
-    """Return the point at an angle, in radians from the right, around a centre."""
-    return centre[0] + radius * cos(angle), centre[1] + radius * sin(angle)
+def _point(center: tuple[float, float], radius: float, angle: float) -> tuple[float, float]:
+    """Return the point at an angle, in radians from the right, around a center."""
+    return center[0] + radius * cos(angle), center[1] + radius * sin(angle)

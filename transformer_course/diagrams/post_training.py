@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GREEN, GREY, ORANGE, PINK, Look, text_width
+from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, Look, text_width
 
 ROW_HEIGHT = 0.46
 """From answer to answer, and from lesson to lesson."""
@@ -42,8 +42,8 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
     first = asked.rect.x1 + 0.8 + width / 2
     for i, (answer, reward, advantage) in enumerate(zip(answers, rewards, advantages, strict=True)):
         y = -i * ROW_HEIGHT
-        colour = GREEN if advantage > 0 else ORANGE if advantage < 0 else GREY
-        box = d.box(answer, (first, y), colour, outline="square", width=width, height=0.32)
+        color = GREEN if advantage > 0 else ORANGE if advantage < 0 else GRAY
+        box = d.box(answer, (first, y), color, outline="square", width=width, height=0.32)
         d.arrow(asked.spot(1, 0.5), box)
         d.text(f"{reward:g}", (first + width / 2 + 0.55, y))
         d.text(f"{advantage:+.2f}", (first + width / 2 + 1.6, y), bold=advantage != 0)
@@ -53,7 +53,7 @@ def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advanta
 
 
 def built(whose: Mapping[str, Mapping[str, str]]) -> Diagram:
-    """Draw all parts of the course, a row for each lesson, with the learner's own in colour.
+    """Draw all parts of the course, a row for each lesson, with the learner's own in color.
 
     Args:
         whose: For each lesson its parts, and for each part ``yours`` or ``the library's``.

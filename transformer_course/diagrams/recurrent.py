@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREY, ORANGE, PINK, Box, Spot
+from transformer_course.diagrams.elements import BLUE, GRAY, ORANGE, PINK, Box, Spot
 
 TOKEN_STEP = 0.54
 """From one token to the next."""
@@ -39,9 +39,9 @@ def unrolled(source: str, target: str) -> Diagram:
     d.arrow(last, context)
     d.text("one vector", (context.x, context.bottom.y - 0.13), size=8)
     bus = 1.5
-    d.path([context.top, Spot(context.x, bus), Spot(decoder[0].x, bus)], head=False, colour=ORANGE)
+    d.path([context.top, Spot(context.x, bus), Spot(decoder[0].x, bus)], head=False, color=ORANGE)
     for state in decoder:
-        d.path([Spot(state.x, bus, "c"), state.bottom], colour=ORANGE)
+        d.path([Spot(state.x, bus, "c"), state.bottom], color=ORANGE)
     d.text("the same c at every step", (last.x - 0.4, bus - 0.14), size=8)
     return d
 
@@ -80,18 +80,18 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     asking, stepping = decoder[step - 2], decoder[step - 1]
     context = d.box(_name("c", step), (stepping.x, 2.75), ORANGE, look="highlighted")
     bus = table.top.y + 0.3
-    d.path([asking.bottom, Spot(asking.x, bus)], head=False, colour=BLUE)
-    d.path([Spot(encoder[0].x - 0.12, bus), Spot(encoder[-1].x - 0.12, bus)], head=False, colour=BLUE)
+    d.path([asking.bottom, Spot(asking.x, bus)], head=False, color=BLUE)
+    d.path([Spot(encoder[0].x - 0.12, bus), Spot(encoder[-1].x - 0.12, bus)], head=False, color=BLUE)
     heaviest = int(weights.argmax())
     for i, (state, weight) in enumerate(zip(encoder, weights.tolist(), strict=True)):
-        d.arrow(state, Spot(state.x, table.bottom.y, "weights"), colour=ORANGE)
+        d.arrow(state, Spot(state.x, table.bottom.y, "weights"), color=ORANGE)
         score = Spot(state.x - 0.12, bus, asking.name)
-        d.path([score, Spot(score.x, table.top.y, "weights")], colour=BLUE)
+        d.path([score, Spot(score.x, table.top.y, "weights")], color=BLUE)
         ends = [Spot(state.x + 0.08, table.top.y, "weights"), context.bottom]
-        d.path(ends, colour=ORANGE, width=0.4 + 6 * weight, head=i == heaviest)
+        d.path(ends, color=ORANGE, width=0.4 + 6 * weight, head=i == heaviest)
     d.text(f"{before} scores every h", (encoder[-1].x - 0.04, bus), size=8, align="left")
     d.text(f"{context.name} averages all h\n(line width: weight)", (context.x + 0.7, 2.75), size=8, align="left")
-    d.arrow(context, stepping, colour=ORANGE)
+    d.arrow(context, stepping, color=ORANGE)
     return d
 
 
@@ -114,7 +114,7 @@ def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
     states: list[Box] = []
     generated = d.box(START_LABEL, (0.0, y + 0.75), PINK, outline="square", width=0.45)
     for t, character in enumerate(target, start=1):
-        state = d.box(_name("s", t), (t * TOKEN_STEP, y), GREY, width=0.38)
+        state = d.box(_name("s", t), (t * TOKEN_STEP, y), GRAY, width=0.38)
         d.path([generated.spot(0.8, 0), state.spot(0.2, 1)], dashed=True)
         if states:
             d.arrow(states[-1], state)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import FONT_SIZE_PT, GREY, PINK, WRONG_RED, Box
+from transformer_course.diagrams.elements import FONT_SIZE_PT, GRAY, PINK, WRONG_RED, Box
 
 TOKEN_STEP, ROW_HEIGHT = 0.62, 1.0
 """From token to token, and from row to row."""
@@ -33,19 +33,19 @@ def rows(inputs: Sequence[str], labels: Sequence[str]) -> Diagram:
     fed, wanted = [], []
     for i, (token, label) in enumerate(zip(inputs, labels, strict=True)):
         fed.append(_token(d, token, (i * TOKEN_STEP, 0), PINK))
-        wanted.append(_token(d, label, (i * TOKEN_STEP, ROW_HEIGHT), GREY))
+        wanted.append(_token(d, label, (i * TOKEN_STEP, ROW_HEIGHT), GRAY))
     for i in range(len(fed)):
         if given_away:
-            d.arrow(wanted[i], fed[i], colour=WRONG_RED, dashed=True)
+            d.arrow(wanted[i], fed[i], color=WRONG_RED, dashed=True)
             continue
         d.arrow(fed[i], wanted[i])
         if i + 1 < len(fed) and labels[i] == inputs[i + 1]:
-            d.arrow(wanted[i].spot(0.85, 0), fed[i + 1].spot(0.15, 1), colour=GREY, dashed=True)
+            d.arrow(wanted[i].spot(0.85, 0), fed[i + 1].spot(0.15, 1), color=GRAY, dashed=True)
     d.text("labels", (-0.38, ROW_HEIGHT), align="right", bold=True)
     d.text("inputs", (-0.38, 0), align="right", bold=True)
     return d
 
 
-def _token(d: Diagram, token: str, at: tuple[float, float], colour: str) -> Box:
+def _token(d: Diagram, token: str, at: tuple[float, float], color: str) -> Box:
     size = FONT_SIZE_PT if len(token) < 5 else FONT_SIZE_PT - 1.5
-    return d.box(token, at, colour, width=0.46, height=0.32, size=size, outline="square")
+    return d.box(token, at, color, width=0.46, height=0.32, size=size, outline="square")

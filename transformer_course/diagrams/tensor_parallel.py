@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import BLUE, GREEN, GREY, ORANGE, PINK, Area, Cells
+from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK, Area, Cells
 
 CELL_SIZE = 0.2
 """Side of a cell."""
 TABLE_GAP = 0.36
 """Between two tables: room for a sign or an arrow."""
-COLOURS = (ORANGE, GREEN, PINK)
-"""A colour for each device; its number stands in the cells as well."""
+COLORS = (ORANGE, GREEN, PINK)
+"""A color for each device; its number stands in the cells as well."""
 N_ROWS, N_IN, N_OWN = 2, 4, 3
 """Rows of x, features of x, and hidden features of each device."""
 
@@ -30,8 +30,8 @@ def feed_forward(n_devices: int = 2) -> Diagram:
     >>> [table.name for table in feed_forward(2).tables]
     ['x', 'w_1', 'hidden', 'w_2', 'part 0', 'part 1', 'output']
     """
-    if not 2 <= n_devices <= len(COLOURS):
-        raise ValueError(f"there can be 2 or {len(COLOURS)} devices; got n_devices={n_devices}")
+    if not 2 <= n_devices <= len(COLORS):
+        raise ValueError(f"there can be 2 or {len(COLORS)} devices; got n_devices={n_devices}")
     d = Diagram(
         "The first matrix is cut by columns: each device has all of x, and computes hidden features of its own; "
         "nothing is sent. The second is cut by the rows that these features meet: each device computes a part of every "
@@ -58,17 +58,17 @@ def feed_forward(n_devices: int = 2) -> Diagram:
         d.path([part.right, (reduce.left.x, part.y)])
     d.arrow(reduce, output)
     height = max(w_2.height, pitch * n_devices) + 0.1
-    for name, colour, first, last in (
-        ("column-parallel: nothing is sent", GREY, w_1, hidden),
+    for name, color, first, last in (
+        ("column-parallel: nothing is sent", GRAY, w_1, hidden),
         ("row-parallel: one all-reduce", BLUE, w_2, reduce),
     ):
         x0, x1 = first.left.x, last.right.x
-        d.frame(name, [Area("", (x0 + x1) / 2, 0.06, x1 - x0, height)], colour, dashed=True, pad=0.1, label_at="above")
+        d.frame(name, [Area("", (x0 + x1) / 2, 0.06, x1 - x0, height)], color, dashed=True, pad=0.1, label_at="above")
     return d
 
 
 def _table(d: Diagram, name: str, owners: Sequence[Sequence[int | None]], left: float, y: float = 0.0) -> Cells:
     """Put a table on a diagram, its left side at a point, that says which device has each cell."""
-    fill = [[GREY if i is None else COLOURS[i] for i in row] for row in owners]
+    fill = [[GRAY if i is None else COLORS[i] for i in row] for row in owners]
     texts = [["" if i is None else str(i) for i in row] for row in owners]
     return d.cells(texts, (left + len(owners[0]) * CELL_SIZE / 2, y), name, CELL_SIZE, fill=fill, size=7.5)

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from transformer_course.exercise import Mistake, Wording, capitalised
+from transformer_course.exercise import Mistake, Wording, capitalized
 from transformer_course.generated_mistakes.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
@@ -32,7 +32,7 @@ class AnswerEdit:
         other: Another step or value that has to do with it.
         weight: How far-fetched it is: 1 is likely.
         code: By step or argument the code of its body, in place of the right one.
-        shows: What it gives on some cases of the lesson's seed, in brief; see ``catalogue``.
+        shows: What it gives on some cases of the lesson's seed, in brief; see ``catalog``.
         readings: Other generated mistakes that behave the same, each likely, too, and about another step.
     """
 
@@ -122,7 +122,7 @@ class GeneratedMistake(Mistake):
         """What is told of it alone: where other steps may be to blame as well, that too."""
         if self._own_words:
             return self._own_words.sentence
-        messages = f"{capitalised(self.summary)}."
+        messages = f"{capitalized(self.summary)}."
         readings = [one for one in self.edit.readings if not _say_the_same(one, self.edit)]
         readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
         if self.edit.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone

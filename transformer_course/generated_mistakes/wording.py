@@ -638,8 +638,8 @@ class _Teller:
             "function": f"{self.has} {its} root taken" if "0.5" in self.edit.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} subtracted from 1",
-            "normalised": f"{self.is_} divided by {its} own {'norm' if '.norm(' in form else 'sum'}",
-            "centred": f"{self.has} the mean taken away",
+            "normalized": f"{self.is_} divided by {its} own {'norm' if '.norm(' in form else 'sum'}",
+            "centered": f"{self.has} the mean taken away",
             "rounded": f"{self.is_} rounded",
             "nan_hidden": f"{self.has} 0 in place of nan",
             "first_for_all": f"of the first row {self.is_} used for every row",
@@ -700,7 +700,7 @@ def _reduced(form: str) -> str:
 
 
 DONE_TO_IT = (
-    *("scaled", "shifted", "function", "inverse", "complement", "normalised", "centred", "rounded", "nan_hidden"),
+    *("scaled", "shifted", "function", "inverse", "complement", "normalized", "centered", "rounded", "nan_hidden"),
     *("first_for_all", "one_number", "reversed", "moved_by_one", "first_false", "last_false", "window", "all_false"),
     *("all_true", "additive"),
 )

@@ -136,7 +136,7 @@ def definition_of(name: str) -> re.Pattern[str]:
 
 def runs(exercise: str, source: str) -> frozenset[int]:
     """Return the runs of tokens in an answer, as numbers."""
-    tokens = list(_normalised(source))
+    tokens = list(_normalized(source))
     windows = (" ".join([exercise, *tokens[i : i + TOKENS_PER_RUN]]) for i in range(len(tokens) - TOKENS_PER_RUN + 1))
     return frozenset(zlib.crc32(window.encode("utf-8", "replace")) for window in windows)
 
@@ -146,7 +146,7 @@ def _runs_of_solution(name: str) -> frozenset[int]:
     return runs(name, every_exercise()[name].solution)
 
 
-def _normalised(source: str) -> Iterator[str]:
+def _normalized(source: str) -> Iterator[str]:
     """Yield the tokens of code, with one name for all variables, and without what says nothing about its author."""
     for line in _logical_lines(source):
         words = [token.string for token in line]

@@ -9,7 +9,7 @@ from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.checking.message_panel import as_html
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes.catalogue import catalogue_of
+from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.grading.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
 from transformer_course.templates import render
@@ -49,7 +49,7 @@ class ExerciseRow:
         counts: The number of students in each of ``COLUMNS``.
         median: The median time of the answers in seconds; empty if none ran.
         longest: The longest time.
-        mistakes: The recognised mistakes.
+        mistakes: The recognized mistakes.
     """
 
     exercise: Exercise
@@ -60,7 +60,7 @@ class ExerciseRow:
 
 
 def class_page(results: ClassResults) -> str:
-    """Return the page. It needs no script and nothing from elsewhere, and says nothing by colour alone."""
+    """Return the page. It needs no script and nothing from elsewhere, and says nothing by color alone."""
     handed_in = [student for student in results.students if student.status != "nothing handed in"]
     mistakes = shared_mistakes(results)
     return render(
@@ -87,7 +87,7 @@ def has_nothing_right(student: StudentResult) -> bool:
 
 
 def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
-    """Return the recognised mistakes of a class, those of the most students first."""
+    """Return the recognized mistakes of a class, those of the most students first."""
     made: dict[tuple[str, str], list[str]] = {}
     n_answers: Counter[str] = Counter()
     for student, one in _answers(results):
@@ -105,7 +105,7 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
-    """Return how many students made each recognised mistake, and how many answered: no names, so it may be shared."""
+    """Return how many students made each recognized mistake, and how many answered: no names, so it may be shared."""
     return [
         {"exercise": one.exercise.name, "mistake": one.name, "students": len(one.students), "answers": one.n_answers}
         for one in shared_mistakes(results)
@@ -113,7 +113,7 @@ def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
 
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
-    """Return what a recognised mistake does, as a clause."""
+    """Return what a recognized mistake does, as a clause."""
     if name in GENERAL_MISTAKES:
         return GENERAL_MISTAKES[name].summary
     if name.startswith("stops_at_") and exercise.steps:
@@ -128,7 +128,7 @@ def describe_mistake(exercise: Exercise, name: str) -> str:
 
 def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
     """Return the likeliest generated mistake of a name; None if there is none."""
-    edits = (edit for edit in catalogue_of(exercise).edits if edit.name == name)
+    edits = (edit for edit in catalog_of(exercise).edits if edit.name == name)
     return next((GeneratedMistake(edit, exercise.steps, exercise.messages) for edit in edits if exercise.steps), None)
 
 

@@ -19,7 +19,7 @@ from transformer_course.grading.assess import LIBRARY_CALLS, stumbled_over, with
 from transformer_course.grading.class_report import write_report
 from transformer_course.grading.class_results import of_another_lesson
 from transformer_course.grading.class_rules import read_class_rules, write_class_rules
-from transformer_course.grading.gradebook import pluralise, summary
+from transformer_course.grading.gradebook import pluralize, summary
 from transformer_course.grading.graded_results import GradedSubmission
 from transformer_course.grading.late_policy import LatePolicy
 from transformer_course.grading.own_exercises import OwnExercises
@@ -179,7 +179,7 @@ def _check(seed: int | None, jobs: int, lessons: Sequence[str], library_calls: s
 def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
     for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
-        line = f"Graded again, with other settings: {pluralise(n, 'student')} ({changes})."
+        line = f"Graded again, with other settings: {pluralize(n, 'student')} ({changes})."
         logging.getLogger(__name__).warning(line)
 
 

@@ -168,10 +168,10 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
     n_students = sum(student.status.startswith("graded") for student in results.students)
-    total = f"Graded {pluralise(len(graded_lessons), 'notebook')} of {pluralise(n_students, 'student')}"
+    total = f"Graded {pluralize(len(graded_lessons), 'notebook')} of {pluralize(n_students, 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
-        lines.append(f"  The results of {pluralise(n_kept, 'student')} are those of an earlier grading.")
+        lines.append(f"  The results of {pluralize(n_kept, 'student')} are those of an earlier grading.")
     for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
         late = f", {plain_number(student.points_after)} after lateness" * (student.points_after != student.points)
@@ -187,17 +187,17 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)
         unlisted = [student.name for student in results.students if not student.is_listed]
-        lines.append(f"  {pluralise(missing, 'student')} of the roster handed in nothing.")
+        lines.append(f"  {pluralize(missing, 'student')} of the roster handed in nothing.")
         lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
     lines += [f"  {line}" for line in results.remarks]
     if results.changes:
-        lines.append(f"  Changed since last time: {pluralise(len(results.changes), 'student')}.")
+        lines.append(f"  Changed since last time: {pluralize(len(results.changes), 'student')}.")
         lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
     if held := "; ".join(results.rules.message()):
         lines.append(f"  In force: {held}.")
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 
-def pluralise(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Return a number with a noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.gradebook import pluralise
+from transformer_course.grading.gradebook import pluralize
 from transformer_course.grading.own_exercises import OwnExercises
 from transformer_lab.atomic_write import atomic_write_text
 
@@ -35,7 +35,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
     cells = [new_markdown_cell(f"# {own.lesson}", id="title"), new_code_cell(IMPORTS, id="imports")]
     for exercise in exercises_of(own.lesson):
         bonus = ", a bonus" if exercise.stretch else ""
-        message = f"## `{exercise.name}` ({pluralise(exercise.points, 'point')}{bonus})"
+        message = f"## `{exercise.name}` ({pluralize(exercise.points, 'point')}{bonus})"
         cells.append(new_markdown_cell(message, id=f"about-{exercise.name}"))
         tags = {"tags": ["exercise"]}
         cells.append(new_code_cell(stub(exercise), id=exercise.name, metadata=tags))
@@ -46,7 +46,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
         raise ValueError(f"{path} is there, and differs; choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, text)
-    n = pluralise(len(exercises_of(own.lesson)), "exercise")
+    n = pluralize(len(exercises_of(own.lesson)), "exercise")
     return f"{own.lesson}: {n} of your own, without answers and checks"
 
 

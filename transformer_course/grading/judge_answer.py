@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.explain import explain_crash
 from transformer_course.checking.formatting import readable
 from transformer_course.checking.judge import judge
@@ -50,7 +50,7 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     message: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
     if not message:
         try:
-            cases = behaviour(exercise, seed).cases
+            cases = behavior(exercise, seed).cases
             records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
             message["observations"] = observations_of(records, cases)
             message["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
@@ -135,12 +135,12 @@ def _in_little_memory(
 
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
     """Return in how many cases an answer is right, and the number of cases."""
-    known = behaviour(exercise, seed)
+    known = behavior(exercise, seed)
     n_cases = len(known.cases) + (exercise.in_little_memory is not None)
     if verdict.passed:
         return n_cases, n_cases
     try:
-        found = known.normalised((outcome.answer or {})["observations"])
+        found = known.normalized((outcome.answer or {})["observations"])
         right = [observation_distance(one, other) <= 1 for one, other in zip(found, known.expected, strict=False)]
         return sum(right), n_cases
     except Exception:  # as in judge_outcome

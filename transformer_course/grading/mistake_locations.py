@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
@@ -56,7 +56,7 @@ class SecondRun:
     def __init__(
         self, exercise: Exercise, job: Mapping[str, Any], sandbox: Sandbox, seed: int, seconds: float, stack: ExitStack
     ) -> None:
-        self.known = behaviour(exercise, seed_of_places(seed))
+        self.known = behavior(exercise, seed_of_places(seed))
         self._job, self._sandbox, self._stack = job, sandbox, stack
         self._seconds = min(3 * TRACE_TIME_LIMIT_S, seconds)
         self._talk: Conversation | None = None
@@ -83,7 +83,7 @@ class SecondRun:
         """Return what the answer shows on these cases; nothing if that is not to be had."""
         with suppress(Exception):  # what came back can make the code that reads it raise anything
             if self.traced:
-                return self.known.normalised(observations_of(self.traced.records(), self.known.cases))
+                return self.known.normalized(observations_of(self.traced.records(), self.known.cases))
         return []
 
 
@@ -106,7 +106,7 @@ def with_place_in_sandbox(
         return verdict
     found = verdict
     with suppress(Exception):  # what came back can make the code that reads it raise anything
-        changed = changed_arguments(observed, behaviour(exercise, seed).expected)
+        changed = changed_arguments(observed, behavior(exercise, seed).expected)
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
         found = with_place(verdict, second_run.known, second_run.traced, changed, note)
     return replace(verdict, message=found.message, hints=found.hints)

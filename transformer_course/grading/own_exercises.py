@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.judge import judge
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, UNGRADED, add_own_lesson, every_exercise, remove_own_lessons
@@ -124,14 +124,14 @@ def _try(exercises: Sequence[Exercise]) -> None:
             raise ValueError(f"{exercise.name} is an exercise of the course; call it otherwise")
         if not isinstance(exercise.points, int) or exercise.points < 1:
             raise ValueError(f"the points of {exercise.name} must be a whole number above 0; got {exercise.points!r}")
-        error: Any = behaviour(exercise, TRIAL_SEEDS[0]).expected[0].get("error")
+        error: Any = behavior(exercise, TRIAL_SEEDS[0]).expected[0].get("error")
         if error:
             raise ValueError(f"the reference of {exercise.name} fails: {error['type']}: {error['message']}")
         for seed in TRIAL_SEEDS:
-            verdict = judge(exercise, seed, behaviour(exercise, seed).expected)
+            verdict = judge(exercise, seed, behavior(exercise, seed).expected)
             if not verdict.passed:
                 raise ValueError(f"the reference of {exercise.name} does not pass: {verdict.message}")
-        first, second = (behaviour(exercise, seed).expected for seed in TRIAL_SEEDS)
+        first, second = (behavior(exercise, seed).expected for seed in TRIAL_SEEDS)
         if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(
                 f"the cases of {exercise.name} should depend on the seed: else what is shown once is known"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, is_own
 from transformer_course.grading.answer_similarity import names_asked_for
@@ -57,7 +57,7 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
 @lru_cache(maxsize=40)  # who hands in the same gets the same cases
 def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
     """Return the cases of a job, without a word on what they test, and the models that are called in them."""
-    cases, models = without_tables([case.as_dict() for case in behaviour(exercise, seed).cases])
+    cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])
     return pack({"cases": cases}), pack(models) if models else b""
 
 

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from transformer_course import exercises
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, every_exercise
@@ -318,7 +318,7 @@ def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
     sandbox.limits = task.limits
     with limited_memory(JUDGE_MEMORY_MB):
-        _ = behaviour(exercise, task.seed).expected  # first, so that its time is not that of the answer
+        _ = behavior(exercise, task.seed).expected  # first, so that its time is not that of the answer
         connection.send(None)
         job, outcome = run_answer(task.submission, exercise, sandbox, task.seed)
         connection.send(outcome.seconds)

@@ -3,7 +3,7 @@
 It is drawn from the diagram that the lessons show, and stored as ``lesson_map.svg``, for drawing it needs torch and
 matplotlib, which a server of pages does not. ``python -m transformer_course.home.lesson_map`` stores it anew.
 
-Colours and states are left to the page's style sheet: a lesson is a group of the class ``tl-lesson``.
+Colors and states are left to the page's style sheet: a lesson is a group of the class ``tl-lesson``.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,8 @@ from transformer_course.diagrams.architecture import LAST_LESSON, SMALL_FONT_PT,
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import (
     BLUE,
+    GRAY,
     GREEN,
-    GREY,
     INK,
     ORANGE,
     PINK,
@@ -43,7 +43,7 @@ AFTER = {
     "13_scale": "beyond one machine",
     "14_post_training": "post-training",
 }
-COLOURS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GREY: "grey", INK: "ink"}
+COLORS = {BLUE: "blue", GREEN: "green", ORANGE: "orange", PINK: "pink", GRAY: "gray", INK: "ink"}
 UNITS_PER_INCH = 100
 """Units of the picture in one of the diagram, which is an inch."""
 MARGIN = 0.12
@@ -61,7 +61,7 @@ def draw() -> tuple[Diagram, dict[Area, str]]:
         x, before = whole.x0, None
         for name, title in names.items():
             width = text_width(title, SMALL_FONT_PT + 0.5) + 0.22
-            box = d.box(title, (x + width / 2, y), GREY, width=width, height=0.28, size=SMALL_FONT_PT + 0.5)
+            box = d.box(title, (x + width / 2, y), GRAY, width=width, height=0.28, size=SMALL_FONT_PT + 0.5)
             if before is not None:
                 d.arrow(before, box)
             lessons[box] = name
@@ -107,7 +107,7 @@ class Picture:
     def box(self, box: Box) -> str:
         """Return a box with its name in it, and the number of its lesson on its corner."""
         label = Label(box.name, box.x, box.y, box.size)
-        parts = [self.rect(box, f"tl-box tl-{COLOURS[box.colour]}", 7), self.text(label, "tl-name")]
+        parts = [self.rect(box, f"tl-box tl-{COLORS[box.color]}", 7), self.text(label, "tl-name")]
         number = self.lessons[box][:2]
         if number.isdigit():
             x, y = self.x(box.rect.x0 - 0.015), self.y(box.rect.y1 - 0.01)
@@ -123,9 +123,9 @@ class Picture:
         dx, dy = (x1 - x0) / length, (y1 - y0) / length
         foot = x1 - 0.08 * dx, y1 - 0.08 * dy
         tip = [(x1, y1), (foot[0] - 0.035 * dy, foot[1] + 0.035 * dx), (foot[0] + 0.035 * dy, foot[1] - 0.035 * dx)]
-        colour = COLOURS[arrow.colour]
-        line = f'<polyline class="tl-line tl-{colour}" points="{self.points([*points[:-1], foot])}"/>'
-        return f'{line}<polygon class="tl-tip tl-{colour}" points="{self.points(tip)}"/>'
+        color = COLORS[arrow.color]
+        line = f'<polyline class="tl-line tl-{color}" points="{self.points([*points[:-1], foot])}"/>'
+        return f'{line}<polygon class="tl-tip tl-{color}" points="{self.points(tip)}"/>'
 
     def rect(self, area: Area, classes: str, radius: int) -> str:
         """Return the outline of a box or frame."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from torch import nn
 
-from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.hints import GENERAL_HINTS, HintsGiven, hints_about
 from transformer_course.checking.judge import judge
 from transformer_course.checking.message_panel import Panel, code_block
@@ -126,7 +126,7 @@ class Session:
             return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
         if self.parts.refuses(exercise.name):
             return Verdict(exercise.name, "wrong", "Your code checks itself: it is being checked already.")
-        known = behaviour(exercise, SEED)
+        known = behavior(exercise, SEED)
         with self.parts.without(exercise.name):
             limit = CLOCK_FACTOR * self.seconds
             with sign_of_life(limit):
@@ -182,7 +182,7 @@ class Session:
         self.has_told_not_kept = True
         return f"\n{why}"
 
-    def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
+    def _located(self, verdict: Verdict, known: Behavior, attempt: Any, observed: Sequence[Observation]) -> Verdict:
         """Return a verdict with the place of what it is about, where that can be proven."""
         last = observed[-1]
         if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
@@ -218,7 +218,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
         return []
     if verdict.mistake:
         return ["The check says what is wrong, and there are no hints about that.", GENERAL_HINTS]
-    return ["The check recognises no known mistake in your code. Read first what it says.", GENERAL_HINTS]
+    return ["The check recognizes no known mistake in your code. Read first what it says.", GENERAL_HINTS]
 
 
 def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_course.checking.expected_behaviour import Behaviour, in_isolation
+from transformer_course.checking.expected_behavior import Behavior, in_isolation
 from transformer_course.checking.explain import ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, IN_PLACE_HINTS
 from transformer_course.checking.message_panel import code_block
@@ -100,7 +100,7 @@ def may_have_place(verdict: Verdict) -> bool:
 
 
 def with_place(
-    verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
+    verdict: Verdict, known: Behavior, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
 ) -> Verdict:
     """Return a verdict with the place of what it is about, where that can be proven.
 
@@ -152,7 +152,7 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
     return replace(verdict, message=report, hints=hints)
 
 
-def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
+def locate(known: Behavior, traced: TracedAttempt) -> Place | None:
     """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
     try:
         with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S):
@@ -180,7 +180,7 @@ class _Case:
 class _Search:
     """The search for a place in one attempt."""
 
-    known: Behaviour
+    known: Behavior
     traced: TracedAttempt
     cases: list[_Case] = field(default_factory=list)
     failing: list[_Case] = field(default_factory=list)
@@ -223,10 +223,10 @@ class _Search:
         return None
 
     def place_of_mistake(self, mistake: Mistake, *others: Mistake) -> tuple[Expression, str] | None:
-        """Return the expression that makes a mistake that has been recognised, and its step; None if that is not sure.
+        """Return the expression that makes a mistake that has been recognized, and its step; None if that is not sure.
 
         It is where the right value of a step that the mistake changes mends all, made of what is right. If another
-        mistake was recognised besides, what is left then shows that one alone.
+        mistake was recognized besides, what is left then shows that one alone.
         """
         if not self.failing or self.known.exercise.steps is None or len(others) > 1:
             return None
@@ -268,7 +268,7 @@ class _Search:
             return None
         displayed = self.failing[0]
         right = self.known.expected[displayed.index].get("output")
-        output = self._normalised(displayed, displayed.trace)
+        output = self._normalized(displayed, displayed.trace)
         if not side_effect_source.is_other_dtype(output, right):
             return None
         assert isinstance(output, Tensor) and isinstance(right, Tensor)
@@ -306,7 +306,7 @@ class _Search:
         """Return the earliest step whose value mends everything, and the expression where it does.
 
         A later step may happen to do in many places, so the earliest step is taken. Of its expressions the last is
-        taken that is more than a name, for what is normalised later on may be anything before; and then the largest
+        taken that is more than a name, for what is normalized later on may be anything before; and then the largest
         around it where the same step does. Only ``among`` some steps is looked for where it is known which are wrong.
         """
         displayed = self.failing[0]
@@ -377,7 +377,7 @@ class _Search:
     def _is_reached(self) -> bool:
         """Return whether all that the answer is made of is right somewhere."""
         displayed = self.failing[0]
-        now = self._recognised(displayed, displayed.trace)
+        now = self._recognized(displayed, displayed.trace)
         needed = [need for need in needs(self.steps.steps[self.steps.last]) if need in self.steps.steps]
         return all(need in now for need in needed if isinstance(displayed.right[need], Tensor))
 
@@ -401,7 +401,7 @@ class _Search:
         """
         displayed = self.failing[0]
         again = self._run(displayed.index, self._put(given, displayed), is_watched=True) if given else displayed.trace
-        now = self._recognised(displayed, again)
+        now = self._recognized(displayed, again)
         names = list(self.steps.steps)
         end = names.index(found[1]) if found and found[1] in names else len(names) - 1
         for step in names[:end]:
@@ -425,7 +425,7 @@ class _Search:
                 ):
                     continue  # it is right as something else
                 trace = self._run(displayed.index, self._put({**given, number: step}, displayed), is_watched=True)
-                gained = len(self._recognised(displayed, trace) - now - {step})
+                gained = len(self._recognized(displayed, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
                     best = (gained, number)
             if best is not None:
@@ -585,12 +585,12 @@ class _Search:
             return False
         known, besides = self.known, self.besides
         right = known.expected[one.index] if besides is None else known.output(besides, one.index)
-        return distance(self._normalised(one, trace), right.get("output")) <= 1
+        return distance(self._normalized(one, trace), right.get("output")) <= 1
 
-    def _normalised(self, one: _Case, trace: Trace) -> Any:
-        return self.known.exercise.normalise(trace.output, self.known.cases[one.index])
+    def _normalized(self, one: _Case, trace: Trace) -> Any:
+        return self.known.exercise.normalize(trace.output, self.known.cases[one.index])
 
-    def _recognised(self, one: _Case, trace: Trace) -> set[str]:
+    def _recognized(self, one: _Case, trace: Trace) -> set[str]:
         recorded = [trace.values(number) for number in self._order(trace)]
         return {
             name

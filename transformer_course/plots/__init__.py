@@ -5,6 +5,6 @@
 readers who cannot see it and for nbval, which compares no pixels.
 """
 
-from transformer_course.plots.figures import COLOURS, INK, STYLES, heads, histogram, lines, mask, weights
+from transformer_course.plots.figures import COLORS, INK, STYLES, heads, histogram, lines, mask, weights
 
-__all__ = ["COLOURS", "INK", "STYLES", "heads", "histogram", "lines", "mask", "weights"]
+__all__ = ["COLORS", "INK", "STYLES", "heads", "histogram", "lines", "mask", "weights"]

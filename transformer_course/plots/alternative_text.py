@@ -22,7 +22,7 @@ from matplotlib.text import Text
 MAX_DESCRIBED_ROWS = 16
 """Maximum number of rows of a map for which each is told."""
 MAX_DESCRIBED_BARS = 12
-"""Maximum number of bars of a colour for which each is told."""
+"""Maximum number of bars of a color for which each is told."""
 
 
 def alternative_text(figure: Figure) -> str:
@@ -56,7 +56,7 @@ def _description(figure: Figure) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _panels(figure: Figure) -> Iterator[Axes]:
-    """Yield the axes that hold data; a colour bar is part of what it explains."""
+    """Yield the axes that hold data; a color bar is part of what it explains."""
     for ax in figure.axes:
         if ax.get_label() != "<colorbar>" and (ax.has_data() or ax.images):
             yield ax

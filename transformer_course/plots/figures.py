@@ -1,6 +1,6 @@
 """Plots of what happens inside a Transformer: each takes tensors, and returns the Axes for further drawing.
 
-Colour-blind readers can distinguish colours and line styles. Figures are transparent, in colours that can be seen on a
+Color-blind readers can distinguish colors and line styles. Figures are transparent, in colors that can be seen on a
 light and on a dark page: importing this sets matplotlib so. In a notebook, figures have an alternative text.
 """
 
@@ -28,11 +28,11 @@ for _group in ("text", "xtick", "ytick"):
     plt.rc(_group, color=INK)
 plt.rc("axes", labelcolor=INK, edgecolor=INK, facecolor="none")
 plt.rc("figure", facecolor="none")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
-STYLES = [(COLOURS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
-"""Sixteen lines that all look different, neighbours both by colour and by dashes."""
-MAX_LABELLED_CELLS = 12
+STYLES = [(COLORS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
+"""Sixteen lines that all look different, neighbors both by color and by dashes."""
+MAX_LABELED_CELLS = 12
 """Maximum number of cells a side for which each cell shows its number."""
 MAX_HORIZONTAL_NAME_LENGTH = 6
 """Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
@@ -71,12 +71,12 @@ def weights(
     """
     image = _map(weights, queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
     image.figure.colorbar(image, ax=image.axes, label="weight")
-    if max(weights.shape) <= MAX_LABELLED_CELLS:
+    if max(weights.shape) <= MAX_LABELED_CELLS:
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
                 if weight >= MIN_PRINTED_WEIGHT:
-                    colour = "white" if weight < 0.43 else "black"  # where black contrasts more than white
-                    image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour)
+                    color = "white" if weight < 0.43 else "black"  # where black contrasts more than white
+                    image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=color)
     return image.axes
 
 
@@ -88,7 +88,7 @@ def heads(
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> list[Axes]:
-    """Draw the weights of several heads side by side, in the colours of ``weights`` but without numbers.
+    """Draw the weights of several heads side by side, in the colors of ``weights`` but without numbers.
 
     Args:
         weights: A row per query, for each head.
@@ -130,8 +130,8 @@ def mask(
     ``message`` names what False and True mean, beside one cell of each; of several masks in a figure only the last
     shows these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
     """
-    colours = colormaps["cividis"].resampled(2)
-    image = _map(mask.float(), queries, keys, ax, colours, xlabel, ylabel, beside=2.8)
+    colors = colormaps["cividis"].resampled(2)
+    image = _map(mask.float(), queries, keys, ax, colors, xlabel, ylabel, beside=2.8)
     ax = image.axes
     if max(mask.shape) <= MAX_BORDERED_CELLS:
         ax.set_xticks([j - 0.5 for j in range(mask.shape[1] + 1)], minor=True)
@@ -142,7 +142,7 @@ def mask(
         legend = other.get_legend()
         if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == message[::-1]:
             legend.remove()
-    cells = [Patch(facecolor=colours(i), edgecolor="#7F7F7F", label=message[i]) for i in (1, 0)]
+    cells = [Patch(facecolor=colors(i), edgecolor="#7F7F7F", label=message[i]) for i in (1, 0)]
     ax.legend(handles=cells, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, handlelength=1, handleheight=1)
     return ax
 
@@ -156,7 +156,7 @@ def lines(
     *,
     legend_beside: bool = False,
 ) -> Axes:
-    """Draw one labelled line for each entry of ``ys``, over the same ``x``.
+    """Draw one labeled line for each entry of ``ys``, over the same ``x``.
 
     Args:
         x: The x values of all lines.
@@ -179,13 +179,13 @@ def lines(
         if _n_runs(y) == 0:
             raise ValueError(f"there is nothing to draw: {label!r} holds no runs")
     ax = ax or _axes(8.0 if legend_beside else 6.0, 3.2)
-    for (label, y), (colour, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
+    for (label, y), (color, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
         if isinstance(y, Tensor) and y.ndim == 2:
             runs = y.detach().double()
             least, largest = runs.amin(dim=0), runs.amax(dim=0)
-            ax.fill_between(_numbers(x), _numbers(least), _numbers(largest), color=colour, alpha=0.2, linewidth=0)
+            ax.fill_between(_numbers(x), _numbers(least), _numbers(largest), color=color, alpha=0.2, linewidth=0)
             y = runs.mean(dim=0)
-        ax.plot(_numbers(x), _numbers(y), dashes, color=colour, label=label, linewidth=2)
+        ax.plot(_numbers(x), _numbers(y), dashes, color=color, label=label, linewidth=2)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     n_runs = {n for y in ys.values() if (n := _n_runs(y)) > 1}
     of_how_many = f"{n_runs.pop()} runs" if len(n_runs) == 1 else "the runs"
@@ -214,10 +214,10 @@ def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int
         raise ValueError(f"each label needs at least one sample; got samples of sizes {sizes}")
     ax = ax or _axes(6.0, 3.2)
     edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
-    for (label, numbers), (colour, dashes) in zip(values.items(), cycle(STYLES), strict=False):
+    for (label, numbers), (color, dashes) in zip(values.items(), cycle(STYLES), strict=False):
         fractions = np.full(len(numbers), 1 / len(numbers))
         ax.hist(
-            numbers, edges, weights=fractions, histtype="step", color=colour, linestyle=dashes, linewidth=2, label=label
+            numbers, edges, weights=fractions, histtype="step", color=color, linestyle=dashes, linewidth=2, label=label
         )
     ax.set(xlabel=xlabel, ylabel="fraction")
     ax.legend(frameon=False)
@@ -229,7 +229,7 @@ def _map(
     queries: Sequence[str] | None,
     keys: Sequence[str] | None,
     ax: Axes | None,
-    colours: Colormap,
+    colors: Colormap,
     xlabel: str,
     ylabel: str,
     beside: float = 1.8,
@@ -243,7 +243,7 @@ def _map(
         if names is not None and len(names) != n:
             raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
     ax = ax or _axes(beside + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
-    image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colours, aspect="equal" if n_query == n_key else "auto")
+    image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colors, aspect="equal" if n_query == n_key else "auto")
     ax.set(xlabel=xlabel, ylabel=ylabel)
     for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
         if names is None:

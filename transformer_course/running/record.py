@@ -1,4 +1,4 @@
-"""Call an attempt on a case, and write down what came of it, as it is: no comparison, no count, no judgement.
+"""Call an attempt on a case, and write down what came of it, as it is: no comparison, no count, no judgment.
 
 This module runs beside a learner's code, which may replace any of it. So nothing is decided here: what goes out is what
 the call returned and left behind, as plain data, and ``observe`` reads it elsewhere. It knows nothing of right and

@@ -348,13 +348,13 @@ class PositionMixer(_Tables):
 
 
 class NormedLayer(_Tables):
-    """Two sublayers that read normalised vectors, and sums around them: whole, or of something else than x.
+    """Two sublayers that read normalized vectors, and sums around them: whole, or of something else than x.
 
     Args:
         mixing: For each sublayer, how it mixes the positions.
         projections: For each sublayer, the matrix by which it multiplies what it has mixed.
-        sums: For each sublayer, how much of x itself is added to its output, and how much of the normalised x.
-        ends_in_norm: Whether the output is normalised.
+        sums: For each sublayer, how much of x itself is added to its output, and how much of the normalized x.
+        ends_in_norm: Whether the output is normalized.
     """
 
     mixing: Tensor

@@ -12,7 +12,7 @@ from the ``residual_runs`` that are stored with it; ``training_view`` is a train
 as ``model_run`` records it; without a kernel, the browser runs what ``browser_model`` stores.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
-synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
+synchronized with the browser, and says the same in a still picture and in words, for those who see no widget::
 
     class Coin(View):
         front_end = "coin"  # front_end/coin.mjs, and coin.css if it is there

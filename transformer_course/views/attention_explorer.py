@@ -18,8 +18,8 @@ from transformer_course.views.view import View, blank
 from transformer_course.views.weight_tables import Tokens, WeightTable, pack, weight_tables
 
 ALL_HEADS = -1
-GREY = "#B9B9B9"
-"""The colour of what a mask hides: none of those that weights have."""
+GRAY = "#B9B9B9"
+"""The color of what a mask hides: none of those that weights have."""
 MAX_LEVEL_NAME = 2
 """Maximum number of letters of a key's name in the still picture; where one is longer, all are turned upright."""
 MAX_NAMED = 24
@@ -29,7 +29,7 @@ MAX_NAMED = 24
 class AttentionExplorer(View):
     """Show which keys a query attends to, and which queries attend to a key, for a layer and a head or all of them.
 
-    Each head has a colour of its own: weights of several are never averaged, as no head attends like their average.
+    Each head has a color of its own: weights of several are never averaged, as no head attends like their average.
     Queries that are a part of the keys stand beside their own keys. What has a weight of exactly 0 counts as hidden by
     a mask, which a softmax gives to nothing else unless a score is some hundred below the largest.
 
@@ -140,10 +140,10 @@ class AttentionExplorer(View):
             if self.query is not None or self.key is not None:
                 ax.add_patch(self._outline(n_query, n_key))
             if (hidden := table.hidden[head]).any():
-                ax.imshow(np.ma.masked_where(~hidden.numpy(), hidden.numpy()), cmap=ListedColormap([GREY]))
+                ax.imshow(np.ma.masked_where(~hidden.numpy(), hidden.numpy()), cmap=ListedColormap([GRAY]))
         figure.suptitle(self._where())
         if table.hidden[list(heads)].any():
-            figure.legend(handles=[Patch(facecolor=GREY, label="hidden by the mask")], loc="outside lower right")
+            figure.legend(handles=[Patch(facecolor=GRAY, label="hidden by the mask")], loc="outside lower right")
         return figure
 
     def words(self) -> str:
@@ -170,7 +170,7 @@ class AttentionExplorer(View):
             corner, width, height = (-0.5, self.query - 0.5), n_key, 1
         else:
             corner, width, height = ((self.key or 0) - 0.5, -0.5), 1, n_query
-        return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLOURS[1], linewidth=2)
+        return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLORS[1], linewidth=2)
 
     def _heads_on(self) -> list[int]:
         """Return the heads that are not switched off; all, where each is."""

@@ -41,7 +41,7 @@ def style(name: str, folder: Path = FOLDER) -> str:
     """Return the style sheet of a view: what all share, then its own if it has one.
 
     A sheet holds for the whole page, and a notebook may show several views. So the rules of its own are put into one
-    that chooses the view alone, by nesting, which every browser has that has the ``light-dark()`` of the colours.
+    that chooses the view alone, by nesting, which every browser has that has the ``light-dark()`` of the colors.
     """
     shared, own = ((folder / f"{sheet}.css") for sheet in ("view", name))
     if not own.exists():

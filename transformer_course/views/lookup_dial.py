@@ -13,11 +13,11 @@ from torch import Tensor
 from traitlets import Bool, Enum, Int, List, TraitError, Unicode, validate
 from traitlets import Float as Number
 
-from transformer_course.plots import COLOURS
+from transformer_course.plots import COLORS
 from transformer_course.views.view import View, blank
 
 DIVISORS = ("1", "√d_k", "d_k")
-BLUE, ORANGE = COLOURS[:2]
+BLUE, ORANGE = COLORS[:2]
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ class LookupDial(View):
         ax.axvline(0, color="#bbbbbb", linewidth=0.8, zorder=0)
 
 
-def _arrow(ax: Axes, end: Sequence[float], colour: str, width: float) -> None:
-    style = {"arrowstyle": "-|>", "color": colour, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
+def _arrow(ax: Axes, end: Sequence[float], color: str, width: float) -> None:
+    style = {"arrowstyle": "-|>", "color": color, "linewidth": width, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", (end[0], end[1]), (0, 0), arrowprops=style)
 
 

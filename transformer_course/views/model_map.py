@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from torch import nn
 from traitlets import Dict, Integer, List, TraitError, Unicode, observe, validate
 
-from transformer_course.plots import COLOURS
+from transformer_course.plots import COLORS
 from transformer_course.views.model_run import record_run
 from transformer_course.views.view import View, blank
 
@@ -107,7 +107,7 @@ class ModelMap(View):
         figure = blank(7.0, 1.1 + 0.28 * max(1, len(adding)))
         ax = figure.add_subplot()
         means = [sum(block["adds"]) / len(block["adds"]) for block in adding]
-        ax.barh([block["name"] for block in adding], means, color=COLOURS[0])
+        ax.barh([block["name"] for block in adding], means, color=COLORS[0])
         ax.invert_yaxis()
         ax.set_xlabel("length of what the part adds / length of the stream\n(mean over tokens)")
         return figure

@@ -88,7 +88,7 @@ def _watch(
 ) -> list[Any]:
     """Return the hooks of one block: what enters it is the stream that those inside it add to; what leaves it is noted.
 
-    Layers found to be post-norm are added to ``post_norm``: there, the stream is normalised after each addition.
+    Layers found to be post-norm are added to ``post_norm``: there, the stream is normalized after each addition.
     """
     parent = name.rpartition(".")[0]
     sequence = 0 if "encoder" in name else len(ids) - 1
@@ -113,7 +113,7 @@ def _watch(
         }
         stream = streams.get(parent)
         if name.endswith(ADDING) and stream is not None and stream.shape == output.shape:
-            if given and given[0] is stream:  # nothing was normalised before it, so the sum will be: a post-norm layer
+            if given and given[0] is stream:  # nothing was normalized before it, so the sum will be: a post-norm layer
                 post_norm.add(parent)
             if parent in post_norm:
                 stream = given[0]

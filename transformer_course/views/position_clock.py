@@ -14,12 +14,12 @@ from traitlets import Enum, List, TraitError, validate
 from traitlets import Float as Number
 from traitlets import Int as Whole
 
-from transformer_course.plots import COLOURS
+from transformer_course.plots import COLORS
 from transformer_course.views.view import View, blank
 from transformer_lab.attention.positions import rotary_frequencies
 
 SCHEMES = ("sinusoidal", "rotary")
-BLUE, ORANGE, GREEN, _ = COLOURS
+BLUE, ORANGE, GREEN, _ = COLORS
 MAX_CLOCKS = 8
 
 
@@ -169,8 +169,8 @@ class PositionClock(View):
 
 def _clock(ax: Axes, ends: Sequence[Sequence[float]], furthest: float) -> None:
     ax.add_patch(Circle((0, 0), 1, fill=False, color="#aaaaaa"))
-    for (x, y), colour, dashes in zip(ends, (BLUE, ORANGE), ("-", "--"), strict=True):
-        ax.plot([0, x / furthest], [0, y / furthest], dashes, color=colour, linewidth=2)
+    for (x, y), color, dashes in zip(ends, (BLUE, ORANGE), ("-", "--"), strict=True):
+        ax.plot([0, x / furthest], [0, y / furthest], dashes, color=color, linewidth=2)
     ax.set(xlim=(-1.1, 1.1), ylim=(-1.1, 1.1), aspect="equal", xticks=[], yticks=[])
     ax.set_frame_on(False)
 

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from traitlets import Dict, Int, List, TraitError, observe, validate
 
-from transformer_course.plots import COLOURS
+from transformer_course.plots import COLORS
 from transformer_course.views.residual_runs import MEASURES, Run, stored
 from transformer_course.views.view import View, blank
 
@@ -17,7 +17,7 @@ CAPTIONS = {
     "similarity": "cosine of two positions",
     "turn": "cosine of a layer's input and output",
 }
-LAYOUT_COLOURS = {"post-norm": COLOURS[0], "pre-norm": COLOURS[1]}
+LAYOUT_COLORS = {"post-norm": COLORS[0], "pre-norm": COLORS[1]}
 
 
 class ResidualStream(View):
@@ -122,8 +122,8 @@ class ResidualStream(View):
         for run in self._of_this_depth():
             displayed = f"{run['name']} (loss {self.displayed[run['name']]['loss']:.1f})"
             dashes = "-" if run["warmup"] else "--"
-            colour = LAYOUT_COLOURS[run["layout"]]
-            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=colour, label=displayed)
+            color = LAYOUT_COLORS[run["layout"]]
+            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=color, label=displayed)
         if name in ("size", "gradient"):
             ax.set_yscale("log")
         else:

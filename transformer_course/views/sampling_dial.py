@@ -9,7 +9,7 @@ from torch import Tensor
 from traitlets import Float as Number
 from traitlets import Int, List, Unicode
 
-from transformer_course.plots import COLOURS, INK
+from transformer_course.plots import COLORS, INK
 from transformer_course.views.view import View, blank
 from transformer_lab.generation.sampling import filter_logits
 
@@ -104,7 +104,7 @@ class SamplingDial(View):
         names = [*(repr(text) for text in self.tokens[: self.n_shown]), "all others"]
         before = torch.tensor(self.logits).softmax(dim=-1)
         ax.barh(names, self._rows(before), height=0.8, facecolor="none", edgecolor=INK, label="of the model")
-        ax.barh(names, self._rows(self.probabilities), height=0.5, color=COLOURS[0], label="to draw from")
+        ax.barh(names, self._rows(self.probabilities), height=0.5, color=COLORS[0], label="to draw from")
         ax.invert_yaxis()
         ax.set_xlabel("probability")
         ax.legend(loc="center right")

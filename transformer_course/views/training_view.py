@@ -161,8 +161,8 @@ class TrainingView(View):
         axes = [figure.add_subplot(grid[0, 0] if scores or not losses else grid[0, :])]
         training = [_number(loss) for _, loss in self.curve]
         plots.lines([step for step, _ in self.curve], {"training": training}, "step", "loss", ax=axes[0])
-        for (name, values), (colour, dashes) in zip(losses.items(), plots.STYLES[1:], strict=False):
-            axes[0].plot(self.scored_at, values, dashes, color=colour, label=name, linewidth=2)
+        for (name, values), (color, dashes) in zip(losses.items(), plots.STYLES[1:], strict=False):
+            axes[0].plot(self.scored_at, values, dashes, color=color, label=name, linewidth=2)
         axes[0].legend(frameon=False)
         if scores or not losses:
             axes.append(figure.add_subplot(grid[0, 1]))

@@ -180,7 +180,7 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Rotate each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use.
+    """Rotate each vector by its position, in pairs of neighboring features: ``Rotation`` for a single use.
 
     >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],

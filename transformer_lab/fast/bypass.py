@@ -2,7 +2,7 @@
 
 A call may do more than the ``forward`` of a known class: a subclass overrides it, an instance has one of its own, and
 hooks see, or change, what goes in and out. Profilers and FLOP counters register hooks for all modules at once. Modules
-that are parametrised by ``torch.nn.utils`` need no rule: they are of another class, or have a hook.
+that are parametrized by ``torch.nn.utils`` need no rule: they are of another class, or have a hook.
 """
 
 from collections.abc import Collection, Iterable

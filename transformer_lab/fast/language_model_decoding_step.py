@@ -162,5 +162,5 @@ class BlockStep:
 
 
 def rotate_(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> None:
-    """Rotate each vector in place as ``Rotation.rotate`` does: two neighbouring features are one complex number."""
+    """Rotate each vector in place as ``Rotation.rotate`` does: two neighboring features are one complex number."""
     torch.view_as_complex(x.view(*x.shape[:-1], -1, 2)).mul_(rotation)

@@ -138,7 +138,7 @@ def packed_transformer(
 def packed_language_model(
     model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
 ) -> Float[Tensor, "n_rows d_model"]:
-    """Return the normalised output of the last block at these rows."""
+    """Return the normalized output of the last block at these rows."""
     config = model.config
     check_tokens(tokens, config.max_length)
     positions = model.position_ids(tokens)

@@ -10,7 +10,7 @@ from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normalised.
+    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normalized.
 
     ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Queries
     of the cross-attention come from the decoder, keys and values from the *last* encoder layer, for every decoder
@@ -94,10 +94,10 @@ class DecoderLayer(nn.Module):
 
 
 class PreNormDecoderLayer(DecoderLayer):
-    """The same parts, but each sublayer's input is normalised; the sum itself is not.
+    """The same parts, but each sublayer's input is normalized; the sum itself is not.
 
     ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The memory has
-    been normalised at the encoder's end.
+    been normalized at the encoder's end.
     """
 
     def forward(
@@ -111,7 +111,7 @@ class PreNormDecoderLayer(DecoderLayer):
         """Return the layer's output at every position; arguments as in ``DecoderLayer``."""
         check_sequences(self.self_attention.d_model, x=x)
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
-        normalised = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask, self_cache))
+        normalized = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normalized, normalized, normalized, mask, self_cache))
         x = x + self.dropout(self.attend_to_memory(self.norm_2(x), memory, memory_mask, source))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))

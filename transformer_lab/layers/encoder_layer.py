@@ -9,7 +9,7 @@ from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalised.
+    """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalized.
 
     ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is on
     what each sublayer adds (section 5.4). ``fast.packed_models`` computes the same.
@@ -59,7 +59,7 @@ class EncoderLayer(nn.Module):
 
 
 class PreNormEncoderLayer(EncoderLayer):
-    """The same parts, but each sublayer's input is normalised; the sum itself is not.
+    """The same parts, but each sublayer's input is normalized; the sum itself is not.
 
     ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these needs
     a norm of its own at the end.
@@ -74,6 +74,6 @@ class PreNormEncoderLayer(EncoderLayer):
             ValueError: The input is not ``d_model`` wide.
         """
         check_sequences(self.self_attention.d_model, x=x)
-        normalised = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask))
+        normalized = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normalized, normalized, normalized, mask))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))

@@ -20,7 +20,7 @@ NormName = Literal["layer", "rms"]
 def layer_norm(
     x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], bias: Float[Tensor, " d"], eps: float = 1e-5
 ) -> Float[Tensor, "*batch d"]:
-    """Normalise every position to mean 0 and variance 1 over its features, then scale and shift each feature.
+    """Normalize every position to mean 0 and variance 1 over its features, then scale and shift each feature.
 
     ``weight (x − mean) / √(variance + eps) + bias``: equation 4 of Ba et al. (2016), arXiv:1607.06450. The variance
     divides by d, not d − 1, and eps is added under the root: it keeps a position whose features are all alike from

@@ -18,15 +18,15 @@ from transformer_lab.checks import check_sequences, check_tokens
 from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.feed_forward import make_feed_forward
 from transformer_lab.layers.norms import make_norm
-from transformer_lab.models.initialisation import initialise_language_model
+from transformer_lab.models.initialization import initialize_language_model
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
 class Block(nn.Module):
-    """Self-attention, then a feed-forward network, each on a normalised copy of its input and added to it.
+    """Self-attention, then a feed-forward network, each on a normalized copy of its input and added to it.
 
     ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. What a sublayer adds may be
-    normalised as well, or instead: as the configuration's ``norm_placement`` says. ``fast.packed_models`` and
+    normalized as well, or instead: as the configuration's ``norm_placement`` says. ``fast.packed_models`` and
     ``fast.language_model_decoding_step`` compute the same.
 
     Args:
@@ -96,7 +96,7 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # The embeddings are initialised so small that sinusoids would drown them. Section 3.4 of the paper scales
+        # The embeddings are initialized so small that sinusoids would drown them. Section 3.4 of the paper scales
         # them, too.
         scaled = config.scaled_embeddings or config.positions == "sinusoidal"
         self.scale = math.sqrt(config.d_model) if scaled else 1.0
@@ -112,7 +112,7 @@ class LanguageModel(nn.Module):
         self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self._tie()
-        initialise_language_model(self, config.n_layers)
+        initialize_language_model(self, config.n_layers)
 
     def _tie(self) -> None:
         if self.config.tie_embeddings:
@@ -144,7 +144,7 @@ class LanguageModel(nn.Module):
     def hidden(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the normalised output of the last block at every position; arguments as in ``forward``.
+        """Return the normalized output of the last block at every position; arguments as in ``forward``.
 
         ``head`` turns it into logits, of as many positions as are needed.
         """

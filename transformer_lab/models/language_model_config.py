@@ -11,7 +11,7 @@ from transformer_lab.layers.norms import NormName
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 """How a model learns the positions of its tokens."""
 NormPlacement = Literal["before", "after", "both"]
-"""What is normalised: a sublayer's input, as in GPT-2 and Llama, what it adds, as in OLMo 2, or both, as in Gemma 3.
+"""What is normalized: a sublayer's input, as in GPT-2 and Llama, what it adds, as in OLMo 2, or both, as in Gemma 3.
 
 ``x + sublayer(norm(x))``, ``x + norm(sublayer(x))``, or ``x + norm(sublayer(norm(x)))``. Unlike in the paper of 2017,
 the sum itself never is.
@@ -73,8 +73,8 @@ class LanguageModelConfig:
         window: The blocks that attend to the nearest tokens only; None: there are none.
         norm: Which norm.
         norm_eps: Keeps the norm from dividing by 0.
-        norm_placement: Whether a sublayer's input is normalised, what it adds, or both.
-        qk_norm: Whether each head's queries and keys are normalised, before they are rotated.
+        norm_placement: Whether a sublayer's input is normalized, what it adds, or both.
+        qk_norm: Whether each head's queries and keys are normalized, before they are rotated.
         feed_forward: Which feed-forward network.
         bias: Whether there are biases; RMSNorm, SwiGLU, GeGLU and the last linear layer have none in any case.
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.

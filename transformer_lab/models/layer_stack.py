@@ -12,13 +12,13 @@ from transformer_lab.attention.positions import sinusoidal_encoding
 from transformer_lab.checks import check_tokens
 from transformer_lab.layers.embedding import look_up
 from transformer_lab.layers.feed_forward import Activation
-from transformer_lab.models.initialisation import initialise
+from transformer_lab.models.initialization import initialize
 
 
 class LayerStack(nn.Module):
     """Token embeddings and positions, a stack of layers, and a final norm where the layers leave that to do.
 
-    Its parameters are drawn by ``initialise``.
+    Its parameters are drawn by ``initialize``.
 
     Args:
         vocab_size: Vocabulary size.
@@ -40,7 +40,7 @@ class LayerStack(nn.Module):
     layer: ClassVar[type[nn.Module]]
     """The layer class."""
     final_norm: ClassVar[type[nn.Module]] = nn.Identity
-    """The norm at the end; post-norm layers normalise their own output, and need none."""
+    """The norm at the end; post-norm layers normalize their own output, and need none."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class LayerStack(nn.Module):
             self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, activation) for _ in range(n_layers)
         )
         self.norm = self.final_norm(d_model)
-        initialise(self)
+        initialize(self)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
         was_empty = self.positions.is_meta

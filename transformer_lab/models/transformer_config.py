@@ -21,7 +21,7 @@ class TransformerConfig:
         max_length: Maximum number of tokens in a sentence.
         dropout: Dropout probability of the embeddings and of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        pre_norm: Whether the sublayers' inputs are normalised, and not the sums.
+        pre_norm: Whether the sublayers' inputs are normalized, and not the sums.
         learned_positions: Whether positions are learned, and not sinusoids.
         source_pad_id: The token that pads short sources.
         target_pad_id: The token that pads short targets.

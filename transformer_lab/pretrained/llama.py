@@ -12,7 +12,7 @@ ALL_NORM_NAMES = {
     "pre_feedforward_layernorm": "norm_2",
     "post_feedforward_layernorm": "post_norm_2",
 }
-"""Names of a block's norms there and here, where what is added is normalised as well."""
+"""Names of a block's norms there and here, where what is added is normalized as well."""
 
 
 def _is_local_in_qwen(options: Options, layer: int) -> bool:
@@ -66,7 +66,7 @@ QWEN_3 = LlamaLayout(
     "qwen3", "Qwen3ForCausalLM", {**_QWEN_2, "head_dim": 128, "attention_bias": False},
     settings={"qk_norm": True}, is_local=_is_local_in_qwen,
 )  # fmt: skip
-"""Qwen 3: queries and keys are normalised. Yang et al. (2025), arXiv:2505.09388."""
+"""Qwen 3: queries and keys are normalized. Yang et al. (2025), arXiv:2505.09388."""
 
 GEMMA_3 = LlamaLayout(
     "gemma3_text", "Gemma3ForCausalLM", _GEMMA_3,

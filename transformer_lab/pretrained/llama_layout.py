@@ -22,7 +22,7 @@ GATED_OF_ACTIVATION: dict[str, FeedForwardName] = {
 ACTIVATION_OF_GATED = {"swiglu": "silu", "geglu": "gelu_pytorch_tanh"}
 """The activation of ``transformers`` for each gated feed-forward network of this library."""
 NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
-"""Names of a block's norms there and here, where only inputs are normalised."""
+"""Names of a block's norms there and here, where only inputs are normalized."""
 IDENTITY = Conversion()
 MAX_LAYERS = 10_000
 """Number of layers that no model has."""

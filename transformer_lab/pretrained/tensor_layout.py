@@ -59,7 +59,7 @@ class SqueezeRow(Conversion):
 
 @dataclass(frozen=True)
 class InterleaveHalves(Conversion):
-    """The two features of a pair are neighbours in ours, and half the width apart in theirs.
+    """The two features of a pair are neighbors in ours, and half the width apart in theirs.
 
     Pairs are the two features of a head that a rotary position rotates together, or the sine and the cosine of one
     frequency in sinusoidal positions. The order of features makes no difference to a model as long as every parameter

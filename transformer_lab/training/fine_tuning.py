@@ -27,7 +27,7 @@ def dpo_loss(
     reference_rejected: Float[Tensor, " batch"],
     beta: float,
 ) -> Float[Tensor, ""]:
-    """Return the loss of direct preference optimisation: how little the model prefers the chosen answers.
+    """Return the loss of direct preference optimization: how little the model prefers the chosen answers.
 
     ``−log σ(β ((chosen − reference_chosen) − (rejected − reference_rejected)))``, averaged over the pairs: equation 7
     of Rafailov et al. (2023), arXiv:2305.18290. It is log 2 as long as the model is the reference.

@@ -11,7 +11,7 @@ from transformer_lab.checks import check_choice, check_not_negative
 from transformer_lab.training.optimizer import groups_without, parameter_groups
 
 
-def orthogonalise(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
+def orthogonalize(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
     """Return about ``u vᵀ`` for a matrix ``u s vᵀ``: its singular values are moved near 1, its directions are kept.
 
     Newton–Schulz iteration: each step applies an odd polynomial ``a s + b s³ + c s⁵`` to all singular values, by
@@ -34,9 +34,9 @@ def orthogonalise(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Fl
 
 
 class Muon(torch.optim.Optimizer):
-    """Descend along orthogonalised averages of the gradients, for the matrices of a model's layers.
+    """Descend along orthogonalized averages of the gradients, for the matrices of a model's layers.
 
-    ``m ← μ m + (1 − μ) g`` and ``w ← (1 − rate · decay) w − rate √max(1, rows / columns) orthogonalise(g')`` with
+    ``m ← μ m + (1 − μ) g`` and ``w ← (1 − rate · decay) w − rate √max(1, rows / columns) orthogonalize(g')`` with
     ``g' = (1 − μ) g + μ m``: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, with the decay of Liu et
     al. (2025), arXiv:2502.16982. Embeddings, the last layer, norms and biases are left to AdamW.
 
@@ -96,7 +96,7 @@ class Muon(torch.optim.Optimizer):
         if not state:
             state["average"] = torch.zeros_like(gradient)
         average = state["average"].lerp_(gradient, 1 - momentum)
-        return orthogonalise(gradient.lerp(average, momentum))
+        return orthogonalize(gradient.lerp(average, momentum))
 
 
 def _factor(parameter: Tensor, adjust: str) -> float:

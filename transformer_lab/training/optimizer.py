@@ -10,7 +10,7 @@ from torch import Tensor, nn
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
     """Split a model's parameters for AdamW: matrices decay; biases, norms and other vectors do not.
 
-    Decay would pull the scales of norms, and biases, towards 0, without a benefit. A parameter that two modules share
+    Decay would pull the scales of norms, and biases, toward 0, without a benefit. A parameter that two modules share
     occurs once.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]  # a shared one comes once

@@ -39,7 +39,7 @@ def test_a_mistake_in_the_constructor_is_named_beside_one_in_the_forward():
         known("no_relu", TWICE.but(active=lambda hidden: hidden), summary="there is no ReLU"),
     ]
     exercise = Exercise(
-        Twice, cases_with_one_as_it_is_made, mistakes, HINTS, 1, "Right.", steps=TWICE, normalise=whether_zero
+        Twice, cases_with_one_as_it_is_made, mistakes, HINTS, 1, "Right.", steps=TWICE, normalize=whether_zero
     )
 
     class Both(SecondStartsAtZero):

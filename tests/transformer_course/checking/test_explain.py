@@ -209,7 +209,7 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
         return sorted(output, key=str)
 
     def of_list(found, right):
-        exercise = replace(of(lambda: right), normalise=in_order)
+        exercise = replace(of(lambda: right), normalize=in_order)
         case = Case({}, "")
         observed = [observe(lambda value=value: value, case) for value in (found, right)]
         for observation in observed:
@@ -235,7 +235,7 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
 
 
 def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
-    exercise = replace(of(lambda: torch.zeros(1, 3)), normalise=lambda output, case: output)
+    exercise = replace(of(lambda: torch.zeros(1, 3)), normalize=lambda output, case: output)
     case = Case({}, "")
 
     def text(found):

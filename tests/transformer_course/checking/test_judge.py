@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from tests.transformer_course.messages import mistake
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.judge import judge
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise
@@ -38,7 +38,7 @@ DOUBLE = Exercise(double, lambda seed: CASES, MISTAKES, [], 1, "Twice as much.")
 
 
 def verdict_on(attempt, exercise=DOUBLE, seed=0):
-    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases], ["softmax"])
+    return judge(exercise, seed, [observe(attempt, case) for case in behavior(exercise, seed).cases], ["softmax"])
 
 
 def of_cell(source, name="f", **around):
@@ -52,7 +52,7 @@ def test_the_reference_passes_and_a_pass_says_what_was_verified():
     assert (verdict.status, verdict.message, verdict.mistake) == ("passed", "Twice as much.", None)
 
 
-def test_a_mistake_is_recognised_by_what_it_does():
+def test_a_mistake_is_recognized_by_what_it_does():
     verdict = verdict_on(lambda x: x * x)
     assert (verdict.status, verdict.message, verdict.mistake) == ("mistake", "It squares.", "squares")
 
@@ -61,7 +61,7 @@ class Elsewhere:
     """What an attempt shows on the cases of another seed; nothing if there is none."""
 
     def __init__(self, attempt, exercise=DOUBLE):
-        self.known, self._attempt, self.n_asked = behaviour(exercise, 1), attempt, 0
+        self.known, self._attempt, self.n_asked = behavior(exercise, 1), attempt, 0
 
     def observed(self):
         self.n_asked += 1
@@ -96,7 +96,7 @@ def test_what_is_right_is_right_whatever_it_does_in_other_cases():
     assert elsewhere.n_asked == 0
 
 
-def test_a_mistake_that_crashes_is_recognised_by_what_it_raises():
+def test_a_mistake_that_crashes_is_recognized_by_what_it_raises():
     assert verdict_on(lambda values: values @ torch.ones(99)).mistake == "crashes"
     assert verdict_on(crashes_too).mistake is None
 

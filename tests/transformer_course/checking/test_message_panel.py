@@ -49,7 +49,7 @@ def test_stars_that_multiply_stress_nothing(text):
 
 
 @pytest.mark.parametrize("tint", TINT_RGB)
-def test_every_tint_leaves_the_text_in_the_colour_of_the_theme(tint):
+def test_every_tint_leaves_the_text_in_the_color_of_the_theme(tint):
     displayed = Panel("A title", "", tint)._repr_html_()
     assert "color: inherit" in displayed
     assert TINT_RGB[tint] in displayed

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from transformer_course.checking import mistake_recognition
-from transformer_course.checking.expected_behaviour import Behaviour, behaviour
+from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.judge import judge
-from transformer_course.checking.mistake_recognition import recognise, recognise_once
+from transformer_course.checking.mistake_recognition import recognize, recognize_once
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
@@ -77,7 +77,7 @@ EXERCISE = Exercise(mixture, cases, MISTAKES, HINTS, 1, "Right.", steps=STEPS)
 
 
 def verdict_on(attempt, exercise=EXERCISE, seed=0):
-    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases])
+    return judge(exercise, seed, [observe(attempt, case) for case in behavior(exercise, seed).cases])
 
 
 def test_one_mistake_is_told_in_full():
@@ -99,7 +99,7 @@ def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_pair_is_told_truly_or_not_at_all(seed):
-    for pair in behaviour(EXERCISE, seed).pairs:
+    for pair in behavior(EXERCISE, seed).pairs:
         verdict, names = verdict_on(pair.variant.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
         assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
 
@@ -222,9 +222,9 @@ def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_nu
     assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
 
 
-def test_an_answer_that_is_right_is_not_recognised_as_anything():
-    known_behaviour = behaviour(EXERCISE, 0)
-    assert recognise(known_behaviour, known_behaviour.expected) is None
+def test_an_answer_that_is_right_is_not_recognized_as_anything():
+    known_behavior = behavior(EXERCISE, 0)
+    assert recognize(known_behavior, known_behavior.expected) is None
 
 
 class Twice(nn.Module):
@@ -296,15 +296,15 @@ def test_a_module_that_is_never_used_is_pointed_out():
 def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs(
     monkeypatch: pytest.MonkeyPatch, error: str
 ):
-    known = behaviour(EXERCISE, 0)
-    monkeypatch.setattr(Behaviour, "outputs", lambda *_: pytest.fail("a pair was tried"))
-    assert recognise(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
+    known = behavior(EXERCISE, 0)
+    monkeypatch.setattr(Behavior, "outputs", lambda *_: pytest.fail("a pair was tried"))
+    assert recognize(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
     with pytest.raises(pytest.fail.Exception, match="a pair was tried"):
-        recognise(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))
+        recognize(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))
 
 
 def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch: pytest.MonkeyPatch):
-    first, *_, last = behaviour(EXERCISE, 0).pairs
+    first, *_, last = behavior(EXERCISE, 0).pairs
     assert {mistake.name for mistake in first.mistakes} == {"mixes_keys", "not_scaled"}
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 1)
     assert len(verdict_on(first.variant.attempt).mistakes) == 2
@@ -312,7 +312,7 @@ def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch:
 
 
 def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatch: pytest.MonkeyPatch):
-    first = behaviour(EXERCISE, 0).pairs[0]
+    first = behavior(EXERCISE, 0).pairs[0]
     monkeypatch.setattr(mistake_recognition, "MAX_SAME_PAIRS", 0)
     assert verdict_on(first.variant.attempt).mistakes == ()
 
@@ -341,26 +341,26 @@ def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others
 
 
 def test_answers_of_yes_and_no_tell_no_pairs_with_generated_mistakes_apart(monkeypatch: pytest.MonkeyPatch):
-    known_behaviour, tried = behaviour(EXERCISE, 0), []
-    monkeypatch.setattr(Behaviour, "pairs_with_generated", lambda *_: tried.append(1) or ())
-    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": True}]) is None
+    known_behavior, tried = behavior(EXERCISE, 0), []
+    monkeypatch.setattr(Behavior, "pairs_with_generated", lambda *_: tried.append(1) or ())
+    assert recognize(known_behavior, [{"output": True}, {"output": False}, {"output": True}]) is None
     assert not tried
-    assert recognise(known_behaviour, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
+    assert recognize(known_behavior, [{"output": True}, {"output": False}, {"output": 0.5}]) is None
     assert tried
 
 
-def test_generated_mistakes_that_are_evaluated_together_are_recognised_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
+def test_generated_mistakes_that_are_evaluated_together_are_recognized_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["attention_weights"]
-    for mistake in list(behaviour(exercise, 0).generated.values())[:8]:
+    for mistake in list(behavior(exercise, 0).generated.values())[:8]:
         found = []
         for many in (1, 10**6):
             monkeypatch.setattr(mistake_recognition, "BATCH_SIZE", many)
-            behaviour.cache_clear()
-            known = behaviour(exercise, 5)
+            behavior.cache_clear()
+            known = behavior(exercise, 5)
             assert len(known.generated_like(known.expected)) == len(
                 known.generated
             )  # no outlines are stored of this seed
-            recognition = recognise(known, known.run(mistake.variants[0]))
+            recognition = recognize(known, known.run(mistake.variants[0]))
             assert recognition is not None
             found.append(
                 (recognition.mistakes, recognition.variant if recognition.mistakes else recognition.variant.result)
@@ -368,13 +368,13 @@ def test_generated_mistakes_that_are_evaluated_together_are_recognised_as_one_by
         assert found[0] == found[1]
 
 
-def test_what_has_been_recognised_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch):
+def test_what_has_been_recognized_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["softmax"]
-    displayed = behaviour(exercise, 3)
+    displayed = behavior(exercise, 3)
     first, second = list(displayed.mistakes)[:2]
-    found = recognise_once(displayed, first[1])
+    found = recognize_once(displayed, first[1])
     assert found is not None and found.mistakes == (first[0],)
-    monkeypatch.setattr(mistake_recognition, "recognise", lambda *_: None)
+    monkeypatch.setattr(mistake_recognition, "recognize", lambda *_: None)
     with_remarks = [{**observed, "remarks": {"seconds": 9.0}} for observed in first[1]]
-    assert recognise_once(displayed, with_remarks) is found
-    assert recognise_once(displayed, second[1]) is None
+    assert recognize_once(displayed, with_remarks) is found
+    assert recognize_once(displayed, second[1]) is None

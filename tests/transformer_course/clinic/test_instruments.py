@@ -148,9 +148,9 @@ def test_the_residual_stream_is_measured_after_every_block():
 
 
 def test_a_stream_that_is_scaled_tells_three_kinds_of_layers_apart():
-    healthy, normalised, query_only = (instruments.scale_stream(short(patient_class(n))) for n in (4, 7, 12))
+    healthy, normalized, query_only = (instruments.scale_stream(short(patient_class(n))) for n in (4, 7, 12))
     assert healthy["what it adds grows by"].max() < 2
-    assert normalised["its output grows by"].to_numpy() == pytest.approx(1.0, abs=0.05)
+    assert normalized["its output grows by"].to_numpy() == pytest.approx(1.0, abs=0.05)
     assert query_only["what it adds grows by"].min() > 3
 
 

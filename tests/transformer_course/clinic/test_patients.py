@@ -1,4 +1,4 @@
-"""The patients: each differs from its twin in behaviour alone, and nothing that has a name gives it away."""
+"""The patients: each differs from its twin in behavior alone, and nothing that has a name gives it away."""
 
 import pytest
 

@@ -8,12 +8,12 @@ import torch
 
 from tests.transformer_course.diagrams.sample_diagram import luminance, two_boxes
 from transformer_course.diagrams.canvas import Diagram, beside
-from transformer_course.diagrams.elements import BLUE, GREY, light
+from transformer_course.diagrams.elements import BLUE, GRAY, light
 
 
 def test_what_is_drawn_can_be_read_back():
     d = two_boxes()
-    assert [(box.name, box.note, box.colour) for box in d.boxes] == [("x", "(3, 5)", GREY), ("norm_1", "", BLUE)]
+    assert [(box.name, box.note, box.color) for box in d.boxes] == [("x", "(3, 5)", GRAY), ("norm_1", "", BLUE)]
     assert [(arrow.points[0].of, arrow.points[-1].of, arrow.label) for arrow in d.arrows] == [("x", "norm_1", "3 × 5")]
     assert d.links() == {("x", "norm_1")}
     assert [label.words for label in d.labels] == ["x", "(3, 5)", "norm_1", "3 × 5"]
@@ -44,15 +44,15 @@ def test_the_words_name_all_that_is_on_the_picture():
     assert d.links() == {("x", "norm_1")}
 
 
-def test_cells_show_their_numbers_on_colours_on_which_they_can_be_read():
+def test_cells_show_their_numbers_on_colors_on_which_they_can_be_read():
     d = Diagram("Weights.")
     table = d.cells(torch.tensor([[0.0, 0.96], [1.0, -0.04]]), (0, 0), fill=[[0.0, 0.5], [1.0, None]])
     assert table.texts == (("0.0", "1.0"), ("1.0", "0.0"))
-    for text, colour in zip(d.labels, [c for row in table.colours for c in row], strict=True):
-        dark, bright = sorted([luminance(text.colour), luminance(colour)])
+    for text, color in zip(d.labels, [c for row in table.colors for c in row], strict=True):
+        dark, bright = sorted([luminance(text.color), luminance(color)])
         assert (bright + 0.05) / (dark + 0.05) >= 4
     assert d.cells([[-float("inf"), 3, True]], (0, 0)).texts == (("−∞", "3", "True"),)
-    assert d.cells([[1, 2]], (0, 0), fill=BLUE).colours == ((light(BLUE), light(BLUE)),)
+    assert d.cells([[1, 2]], (0, 0), fill=BLUE).colors == ((light(BLUE), light(BLUE)),)
     with pytest.raises(ValueError, match="got 1 rows of them for 2 of cells"):
         d.cells([[1], [2]], (0, 0), fill=[[0.5]])
 

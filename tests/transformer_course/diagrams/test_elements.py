@@ -5,7 +5,7 @@ import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import luminance
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import COLOURS, GREY, INK, light, rect_of, size_of
+from transformer_course.diagrams.elements import COLORS, GRAY, INK, light, rect_of, size_of
 
 
 def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
@@ -15,7 +15,7 @@ def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
     assert d.flaws() == []
     assert short.left[:2] == (1 - short.width / 2, 2)
     assert short.top[:2] == short.spot(0.5, 1)[:2] == (1, 2 + short.height / 2)
-    assert short.centre == (1, 2, "x")
+    assert short.center == (1, 2, "x")
     assert d.box("wide", (0, 0), width=3.0, height=2.0).rect == (-1.5, -1, 1.5, 1)
 
 
@@ -32,7 +32,7 @@ def test_text_is_measured_the_same_whatever_the_settings():
         assert size_of("words that are measured here", 9.0) == usual
 
 
-def test_text_can_be_read_on_every_colour_of_the_kit():
-    for colour in (*COLOURS, GREY):
+def test_text_can_be_read_on_every_color_of_the_kit():
+    for color in (*COLORS, GRAY):
         for strength in (0.06, 0.22, 0.5):
-            assert (luminance(light(colour, strength)) + 0.05) / (luminance(INK) + 0.05) >= 4.5
+            assert (luminance(light(color, strength)) + 0.05) / (luminance(INK) + 0.05) >= 4.5

@@ -1,6 +1,6 @@
 """Diagrams of caches: colors tell cached from new tokens, and a prediction leads into the next pass."""
 
-from transformer_course.diagrams.elements import BLUE, GREY, PINK, light
+from transformer_course.diagrams.elements import BLUE, GRAY, PINK, light
 from transformer_course.diagrams.kv_cache import drafts, steps
 
 TOKENS = ["<bos>", *"Retu"]
@@ -8,8 +8,8 @@ TOKENS = ["<bos>", *"Retu"]
 
 def test_a_predicted_token_is_fed_to_the_next_pass():
     d = steps(TOKENS, n_prompt=2)
-    grey, blue = light(GREY), light(BLUE)
-    assert [table.colours for table in d.tables] == [((blue, blue),), ((grey, grey, blue),), ((*[grey] * 3, blue),)]
+    gray, blue = light(GRAY), light(BLUE)
+    assert [table.colors for table in d.tables] == [((blue, blue),), ((gray, gray, blue),), ((*[gray] * 3, blue),)]
     fed = [arrow for arrow in d.arrows if arrow.dashed]
     assert [arrow.points[0].of for arrow in fed] == ["e", "t"]
     for arrow, table in zip(fed, d.tables[1:], strict=True):
@@ -20,6 +20,6 @@ def test_a_predicted_token_is_fed_to_the_next_pass():
 
 def test_what_is_accepted_stays_in_the_text_and_what_follows_a_rejection_does_not():
     d = drafts("Ge", [("nure", 1, "e"), ("rate", 4, "d")])
-    grey, blue, pink = map(light, (GREY, BLUE, PINK))
-    assert d.tables[0].colours == ((grey, grey, blue, pink, "white", "white"),)
-    assert d.tables[1].colours == ((*[grey] * 4, *[blue] * 4),)
+    gray, blue, pink = map(light, (GRAY, BLUE, PINK))
+    assert d.tables[0].colors == ((gray, gray, blue, pink, "white", "white"),)
+    assert d.tables[1].colors == ((*[gray] * 4, *[blue] * 4),)

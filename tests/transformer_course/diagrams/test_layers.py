@@ -119,12 +119,12 @@ DECODER = POST - {("norm_1", "feed_forward"), ("norm_2", "output")} | {
     *(("cross_attention", "+"), ("norm_2", "feed_forward"), ("norm_2", "+"), ("+", "norm_3"), ("norm_3", "output")),
 }
 KINDS = {
-    EncoderLayer: (POST, "Post-norm: norm_1 and norm_2 normalise the sums."),
-    PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
+    EncoderLayer: (POST, "Post-norm: norm_1 and norm_2 normalize the sums."),
+    PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalize the inputs of the sublayers."),
     Cut: (CUT, "Cut: x goes on only through norm_1 and norm_2."),
-    NormAfter: (AFTER, "Norm after the sublayer: norm_1 and norm_2 normalise what is added."),
-    DecoderLayer: (DECODER, "Post-norm: norm_1, norm_2 and norm_3 normalise the sums."),
-    InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
+    NormAfter: (AFTER, "Norm after the sublayer: norm_1 and norm_2 normalize what is added."),
+    DecoderLayer: (DECODER, "Post-norm: norm_1, norm_2 and norm_3 normalize the sums."),
+    InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalize the inputs of the sublayers."),
 }
 ALL = [*KINDS, PreNormDecoderLayer, QueryOnly, Parallel, Halved, NoResiduals, FromBelow, OneNormTwice, OffTheStream]
 
@@ -197,7 +197,7 @@ def test_parallel_sublayers_are_one_sum():
     d = layer(made(Parallel))
     assert d.links() >= {("x", "+"), ("self_attention", "+"), ("feed_forward", "+"), ("norm_1", "feed_forward")}
     assert [box.name for box in d.boxes].count("+") == 1
-    assert "norm_1 normalises the inputs of the sublayers" in texts(d)
+    assert "norm_1 normalizes the inputs of the sublayers" in texts(d)
     assert "norm_2 is never called" in texts(d)
     assert "mask is never read" in texts(d)
 
@@ -249,9 +249,9 @@ def test_layers_stand_side_by_side_on_one_line_without_masks():
     assert "mask" not in texts(d)
 
 
-def test_the_colour_says_what_a_part_is():
-    colours = {box.name: box.colour for box in layer(made(EncoderLayer)).boxes}
-    assert (colours["self_attention"], colours["feed_forward"]) == (BLUE, GREEN)
+def test_the_color_says_what_a_part_is():
+    colors = {box.name: box.color for box in layer(made(EncoderLayer)).boxes}
+    assert (colors["self_attention"], colors["feed_forward"]) == (BLUE, GREEN)
 
 
 def test_drawing_changes_neither_the_module_nor_the_random_numbers():
@@ -269,9 +269,9 @@ def test_drawing_changes_neither_the_module_nor_the_random_numbers():
     assert repr(layer(made(EncoderLayer))) == first
 
 
-@pytest.mark.parametrize(("dropout", "labelled"), [(0.1, {"self_attention", "feed_forward"}), (0.0, set())])
-def test_dropout_is_written_on_the_arrows_of_what_it_drops(dropout, labelled):
+@pytest.mark.parametrize(("dropout", "labeled"), [(0.1, {"self_attention", "feed_forward"}), (0.0, set())])
+def test_dropout_is_written_on_the_arrows_of_what_it_drops(dropout, labeled):
     d = layer(EncoderLayer(8, 2, 16, dropout=dropout))
     arrows = [arrow for arrow in d.arrows if arrow.label == "dropout"]
-    assert {arrow.points[0].of for arrow in arrows} == labelled
+    assert {arrow.points[0].of for arrow in arrows} == labeled
     assert all(arrow.points[-1].of == "+" for arrow in arrows)

@@ -1,11 +1,11 @@
-"""Pictures: the same every time, read on a light and on a dark page, in the colours of the kit."""
+"""Pictures: the same every time, read on a light and on a dark page, in the colors of the kit."""
 
 import matplotlib.pyplot as plt
 import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import pixels, two_boxes
 from transformer_course.diagrams.canvas import MARGIN, Diagram
-from transformer_course.diagrams.elements import COLOURS, GREY, WRONG_RED, light
+from transformer_course.diagrams.elements import COLORS, GRAY, WRONG_RED, light
 from transformer_course.diagrams.painting import PIXELS_PER_INCH
 
 
@@ -33,7 +33,7 @@ def test_the_page_is_seen_all_around_and_what_stands_on_it_is_read_on_any():
         return part[part[..., 3] > 0.9][:, :3].min()
 
     assert darkest(*box.rect) < 0.2, "on a filling, text is dark"
-    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "on the page, it is grey"
+    assert darkest(-0.3, 0.9, 0.3, 1.1) == pytest.approx(0x76 / 255, abs=0.04), "on the page, it is gray"
 
 
 def test_a_frame_is_around_its_boxes_and_behind_them():
@@ -59,15 +59,15 @@ def test_what_is_wrong_is_seen_in_the_picture():
     assert (pixels(crossed) != pixels(plain)).any()
 
 
-def test_every_colour_of_the_kit_is_in_the_picture_as_it_is_defined():
-    d = Diagram("Colours.")
-    for i, colour in enumerate((*COLOURS, GREY)):
-        d.box("", (i, 0), colour, "highlighted", width=0.4, height=0.4)
-        d.path([(i, 1), (i, 2)], colour=colour)
+def test_every_color_of_the_kit_is_in_the_picture_as_it_is_defined():
+    d = Diagram("Colors.")
+    for i, color in enumerate((*COLORS, GRAY)):
+        d.box("", (i, 0), color, "highlighted", width=0.4, height=0.4)
+        d.path([(i, 1), (i, 2)], color=color)
     picture = (pixels(d)[..., :3] * 255).round().astype(int)
     displayed = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist()}
-    for colour in (*COLOURS, GREY, light(GREY, 0.5)):
-        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(colour)) in displayed
+    for color in (*COLORS, GRAY, light(GRAY, 0.5)):
+        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(color)) in displayed
 
 
 def test_of_an_empty_diagram_nothing_is_seen():

@@ -7,7 +7,7 @@ from transformer_course.diagrams.patches import vision_transformer
 
 
 def filling(value: float) -> str:
-    return Diagram("").cells([[""]], (0, 0), fill=[[value]]).colours[0][0]
+    return Diagram("").cells([[""]], (0, 0), fill=[[value]]).colors[0][0]
 
 
 def test_every_pixel_is_in_its_patch() -> None:
@@ -16,7 +16,7 @@ def test_every_pixel_is_in_its_patch() -> None:
     cut = image.unfold(0, 3, 3).unfold(1, 3, 3).flatten(0, 1)  # row by row, as the tokens are
     assert len(d.tables) == len(cut) == 6
     for table, patch in zip(d.tables, cut.tolist(), strict=True):
-        assert [list(row) for row in table.colours] == [[filling(pixel) for pixel in row] for row in patch]
+        assert [list(row) for row in table.colors] == [[filling(pixel) for pixel in row] for row in patch]
     places = [(-table.y, table.x) for table in d.tables]
     assert places == sorted(places)
 

@@ -12,9 +12,9 @@ from transformer_course.diagrams.positions import clocks, heat_map, rotary_hands
 from transformer_lab.attention.positions import apply_rotary, sinusoidal_encoding
 
 
-def hands(d: Diagram, colour: str) -> list[tuple[float, float]]:
-    """List where hands of a colour point, as (across, up) of length 1."""
-    straight = [arrow for arrow in d.arrows if arrow.head and arrow.colour == colour and len(arrow.points) == 2]
+def hands(d: Diagram, color: str) -> list[tuple[float, float]]:
+    """List where hands of a color point, as (across, up) of length 1."""
+    straight = [arrow for arrow in d.arrows if arrow.head and arrow.color == color and len(arrow.points) == 2]
     arrows = [(arrow.points[0], arrow.points[-1]) for arrow in straight]
     variants = [(tip.x - middle.x, tip.y - middle.y) for middle, tip in arrows]
     return [(x / hypot(x, y), y / hypot(x, y)) for x, y in variants]
@@ -31,17 +31,17 @@ def test_query_and_key_are_rotated_as_by_rotary_positions():
     moves = [(2, 0), (4, 2), (103, 101)]
     d = rotary_hands(moves, frequencies=(1.0, 0.2), query=0.0, key=0.0)
     both_pairs = torch.tensor([[1.0, 0.0, 1.0, 0.0]]).expand(4, 4)  # of a query or key of width 4: east, both
-    for colour, positions in zip((BLUE, ORANGE), zip((0, 0), *moves, strict=True), strict=True):
+    for color, positions in zip((BLUE, ORANGE), zip((0, 0), *moves, strict=True), strict=True):
         expected = apply_rotary(both_pairs, torch.tensor(positions), base=25.0)  # frequencies 1 and 25 ** -0.5
         expected = torch.cat([expected[:, :2], expected[:, 2:]])  # a row of clocks for each pair
-        torch.testing.assert_close(torch.tensor(hands(d, colour)), expected, atol=1e-4, rtol=0)
+        torch.testing.assert_close(torch.tensor(hands(d, color)), expected, atol=1e-4, rtol=0)
 
 
 def test_an_arc_leads_from_where_a_hand_was_to_where_it_is():
     d = rotary_hands([(2, 1)], frequencies=(1.0,), query=0.0, key=0.5)
-    arcs = {arrow.colour: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
-    for colour, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
-        variants = [atan2(point.y, point.x - 2.1) for point in (arcs[colour][0], arcs[colour][-1])]
+    arcs = {arrow.color: arrow.points for arrow in d.arrows if arrow.head and len(arrow.points) > 2}
+    for color, start, end in ((BLUE, 0.0, 2.0), (ORANGE, 0.5, 1.5)):
+        variants = [atan2(point.y, point.x - 2.1) for point in (arcs[color][0], arcs[color][-1])]
         assert variants == pytest.approx([start, end])
 
 

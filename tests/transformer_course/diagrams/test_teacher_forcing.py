@@ -9,7 +9,7 @@ LABELS = [*"2021-03", "<eos>"]
 def test_inputs_that_are_not_shifted_are_drawn_as_wrong():
     d = rows(LABELS, LABELS)
     assert len(d.arrows) == len(LABELS)
-    assert {arrow.colour for arrow in d.arrows} == {WRONG_RED}
+    assert {arrow.color for arrow in d.arrows} == {WRONG_RED}
     assert "the answer is given away" in repr(d)
 
 

@@ -63,7 +63,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "modern_block.rotary_pairs": [(2,), (8,)],
     "modern_block.experts": [(5, (1, 4))],
     "modern_block.low_rank": [(40, 24, 3)],
-    "normalisation.blocks": [({"LayerNorm": nn.LayerNorm(5), "twice": lambda x: 2 * x},)],
+    "normalization.blocks": [({"LayerNorm": nn.LayerNorm(5), "twice": lambda x: 2 * x},)],
     "online_softmax.blocks": [([1.0, 3.0, 2.0, 5.0, 4.0, 0.0, -2.0], block) for block in (1, 3, 7)],
     "patches.vision_transformer": [(torch.rand(16, 16), 4, 48, 2), (torch.rand(6, 9), 3, 5, 2)],
     "pipeline.schedule": [(torch.tensor([[1, 2, 0, -1, 0, -2], [0, 1, -1, 2, -2, 0]]),)],

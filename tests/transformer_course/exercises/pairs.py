@@ -20,7 +20,7 @@ from typing import Literal
 
 import torch
 
-from transformer_course.checking.expected_behaviour import Pair, behaviour
+from transformer_course.checking.expected_behavior import Pair, behavior
 from transformer_course.checking.judge import judge
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
@@ -40,7 +40,7 @@ RIGHT_TOGETHER = [
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
     """Draw some of the pairs of different mistakes that do not make up for each other."""
-    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behaviour(exercise, seed).pairs]
+    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behavior(exercise, seed).pairs]
     pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
@@ -73,7 +73,7 @@ class Tally:
 
 def tally(exercise: Exercise, seed: int, size: int) -> Tally:
     """Judge some pairs of an exercise."""
-    known, found = behaviour(exercise, seed), Tally()
+    known, found = behavior(exercise, seed), Tally()
     for pair in sample(exercise, seed, size):
         observed = known.run(pair.variant)
         started = time.process_time()
@@ -96,14 +96,14 @@ def main(names: list[str]) -> None:
     for exercise in every_exercise().values():
         if exercise.steps is None or (names and exercise.name not in names):
             continue
-        found, n_pairs = tally(exercise, 0, PAIRS_PER_EXERCISE), len(behaviour(exercise, 0).pairs)
+        found, n_pairs = tally(exercise, 0, PAIRS_PER_EXERCISE), len(behavior(exercise, 0).pairs)
         counts = " | ".join(str(found.counts[column]) for column in columns)
         times = f"{statistics.median(found.seconds):.2f} | {max(found.seconds):.2f}" if found.seconds else "– | –"
         print(f"| {exercise.name} | {n_pairs} | {found.counts.total()} | {counts} | {times} |", flush=True)
         for other in found.others:
             print(f"    {other}", file=sys.stderr, flush=True)
         total += found.counts
-        behaviour.cache_clear()
+        behavior.cache_clear()
     print(f"| all | | {total.total()} | {' | '.join(str(total[column]) for column in columns)} | | |")
 
 

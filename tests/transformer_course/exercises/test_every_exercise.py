@@ -16,7 +16,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.judge import judge
 from transformer_course.checking.tolerance import (
     ABSOLUTE_TOLERANCE,
@@ -40,7 +40,7 @@ of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lamb
 def exercise(request):
     """An exercise, of which all tests run before those of the next, so that its mistakes are made once per seed."""
     yield request.param
-    behaviour.cache_clear()  # many seeds of every exercise would fill a gigabyte
+    behavior.cache_clear()  # many seeds of every exercise would fill a gigabyte
 
 
 def far_apart(runs):
@@ -109,7 +109,7 @@ def in_every_way(exercise):
 
 def assert_named(exercise, seed, variants):
     """Check that the reference passes, and that each mistake is named and far from all else."""
-    known = behaviour(exercise, seed)
+    known = behavior(exercise, seed)
     assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
     observed = [(mistake, known.run(variant)) for mistake, variant in variants]
     for mistake, found in observed:
@@ -149,7 +149,7 @@ def _module_that_writes(reference, write):
 @of_all
 def test_trivial_answers_are_rejected(exercise, thoroughness):
     for seed in thoroughness.seeds(3):
-        known = behaviour(exercise, seed)
+        known = behavior(exercise, seed)
         for number, answer in enumerate(trivial_answers(exercise)):
             # nothing can pass without the right numbers; to look for a name as well would take most of the time
             assert not has_all_numbers(answer, known), f"seed {seed}, trivial answer {number}"
@@ -158,7 +158,7 @@ def test_trivial_answers_are_rejected(exercise, thoroughness):
 def has_all_numbers(answer, known):
     """Return whether the numbers of an answer are right in every case; the first that is not settles it."""
     return all(
-        agree(known.normalised([observe(answer, case)], [case]), [right], numbers_only=True)
+        agree(known.normalized([observe(answer, case)], [case]), [right], numbers_only=True)
         for case, right in zip(known.cases, known.expected, strict=True)
     )
 
@@ -167,7 +167,7 @@ def has_all_numbers(answer, known):
 @of_all
 def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
     """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""
-    known = behaviour(exercise, 0)
+    known = behavior(exercise, 0)
     nearly = [{**found, "output": slightly_larger(found["output"])} for found in known.expected if "output" in found]
     if len(nearly) == len(known.cases):
         verdict = judge(exercise, 0, nearly)
@@ -186,7 +186,7 @@ def slightly_larger(output):
 def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, thoroughness):
     """An answer that never looks at its input can have learned what is right with the seed of the lessons."""
     for seed in thoroughness.seeds(10):
-        learned, wanted = (behaviour(exercise, which).expected for which in (seed, seed + 1))
+        learned, wanted = (behavior(exercise, which).expected for which in (seed, seed + 1))
         assert not agree(learned, wanted, numbers_only=True), f"seeds {seed} and {seed + 1}"
 
 

@@ -105,7 +105,7 @@ def test_a_plainer_answer_does_what_the_library_does(name):
         if case.kind == "sampler":
             assert observation_distance(found, right) <= 1
             continue
-        assert_close(*(exercise.normalise(observed["output"], case) for observed in (found, right)))
+        assert_close(*(exercise.normalize(observed["output"], case) for observed in (found, right)))
 
 
 @pytest.mark.parametrize("name", sorted(every_exercise().keys() & library().keys()))

@@ -896,7 +896,7 @@ def test_the_reference_agrees_with_an_independent_implementation(name, thoroughn
             if case.kind == "sampler":
                 assert observation_distance(observation, right) <= 1
                 continue
-            observation, right = (exercise.normalise(observed["output"], case) for observed in (observation, right))
+            observation, right = (exercise.normalize(observed["output"], case) for observed in (observation, right))
             if isinstance(right, str) or (isinstance(right, list) and all(isinstance(part, str) for part in right)):
                 assert observation == right
             else:

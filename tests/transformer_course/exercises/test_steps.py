@@ -6,7 +6,7 @@ import pytest
 
 from tests.helpers.thoroughness import one_in
 from tests.transformer_course.exercises.pairs import PAIRS_PER_EXERCISE, tally
-from transformer_course.checking.expected_behaviour import behaviour, in_isolation
+from transformer_course.checking.expected_behavior import behavior, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercises import every_exercise
 from transformer_course.steps import Variant, needs
@@ -18,7 +18,7 @@ in_steps = pytest.mark.parametrize("exercise", IN_STEPS, ids=lambda e: e.name)
 @in_steps
 def test_the_steps_are_the_reference(exercise, thoroughness):
     for seed in thoroughness.seeds(10):
-        known = behaviour(exercise, seed)
+        known = behavior(exercise, seed)
         assert agree(known.run(exercise.steps.but()), known.expected), f"seed {seed}"
 
 
@@ -49,7 +49,7 @@ def test_variants_are_of_the_exercise_they_belong_to():
 
 @in_steps
 def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(exercise, thoroughness):
-    known = behaviour(exercise, thoroughness.seed)
+    known = behavior(exercise, thoroughness.seed)
     some = [pair.variant for pair in known.pairs[:: 1 + len(known.pairs) // (100 if thoroughness.enabled else 25)]]
     for index in range(2):
         with in_isolation():

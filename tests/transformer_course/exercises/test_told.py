@@ -7,7 +7,7 @@ import pytest
 from authoring.build_generated_mistakes import check_told
 from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes.catalogue import catalogue_of
+from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 
 EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if exercise.messages]
@@ -15,7 +15,7 @@ EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
 def test_every_key_means_a_stored_generated_mistake(exercise):
-    check_told(exercise, catalogue_of(exercise))
+    check_told(exercise, catalog_of(exercise))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
@@ -36,7 +36,7 @@ def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
         assert re.match(r"[a-zδπ√`*−\d]", summary), summary
         assert not summary.endswith("."), summary
         assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", summary), summary
-    for edit in catalogue_of(exercise).edits if any(wording.hints for wording in wordings) else ():
+    for edit in catalog_of(exercise).edits if any(wording.hints for wording in wordings) else ():
         hints = GeneratedMistake(edit, exercise.steps, exercise.messages).hints
         assert len(set(hints)) == len(hints) >= 3, hints
 

@@ -5,7 +5,7 @@ import pytest
 from tests.transformer_course.generated_mistakes.answer import ROWS, STEPS, WEIGHTS
 from transformer_course.exercise import Wording
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes.catalogue import Outline
+from transformer_course.generated_mistakes.catalog import Outline
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake, used_names, variant_of
 
 LEFT_OUT = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"})
@@ -51,7 +51,7 @@ def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     assert mistake.hints[2] == "As code: `weights / total`, where `total` is the sum of the weights."
 
 
-def test_another_reading_of_the_same_behaviour_is_told_as_well():
+def test_another_reading_of_the_same_behavior_is_told_as_well():
     other = AnswerEdit("scaled", "sign", "", "-§")
     both = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
     assert GeneratedMistake(both, STEPS).message.endswith(

@@ -7,7 +7,7 @@ import pytest
 
 from tests.transformer_course.generated_mistakes.answer import STEPS
 from transformer_course.exercises import every_exercise
-from transformer_course.generated_mistakes.catalogue import catalogue_of
+from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
 from transformer_course.generated_mistakes.wording import _brief, is_plural, words
 
@@ -82,8 +82,8 @@ from transformer_course.generated_mistakes.wording import _brief, is_plural, wor
             "the shares are averaged to one number, which is used for all",
         ),
         (AnswerEdit("rows", "one_number", "rows", "rows[0]"), "only the first entry of `rows` is used"),
-        (AnswerEdit("rows", "normalised", "rows", "rows / rows.norm(dim=-1)"), "`rows` is divided by its own norm"),
-        (AnswerEdit("shares", "normalised", "", "§ / §.sum(dim=-1)"), "the shares are divided by their own sum"),
+        (AnswerEdit("rows", "normalized", "rows", "rows / rows.norm(dim=-1)"), "`rows` is divided by its own norm"),
+        (AnswerEdit("shares", "normalized", "", "§ / §.sum(dim=-1)"), "the shares are divided by their own sum"),
         (AnswerEdit("shares", "complement", "", "1 - §"), "the shares are subtracted from 1"),
         (AnswerEdit("shares", "parts_exchanged", "", "§[::-1]"), "the parts of the shares have changed places"),
         (AnswerEdit("shares", "parts_exchanged", "(2, 3)", "(3, 2)"), "in {}, two values have changed places"),
@@ -230,7 +230,7 @@ def test_plurals_are_told_from_their_heads():
 @pytest.mark.parametrize("name", every_exercise())
 def test_what_is_said_of_stored_generated_mistakes_ends_properly_and_has_three_hints(name):
     exercise = every_exercise()[name]
-    stored = catalogue_of(exercise).edits
+    stored = catalog_of(exercise).edits
     for edit in random.Random(name).sample(stored, min(20, len(stored))):
         mistake = GeneratedMistake(edit, exercise.steps)
         for text in (mistake.message, *mistake.hints):

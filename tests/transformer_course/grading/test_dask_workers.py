@@ -29,7 +29,7 @@ def scheduler() -> Iterator[str]:
 @pytest.mark.thorough
 def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_path: Path, own_file: Path):
     folder = tmp_path / "class"
-    own_answer = [{"id": "centred", "source": "def centred(x): return x - x.mean(-1, keepdim=True)"}]
+    own_answer = [{"id": "centered", "source": "def centered(x): return x - x.mean(-1, keepdim=True)"}]
     called, mistaken = (f"def softmax(scores): return torch.softmax(scores, dim={dim})" for dim in (-1, 0))
     write_notebook(folder / "ada" / "01_lookup.ipynb", cells({**RIGHT, "softmax": called}))
     write_notebook(folder / "ada" / "week_3.ipynb", own_answer)

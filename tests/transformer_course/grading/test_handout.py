@@ -14,14 +14,14 @@ def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
     text = (tmp_path / "out" / "week_3.ipynb").read_text("utf-8")
     assert "secret" not in text and "draw" not in text and "One mean" not in text
     sources = {cell["id"]: "".join(cell["source"]) for cell in json.loads(text)["cells"]}
-    assert sources["about-centred"] == "## `centred` (3 points)"
+    assert sources["about-centered"] == "## `centered` (3 points)"
     names: dict[str, object] = {}
-    for name in ("imports", "centred", "Shift"):
+    for name in ("imports", "centered", "Shift"):
         exec(sources[name], names)
-    centred = names["centred"]
-    assert callable(centred) and centred.__doc__ == "Subtract from each row its mean."
+    centered = names["centered"]
+    assert callable(centered) and centered.__doc__ == "Subtract from each row its mean."
     with pytest.raises(NotImplementedError):
-        centred(3)
+        centered(3)
     write_handout(own, tmp_path / "out")
     (tmp_path / "out" / "week_3.ipynb").write_text("mine")
     with pytest.raises(ValueError, match="is there, and differs"):

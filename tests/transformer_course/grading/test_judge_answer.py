@@ -8,7 +8,7 @@ import pytest
 
 from tests.transformer_course.exercises.alternatives import lesson_10
 from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercise import LITTLE_MEMORY_MB
 from transformer_course.exercises import every_exercise
@@ -24,15 +24,15 @@ def verdict(answer: Any, reason: str = "exit 0") -> Verdict:
 
 
 def test_observations_that_are_those_of_the_reference_pass():
-    assert verdict({"observations": behaviour(SOFTMAX, 7).expected}).passed
+    assert verdict({"observations": behavior(SOFTMAX, 7).expected}).passed
 
 
 def test_observations_on_the_cases_of_another_seed_do_not():
-    assert verdict({"observations": behaviour(SOFTMAX, 8).expected}).status == "wrong"
+    assert verdict({"observations": behavior(SOFTMAX, 8).expected}).status == "wrong"
 
 
 def test_observations_of_a_mistake_name_it():
-    mistake, observed = next(behaviour(SOFTMAX, 7).mistakes)
+    mistake, observed = next(behavior(SOFTMAX, 7).mistakes)
     assert verdict({"observations": observed}).mistake == mistake.name
 
 
@@ -58,7 +58,7 @@ def test_made_up_answers_break_nothing(answer: Any, status: str):
 
 
 def test_right_cases_are_counted():
-    expected = list(behaviour(SOFTMAX, 7).expected)
+    expected = list(behavior(SOFTMAX, 7).expected)
     n = len(expected)
 
     def counted(answer: Any, status: Status = "wrong") -> tuple[int, int]:

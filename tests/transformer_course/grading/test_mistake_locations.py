@@ -10,7 +10,7 @@ import torch
 
 from tests.transformer_course.cells import cell
 from tests.transformer_course.sandbox.sample_submissions import SEED, grade_answer, linux, still_works
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercises import every_exercise
 from transformer_course.grading import judge_answer, mistake_locations
 from transformer_course.grading.class_results import class_results
@@ -74,7 +74,7 @@ def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypat
 
 
 def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox):
-    known = behaviour(every_exercise()[NAME], seed_of_places(SEED))
+    known = behavior(every_exercise()[NAME], seed_of_places(SEED))
     place = locate(known, Traced(cell(source(WRONG), NAME)))
     assert place is not None
     found = place.message.replace(f" {REST_IS_RIGHT}", "")  # the large cases are not sent to the sandbox
@@ -156,8 +156,8 @@ def test_a_hostile_trace_changes_nothing_but_its_own_feedback(sandbox: Sandbox, 
 @linux
 def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
     """It has one expression, and gives the right outputs as soon as something is put there."""
-    expected = behaviour(every_exercise()["softmax"], seed_of_places(SEED)).expected
-    n_small = sum(is_small(case) for case in behaviour(every_exercise()["softmax"], seed_of_places(SEED)).cases)
+    expected = behavior(every_exercise()["softmax"], seed_of_places(SEED)).expected
+    n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], seed_of_places(SEED)).cases)
     outputs = [observed["output"] for observed in expected[:n_small]]
     wrong = [{**TRACE, "output": output + 1, "events": [[0, 0, output + 1]]} for output in outputs]
     right = [{**TRACE, "output": output} for output in outputs]

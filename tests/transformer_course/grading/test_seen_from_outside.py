@@ -104,7 +104,7 @@ def passes(name: str, came: Any) -> bool:
     """Return whether what came back earns the points; what else is to be said of it does not matter here."""
     exercise = every_exercise()[name]
     outcome = observed_outside(exercise, Outcome(came if isinstance(came, dict) else None, "exit 0", 0.1), SEED)
-    with mock.patch("transformer_course.checking.judge.recognise", return_value=None):
+    with mock.patch("transformer_course.checking.judge.recognize", return_value=None):
         return judge_outcome(exercise, outcome, SEED, Limits()).passed
 
 

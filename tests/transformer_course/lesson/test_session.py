@@ -113,8 +113,8 @@ def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
     assert titles(session, first, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     session.check(first)
     assert titles(session, first, 1) == ["softmax: hint 3 of 3"]
-    not_recognised = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
-    assert titles(session, not_recognised, 2) == ["softmax: general hint 1 of 4", "softmax: general hint 2 of 4"]
+    not_recognized = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
+    assert titles(session, not_recognized, 2) == ["softmax: general hint 1 of 4", "softmax: general hint 2 of 4"]
     crashes = lesson.run("def softmax(scores): return scores.nothing").names["softmax"]
     assert titles(session, crashes, 1) == ["softmax: general hint 1 of 4"]
     assert titles(session, first, 1) == ["softmax: hint 1 of 3"]
@@ -138,7 +138,7 @@ def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_ab
     attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
     said = [session.hint(attempt).message for _ in general]
     assert said[0] == (
-        "The check recognises no known mistake in your code. Read first what it says.\n"
+        "The check recognizes no known mistake in your code. Read first what it says.\n"
         "The hints that follow are not about your code: they are the steps of a right answer, in order.\n"
         f"{general[0]}"
     )

@@ -5,7 +5,7 @@ import torch
 from jaxtyping import Float
 
 from tests.transformer_course.cells import cell
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.exercises.shared.library_parts import parts
@@ -19,7 +19,7 @@ ATTENTION = "def scaled_dot_product_attention(queries, keys, values):"
 
 def place_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **around):
     source = "\n".join([head, *(f"    {line}" for line in lines)])
-    known = behaviour(every_exercise()[name], 0)
+    known = behavior(every_exercise()[name], 0)
     assert known.expected  # so that it is not part of what is timed
     return locate(known, Traced(cell(source, name, parts=parts, **around)))
 
@@ -138,7 +138,7 @@ def test_a_module_is_searched_in_its_forward():
         "        x = self.norm_1(x + self.self_attention(x, x, x, mask))\n"
         "        return self.norm_2(x + self.feed_forward(x.sin()))"
     )
-    known = behaviour(every_exercise()["EncoderLayer"], 0)
+    known = behavior(every_exercise()["EncoderLayer"], 0)
     assert known.expected
     place = locate(known, Traced(cell(source, "EncoderLayer", parts=parts)))
     assert place.expression.text in ("x.sin()", "self.feed_forward(x.sin())")
@@ -252,7 +252,7 @@ def test_a_crash_does_not_hide_that_a_step_is_left_out_besides():
 def test_other_verdicts_have_no_place(status):
     verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
     assert not may_have_place(verdict)
-    known = behaviour(every_exercise()["scaled_dot_product_attention"], 0)
+    known = behavior(every_exercise()["scaled_dot_product_attention"], 0)
     traced = Traced(cell(f"{ATTENTION}\n    return 0", "scaled_dot_product_attention"))
     assert with_place(verdict, known, traced, ["queries"]) == verdict
 

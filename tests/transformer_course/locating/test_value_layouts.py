@@ -1,4 +1,4 @@
-"""Forms: a right value is recognised transposed, reshaped or in parts, and put back in the form that it had."""
+"""Forms: a right value is recognized transposed, reshaped or in parts, and put back in the form that it had."""
 
 import pytest
 import torch
@@ -14,7 +14,7 @@ HEADS = torch.arange(120.0).view(2, 3, 4, 5)
     "values",
     [[RIGHT], [RIGHT.mT], [RIGHT.flatten()], list(RIGHT), list(RIGHT.mT), list(RIGHT.split(1)), [RIGHT + 1e-6]],
 )
-def test_a_right_value_is_recognised_in_its_forms(values):
+def test_a_right_value_is_recognized_in_its_forms(values):
     assert is_right(values, RIGHT)
 
 
@@ -25,7 +25,7 @@ def test_other_values_are_not(values):
     assert not is_right(values, RIGHT)
 
 
-def test_heads_are_recognised_with_their_axes_exchanged():
+def test_heads_are_recognized_with_their_axes_exchanged():
     assert is_right([HEADS.transpose(1, 2)], HEADS)
 
 

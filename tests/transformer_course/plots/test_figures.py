@@ -1,4 +1,4 @@
-"""What can be read off the plots: names, numbers, colours, and errors."""
+"""What can be read off the plots: names, numbers, colors, and errors."""
 
 from itertools import pairwise
 
@@ -22,9 +22,9 @@ def tick_labels(ax: Axes) -> tuple[list[str], list[str]]:
     return [t.get_text() for t in ax.get_yticklabels()], [t.get_text() for t in ax.get_xticklabels()]
 
 
-def luminance(colour: object) -> float:
-    """How bright a colour looks: WCAG 2, relative luminance."""
-    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+def luminance(color: object) -> float:
+    """How bright a color looks: WCAG 2, relative luminance."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -36,7 +36,7 @@ def test_rows_are_queries_and_columns_are_keys(draw, cells):
     assert ax.images[0].get_array().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
-def test_heads_stand_side_by_side_in_the_colours_of_one_scale():
+def test_heads_stand_side_by_side_in_the_colors_of_one_scale():
     weights = torch.tensor([[[1.0, 0.0]], [[0.25, 0.75]], [[0.5, 0.5]]])
     axes = plots.heads(weights, queries=["a"], keys=["x", "y"])
     assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
@@ -58,7 +58,7 @@ def test_equal_weights_look_equal_in_every_plot():
     assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
 
 
-def test_the_colour_of_a_weight_can_be_looked_up():
+def test_the_color_of_a_weight_can_be_looked_up():
     assert plots.weights(torch.eye(2)).images[0].colorbar.ax.get_ylabel() == "weight"
 
 
@@ -88,7 +88,7 @@ def test_the_axes_can_say_what_is_read_and_what_is_generated():
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("read (encoder)", "generated (decoder)")
 
 
-def test_numbers_stand_out_from_every_colour():
+def test_numbers_stand_out_from_every_color():
     """At 4.5, what WCAG asks of text, but for a hair in the middle, where neither black nor white gets there."""
     ax = plots.weights(torch.linspace(0, 1, 12)[None])
     image = ax.images[0]
@@ -103,7 +103,7 @@ def named_cells(ax: Axes) -> dict[str, object]:
     return dict(zip([text.get_text() for text in legend.get_texts()], legend.get_patches(), strict=True))
 
 
-def test_a_mask_names_a_cell_of_either_colour():
+def test_a_mask_names_a_cell_of_either_color():
     ax = plots.mask(torch.ones(3, 2).tril().bool())
     image = ax.images[0]
     assert {name: to_rgb(cell.get_facecolor()) for name, cell in named_cells(ax).items()} == {

@@ -1,4 +1,4 @@
-"""What is called is seen, however it is spelt; and what is written by hand is not taken for a call."""
+"""What is called is seen, however it is spelled; and what is written by hand is not taken for a call."""
 
 import pytest
 
@@ -23,7 +23,7 @@ SOFTMAX = {
 
 @linux
 @pytest.mark.parametrize("spelling", SOFTMAX)
-def test_a_call_is_seen_however_it_is_spelt(sandbox: Sandbox, spelling: str):
+def test_a_call_is_seen_however_it_is_spelled(sandbox: Sandbox, spelling: str):
     source, called = SOFTMAX[spelling]
     graded = grade_answer(sandbox, source)
     assert graded.verdict.passed, graded.verdict.message

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_course.checking.expected_behaviour import behaviour
+from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.judge import judge
 from transformer_course.exercises import every_exercise
 from transformer_course.running import served_models
@@ -36,7 +36,7 @@ def served(case: Case) -> ServedModel:
 
 def judged(name: str, attempt) -> str:
     exercise = every_exercise()[name]
-    known = behaviour(exercise, SEED)
+    known = behavior(exercise, SEED)
     message, models = without_tables([case.as_dict() for case in known.cases])
     served_models.connect(ModelServer(models).answer)
     records = record_all(attempt, [Case(**case) for case in message], 60.0)

@@ -105,7 +105,7 @@ import gc, types
 for thing in gc.get_objects():
     if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_course.exercises'):
         raise ValueError(thing)
-    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
+    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behavior'):
         raise ValueError(thing)
 bad = [m for m in sys.modules if m.startswith('transformer_course.') and m.split('.')[1] not in
        ('running', 'sandbox', 'lesson')]
@@ -117,7 +117,7 @@ assert '20170612' not in seen
     assert verdict.passed, verdict.message
 
 
-def test_memorised_results_of_the_lesson_fail(sandbox: Sandbox):
+def test_memorized_results_of_the_lesson_fail(sandbox: Sandbox):
     """The cases of a lesson's own check are known to everybody; those of the grader are not."""
     displayed = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
     known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in displayed]

@@ -45,12 +45,12 @@ def test_what_is_not_there_cannot_be_selected(explorer, trait, value):
         setattr(explorer, trait, value)
 
 
-def test_the_picture_has_a_map_for_each_head_that_is_shown_and_greys_what_is_hidden(explorer):
+def test_the_picture_has_a_map_for_each_head_that_is_shown_and_grays_what_is_hidden(explorer):
     maps = [ax for ax in explorer.still().axes if ax.get_title().startswith("head")]
     assert [ax.get_title() for ax in maps] == ["head 0", "head 1"]
-    weights, grey = maps[1].images
+    weights, gray = maps[1].images
     torch.testing.assert_close(torch.tensor(weights.get_array().tolist()), SELF[1])
-    assert (~grey.get_array().mask).tolist() == (SELF[1] == 0).tolist()
+    assert (~gray.get_array().mask).tolist() == (SELF[1] == 0).tolist()
     explorer.layer = 1
     assert len(explorer.still().axes[0].images) == 1
 

@@ -60,7 +60,7 @@ def test_the_browser_computes_the_same():
         {"query": q, "keys": KEYS.tolist(), "values": VALUES.tolist(), "temperature": t, "d_k": d, "divisor": by}
         for t, d, by, q in cases
     ]
-    for (t, d, by, q), got in zip(cases, call_each("lookup_maths", "lookUp", [[a] for a in arguments]), strict=True):
+    for (t, d, by, q), got in zip(cases, call_each("lookup_math", "lookUp", [[a] for a in arguments]), strict=True):
         found = look_up(torch.tensor(q), KEYS, VALUES, t, d, by)
         assert got["weights"] == pytest.approx(found.weights.tolist(), abs=1e-6)
         assert got["scores"] == pytest.approx(found.scores.tolist(), rel=1e-6)

@@ -45,7 +45,7 @@ def test_the_browser_computes_the_same():
     vectors = {"query": Q.tolist(), "key": K.tolist()}
     arguments = [{**vectors, "position": m, "other": n, "base": base, "scheme": s} for s, m, n, base in cases]
     for (s, m, n, base), got in zip(
-        cases, call_each("position_maths", "products", [[a] for a in arguments]), strict=True
+        cases, call_each("position_math", "products", [[a] for a in arguments]), strict=True
     ):
         assert got == pytest.approx(products(Q, K, m, torch.tensor([n]), base, s)[0].tolist(), abs=1e-9)
 

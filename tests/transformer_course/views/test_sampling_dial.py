@@ -53,8 +53,8 @@ def test_the_front_end_computes_and_draws_the_same():
     settings = [(1.0, 50, 1.0), (0.3, 50, 0.9), (2.5, 7, 1.0), (1.3, 20, 0.55), (5.0, 1, 0.01)]
     dial = SamplingDial(torch.randn(50, generator=torch.Generator().manual_seed(0)) * 3)
     asked = [[dial.logits, {"temperature": t, "topK": k, "topP": p}] for t, k, p in settings]
-    found = call_each("sampling_maths", "probabilities", asked)
-    drawn = call_each("sampling_maths", "drawn", [[p, seed, N_DRAWN] for seed, p in enumerate(found)])
+    found = call_each("sampling_math", "probabilities", asked)
+    drawn = call_each("sampling_math", "drawn", [[p, seed, N_DRAWN] for seed, p in enumerate(found)])
     for seed, (t, k, p) in enumerate(settings):
         dial.temperature, dial.top_k, dial.top_p, dial.seed = t, k, p, seed
         assert found[seed] == pytest.approx(dial.probabilities.tolist(), abs=1e-9)

@@ -195,7 +195,7 @@ def test_a_sample_is_drawn_below_the_curves_in_the_place_of_the_last():
     view = TrainingView(2)
     view.show_sample("ab", "xyz", torch.eye(3)[:, :2], wanted="xyz")
     picture = view.still()
-    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # with a bar of colours
+    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # with a bar of colors
     assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, "a narrow page can show it"
     assert view.sample["weights"][1] == [0.0, 1.0]
     view.show_sample(["one text"], ["another"])

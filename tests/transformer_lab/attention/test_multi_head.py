@@ -19,7 +19,7 @@ from transformer_lab.inspection.hooks import record_attention
 
 
 @given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_a_head_owns_neighbouring_features_of_every_position(sizes, n_heads, rng):
+def test_a_head_owns_neighboring_features_of_every_position(sizes, n_heads, rng):
     batch, n, d_k = sizes
     x = normal(rng, batch, n, n_heads * d_k)
     heads = split_heads(x, n_heads)

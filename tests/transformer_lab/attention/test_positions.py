@@ -81,7 +81,7 @@ def test_products_of_encodings_fall_with_distance_as_a_trend_only():
 
 
 def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
-    """Each pair of neighbours a complex number, multiplied by e^(i·angle)."""
+    """Each pair of neighbors a complex number, multiplied by e^(i·angle)."""
     d = x.shape[-1]
     pairs = torch.complex(x[..., 0::2], x[..., 1::2])
     angles = exact([[p / base ** (2 * i / d) for i in range(d // 2)] for p in positions.tolist()])
@@ -90,7 +90,7 @@ def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
 
 @pytest.mark.parametrize("rotate", [apply_rotary])
 @given(leading=st.integers(1, 3).flatmap(sizes), d=even_widths, base=BASES, rng=generators(), data=st.data())
-def test_rotary_positions_multiply_neighbours_as_complex_numbers(rotate, leading, d, base, rng, data):
+def test_rotary_positions_multiply_neighbors_as_complex_numbers(rotate, leading, d, base, rng, data):
     x = normal(rng, *leading, d)
     positions = torch.tensor(data.draw(st.lists(far, min_size=leading[-1], max_size=leading[-1])))
     assert_close(rotate(x, positions, base), by_complex_numbers(x, positions, base), rtol=1e-9, atol=1e-9)

@@ -102,7 +102,7 @@ def test_texts_of_one_length_are_continued_together_each_by_a_draw_of_its_own(mo
     assert model.generate([], 5) == []
 
 
-def test_what_repeats_is_penalised_and_what_is_improbable_is_not_drawn(model):
+def test_what_repeats_is_penalized_and_what_is_improbable_is_not_drawn(model):
     usual = text(model, "the cat", 20, temperature=0)
     assert text(model, "the cat", 20, temperature=0, repetition_penalty=1.5) != usual
     assert text(model, "the cat", 20, min_p=1.0) == usual

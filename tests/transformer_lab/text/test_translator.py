@@ -30,7 +30,7 @@ def folder(translator, tmp_path):
     return tmp_path
 
 
-def test_translations_do_not_depend_on_their_neighbours(translator):
+def test_translations_do_not_depend_on_their_neighbors(translator):
     alone = [next(translator.translate([text])) for text in TEXTS]
     for batch_size in (1, 2, 3, 64):
         assert list(translator.translate(TEXTS, batch_size=batch_size)) == alone

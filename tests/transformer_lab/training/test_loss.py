@@ -27,10 +27,10 @@ def loss_by_loops(logits: Tensor, targets: Tensor, smoothing: float) -> float:
     for row, line in zip(logits.double().tolist(), targets.tolist(), strict=True):
         for scores, target in zip(row, line, strict=True):
             if target != PAD:
-                normaliser = math.log(sum(math.exp(score) for score in scores))
+                normalizer = math.log(sum(math.exp(score) for score in scores))
                 for token, score in enumerate(scores):
                     wanted = smoothing / len(scores) + (1 - smoothing) * (token == target)
-                    total -= wanted * (score - normaliser)
+                    total -= wanted * (score - normalizer)
     return total
 
 

@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from tests.helpers.language_models import SMALL, drawn
 from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.training.muon import Muon, layer_matrices, make_muon, orthogonalise
+from transformer_lab.training.muon import Muon, layer_matrices, make_muon, orthogonalize
 
 
 @given(sizes=sizes(2), rng=generators())
@@ -22,7 +22,7 @@ def test_the_polynomial_is_applied_to_the_singular_values_and_to_nothing_else(si
     s = s / s.square().sum().sqrt()
     for _ in range(5):
         s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
-    assert_close(orthogonalise(matrix), u * s @ vh, rtol=1e-7, atol=1e-7)
+    assert_close(orthogonalize(matrix), u * s @ vh, rtol=1e-7, atol=1e-7)
 
 
 @pytest.mark.parametrize("shape", [(30, 50), (50, 30), (40, 40)])
@@ -30,14 +30,14 @@ def test_singular_values_end_near_1(shape):
     torch.manual_seed(0)
     matrix = torch.randn(shape) @ torch.diag(torch.logspace(-1, 1, shape[1]))
     before = torch.linalg.svdvals(matrix)
-    after = torch.linalg.svdvals(orthogonalise(matrix))
+    after = torch.linalg.svdvals(orthogonalize(matrix))
     assert before[0] > 50 * before[-1]
     assert after.max() < 1.25
     assert after.median() > 0.65
 
 
 def test_a_matrix_of_zeros_stays_one():
-    assert torch.equal(orthogonalise(torch.zeros(3, 5)), torch.zeros(3, 5))
+    assert torch.equal(orthogonalize(torch.zeros(3, 5)), torch.zeros(3, 5))
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3)])
@@ -54,7 +54,7 @@ def test_steps_are_those_of_torch(shape, adjust, by_torch):
         theirs.grad = ours.grad.clone()
         muon.step()
         peer.step()
-    assert_close(ours, theirs, rtol=0, atol=0.02)  # they orthogonalise in bfloat16; each step moves entries by 0.05
+    assert_close(ours, theirs, rtol=0, atol=0.02)  # they orthogonalize in bfloat16; each step moves entries by 0.05
 
 
 def test_a_first_step_is_the_formula():
@@ -62,7 +62,7 @@ def test_a_first_step_is_the_formula():
     parameter = nn.Parameter(torch.randn(7, 3).double())
     start, parameter.grad = parameter.detach().clone(), torch.randn(7, 3).double()
     Muon([parameter], lr=0.1, momentum=0.8, weight_decay=0.3).step()
-    expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalise(parameter.grad)  # of any length
+    expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalize(parameter.grad)  # of any length
     assert_close(parameter.detach(), expected)
 
 

@@ -22,8 +22,8 @@ class PreNormDecoderLayer(decoder_layer.PreNormDecoderLayer):
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the layer's output at every position."""
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
-        normalised = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask, self_cache))
+        normalized = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normalized, normalized, normalized, mask, self_cache))
         x = x + self.dropout(self.attend_to_memory(self.norm_1(x), memory, memory_mask, source))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
 

@@ -37,9 +37,9 @@ class Patient(EncoderDecoder):
 
 REPORT = Report(
     diagnosis="C",
-    bug="In the self-attention the query is normalised, keys and values are not: what the sublayer adds grows with the "
+    bug="In the self-attention the query is normalized, keys and values are not: what the sublayer adds grows with the "
     "stream itself.",
-    repair="normalised = self.norm_1(x), and self.self_attention(normalised, normalised, normalised, …)",
+    repair="normalized = self.norm_1(x), and self.self_attention(normalized, normalized, normalized, …)",
     address="xformers#233",
     test="Ten times the input of a pre-norm sublayer gives the same output as the input itself.",
 )

@@ -111,7 +111,7 @@ MISTAKES = [
         summary="the sum runs along the first axis, not along the last",
         message=(
             "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
-            "along its rows. Look at which axis is normalised."
+            "along its rows. Look at which axis is normalized."
         ),
         hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
     ),
@@ -204,7 +204,7 @@ EXERCISE = Exercise(
     hints=[
         "Three steps: make everything positive, add up, divide. Which function makes any number positive and keeps "
         "the order?",
-        "Each row along the last axis is normalised on its own: sum with `dim=-1, keepdim=True`.",
+        "Each row along the last axis is normalized on its own: sum with `dim=-1, keepdim=True`.",
         "`exp(1000)` is too large for a float. Subtracting the same number from all the scores of a row changes "
         "nothing in the result; which number makes every exponent at most 0?",
         "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "

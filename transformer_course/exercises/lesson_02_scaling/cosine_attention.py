@@ -98,7 +98,7 @@ MISTAKES = [
         "lengths_left_in",
         STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
         summary="neither the queries nor the keys are divided by their lengths",
-        message="This is the plain dot product: long vectors still get large scores. Nothing has been normalised.",
+        message="This is the plain dot product: long vectors still get large scores. Nothing has been normalized.",
         hints=["Make a key 10 times longer. Should its cosine with a query change?"],
     ),
     Mistake(
@@ -154,7 +154,7 @@ EXERCISE = Exercise(
     hints=[
         "The cosine is the dot product of two vectors of length 1. What has to happen to the queries and keys first?",
         "`x.norm(dim=-1, keepdim=True)` is the length of every vector in x.",
-        "Normalise queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
+        "Normalize queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
     messages={

@@ -27,7 +27,7 @@ def columns(w_o):
 
 
 def own(heads):
-    """choose the rows of each head: neighbours, as many as it is wide → the rows that belong to a head: i·d_k to (i +
+    """choose the rows of each head: neighbors, as many as it is wide → the rows that belong to a head: i·d_k to (i +
     1)·d_k − 1 for head i
     """
     d_k = heads.shape[3]
@@ -81,7 +81,7 @@ MISTAKES = [
         summary="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
         message=(
             "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns d_k "
-            "neighbouring columns. Look at how the columns of one head are chosen."
+            "neighboring columns. Look at how the columns of one head are chosen."
         ),
         hints=["In the merged vector, where do the numbers of head 0 stand?"],
     ),

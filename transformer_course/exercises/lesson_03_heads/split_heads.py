@@ -68,7 +68,7 @@ MISTAKES = [
         summary="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
         message=(
             "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
-            "features 0, h, 2h … Each head should hold neighbours. A model that was trained with one layout cannot be "
+            "features 0, h, 2h … Each head should hold neighbors. A model that was trained with one layout cannot be "
             "used with the other. Look at which of the two new axes comes first."
         ),
         hints=["With 4 features and 2 heads, which features does head 0 hold? It should be 0 and 1."],

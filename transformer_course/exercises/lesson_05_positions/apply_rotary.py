@@ -107,7 +107,7 @@ def _one_after_the_other(turned_first, turned_second):
 
 
 def _halves_by_turns(angles):
-    """Return angles laid out for halves, and picked as if for neighbours: those of first and of second members."""
+    """Return angles laid out for halves, and picked as if for neighbors: those of first and of second members."""
     both = torch.cat([angles, angles], dim=-1)
     return both[..., 0::2], both[..., 1::2]
 
@@ -128,15 +128,15 @@ MISTAKES = [
         STEPS.but(**HALVES, turned=_one_after_the_other),
         summary="feature i is paired with feature i + d/2",
         message=(
-            "{summary}. That is as good a model, and some published ones are built so, but here neighbours are pairs: "
+            "{summary}. That is as good a model, and some published ones are built so, but here neighbors are pairs: "
             "(0, 1), (2, 3), … Look at how the pairs are picked."
         ),
         hints=["Which features are turned together?"],
     ),
     Mistake(
-        "halves_put_back_as_neighbours",
+        "halves_put_back_as_neighbors",
         STEPS.but(**HALVES),
-        summary="pairs are picked half the width apart, and put back as neighbours",
+        summary="pairs are picked half the width apart, and put back as neighbors",
         message="{summary}, so that features change places. Look at how the pairs are picked.",
         hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
     ),

@@ -64,7 +64,7 @@ MISTAKES = [
         summary="a sine and the cosine beside it have different frequencies",
         message=(
             "{summary}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents "
-            "of two neighbouring columns."
+            "of two neighboring columns."
         ),
         hints=["In the formula, i is the same in columns 2i and 2i + 1."],
     ),

@@ -54,7 +54,7 @@ def sum_1(x, attended):
 
 
 def normed_1(first_norm, sum_1):
-    """normalise the sum with it → the normalised first sum"""
+    """normalize the sum with it → the normalized first sum"""
     return first_norm(sum_1)
 
 
@@ -69,7 +69,7 @@ def sum_2(normed_1, computed):
 
 
 def normed_2(second_norm, sum_2):
-    """normalise this sum, too → the normalised second sum"""
+    """normalize this sum, too → the normalized second sum"""
     return second_norm(sum_2)
 
 
@@ -104,7 +104,7 @@ MISTAKES = [
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
         summary="the norms stand in front of the sublayers, as in pre-norm",
         message=(
-            "This is the pre-norm layer: the inputs of the sublayers are normalised, and the sums are not. It is a "
+            "This is the pre-norm layer: the inputs of the sublayers are normalized, and the sums are not. It is a "
             "good layer, and the next exercise. Here the norm comes last: look at what each norm is given."
         ),
         hints=[
@@ -118,7 +118,7 @@ MISTAKES = [
         summary="one half is pre-norm: the norm stands in front of the sublayer",
         message=(
             "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
-            "sublayer, and the sum is not normalised. Look at what each norm is given."
+            "sublayer, and the sum is not normalized. Look at what each norm is given."
         ),
         hints=["Compare the two halves. Where do the brackets of each norm open?"],
     ),
@@ -129,12 +129,12 @@ MISTAKES = [
             normed_1=lambda second_norm, sum_1: second_norm(sum_1),
             normed_2=lambda sum_2: sum_2,
         ),
-        summary="`x` itself is replaced by the normalised x before each sublayer",
+        summary="`x` itself is replaced by the normalized x before each sublayer",
         message=(
-            "x itself is replaced by the normalised x before each sublayer, and the last sum is not normalised at all. "
+            "x itself is replaced by the normalized x before each sublayer, and the last sum is not normalized at all. "
             "This is neither post-norm nor pre-norm. Look at what each norm is given."
         ),
-        hints=["The formula normalises a sum. Which sum?"],
+        hints=["The formula normalizes a sum. Which sum?"],
     ),
     Mistake(
         "norm_inside_the_sum",
@@ -186,7 +186,7 @@ EXERCISE = Exercise(
         **TOLD,
         "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
         "done_again_normed_1: attended": (
-            "A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many."
+            "A sublayer's output is normalized before it is added, and the sum once more. Look for a norm too many."
         ),
         "left_out_sum_1: attended": (
             "The first residual is missing: the output of the attention takes the place of x, instead of "

@@ -1,4 +1,4 @@
-"""Whether a layer has lost the residual stream, judged by its behaviour alone."""
+"""Whether a layer has lost the residual stream, judged by its behavior alone."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ from transformer_course.steps import InSteps
 
 
 def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch n d"]) -> bool:
-    """Return whether all of x itself is in the layer's output, only added to: neither lost, scaled nor normalised."""
+    """Return whether all of x itself is in the layer's output, only added to: neither lost, scaled nor normalized."""
     output = layer(1000 * x)  # what sublayers add stays as it was, for their norms take the size out
     return torch.allclose(output / 1000, x, atol=0.1)
 
@@ -57,11 +57,11 @@ OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("both sums are whole, and nothing is added", [WHOLE, WHOLE], {"adds": 0.0}),
     ("both sums are whole, and next to nothing is added", [WHOLE, WHOLE], {"adds": 0.002}),
     ("both sums are whole, and little is added", [WHOLE, WHOLE], {"adds": 0.01}),
-    ("both sums have the normalised x, and little is added", [CUT, CUT], {"adds": 0.01, "scale": 5.0}),
-    ("both sums have the normalised x, which is no other than x", [CUT, CUT], {"adds": 0.01, "scale": 1.0}),
-    ("the second sum has the normalised x", [WHOLE, CUT], {}),
-    ("the first sum has the normalised x", [CUT, WHOLE], {}),
-    ("the output is normalised", [WHOLE, WHOLE], {"adds": 0.01, "scale": 1.0, "ends_in_norm": True}),
+    ("both sums have the normalized x, and little is added", [CUT, CUT], {"adds": 0.01, "scale": 5.0}),
+    ("both sums have the normalized x, which is no other than x", [CUT, CUT], {"adds": 0.01, "scale": 1.0}),
+    ("the second sum has the normalized x", [WHOLE, CUT], {}),
+    ("the first sum has the normalized x", [CUT, WHOLE], {}),
+    ("the output is normalized", [WHOLE, WHOLE], {"adds": 0.01, "scale": 1.0, "ends_in_norm": True}),
     ("the first sum has half of x", [HALVED, WHOLE], {}),
     ("the second sum subtracts x", [WHOLE, SUBTRACTED], {}),
     ("both sums are whole, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
@@ -77,7 +77,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         n: int, d: int, shows: str, sums: Sums, adds: float = 1.0, scale: float = 0.0, ends_in_norm: float = False
     ) -> Case:
         x = normal(rng, 2, n, d)
-        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # centred, or far from 0
+        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # centered, or far from 0
         model = describe_model(
             "normed_layer",
             mixing=normal(rng, 2, n, n) / n**0.5,
@@ -132,18 +132,18 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=keeps_the_stream_cases,
     points=3,
-    verified="Layers that hand x on were told from those that lose it, halve it or normalise it, by their answers.",
+    verified="Layers that hand x on were told from those that lose it, halve it or normalize it, by their answers.",
     hints=[
         "What could you do to x that a norm undoes, and a sum hands on?",
         "A norm takes the size out. Call the layer on 1,000 x: what its sublayers add is no larger than before, since "
-        "they read normalised vectors. If the sums are whole, what should the output look like?",
+        "they read normalized vectors. If the sums are whole, what should the output look like?",
         "Nearly 1,000 x. So divide the output by 1,000, and compare it with x, but not to the last digit: "
         "`torch.allclose(a, b, atol=0.1)`.",
     ],
     messages={
         "moved_output": (
             "It answers as one would who asks the layer at the ordinary size of x: a layer that adds more than a "
-            "little passes for a sick one, and one that normalises what is normalised already passes for whole."
+            "little passes for a sick one, and one that normalizes what is normalized already passes for whole."
         ),
         "done_again_output": (
             "It finds the whole layers that add little, but not those that add more. The larger x is, the less weighs "

@@ -46,14 +46,14 @@ def root(with_eps):
     return torch.sqrt(with_eps)
 
 
-def normalised(deviations, root):
-    """divide the deviations by it → the normalised vectors"""
+def normalized(deviations, root):
+    """divide the deviations by it → the normalized vectors"""
     return deviations / root
 
 
-def stretched(normalised, weight):
+def stretched(normalized, weight):
     """multiply by the weight → the stretched vectors"""
-    return normalised * weight
+    return normalized * weight
 
 
 def shifted(stretched, bias):
@@ -62,7 +62,7 @@ def shifted(stretched, bias):
 
 
 STEPS = InSteps(
-    axis, mean, deviations, squares, variance, with_eps, root, normalised, stretched, shifted, reference=layer_norm
+    axis, mean, deviations, squares, variance, with_eps, root, normalized, stretched, shifted, reference=layer_norm
 )
 
 
@@ -135,7 +135,7 @@ MISTAKES = [
     Mistake(
         "no_brackets",
         STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
-        STEPS.but(normalised=lambda x, mean, root: x - mean / root),
+        STEPS.but(normalized=lambda x, mean, root: x - mean / root),
         summary="only the mean is divided, and not the difference of x and the mean",
         message="{summary}: division binds more tightly than subtraction. Look at the brackets.",
         hints=["What is 8 - 6 / 2 in Python?"],
@@ -152,7 +152,7 @@ MISTAKES = [
         hints=["What is the variance of (1000, 1001), and what is 1000² as a float32? How many digits does that have?"],
     ),
     eps_fixed(STEPS, 1),
-    weighted_first(STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised), bias=True),
+    weighted_first(STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalized: normalized), bias=True),
 ]
 
 
@@ -171,8 +171,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "number_axis: 0": (
-            "Each feature is normalised over the batch, which is what BatchNorm does. What comes out for a sentence "
-            "then depends on its neighbours. Look at the axis of the mean and of the variance."
+            "Each feature is normalized over the batch, which is what BatchNorm does. What comes out for a sentence "
+            "then depends on its neighbors. Look at the axis of the mean and of the variance."
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
             "The sum of squares is divided by d − 1, as statisticians do for a sample, and as `var` and `std` "
@@ -189,7 +189,7 @@ EXERCISE = Exercise(
         ),
         "part_left_out_deviations": (
             "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector "
-            "is centred first."
+            "is centered first."
         ),
         "done_again_root: variance": (
             "The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."

@@ -29,28 +29,28 @@ class PreNormEncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        normalised = self.norm_1(x)
-        x = x + self.self_attention(normalised, normalised, normalised, mask)
+        normalized = self.norm_1(x)
+        x = x + self.self_attention(normalized, normalized, normalized, mask)
         return x + self.feed_forward(self.norm_2(x))
 
 
 def normed_1(first_norm, x):
-    """normalise x with it → the normalised x"""
+    """normalize x with it → the normalized x"""
     return first_norm(x)
 
 
 def queries(normed_1):
-    """use the normalised x as the queries → the queries: the normalised x"""
+    """use the normalized x as the queries → the queries: the normalized x"""
     return normed_1
 
 
 def keys(normed_1):
-    """as the keys → the keys: the normalised x"""
+    """as the keys → the keys: the normalized x"""
     return normed_1
 
 
 def values(normed_1):
-    """and as the values → the values: the normalised x"""
+    """and as the values → the values: the normalized x"""
     return normed_1
 
 
@@ -60,7 +60,7 @@ def sum_1(x, attended):
 
 
 def normed_2(second_norm, sum_1):
-    """normalise the sum with it → the normalised first sum"""
+    """normalize the sum with it → the normalized first sum"""
     return second_norm(sum_1)
 
 
@@ -95,8 +95,8 @@ MISTAKES = [
         STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
         summary="the norms stand around the sums, as in post-norm",
         message=(
-            "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they "
-            "are, and what is normalised is the input of each sublayer."
+            "This is the post-norm layer of the exercise before: it normalizes the sums. Here the sums stay as they "
+            "are, and what is normalized is the input of each sublayer."
         ),
         hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
     ),
@@ -104,7 +104,7 @@ MISTAKES = [
         "norms_the_sums_too",
         STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
         STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
-        summary="a sum is normalised",
+        summary="a sum is normalized",
         message=(
             "{summary}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack "
             "ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
@@ -119,9 +119,9 @@ MISTAKES = [
         ),
         STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
         STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
-        summary="a sublayer's output is added to the normalised x, not to x itself",
+        summary="a sublayer's output is added to the normalized x, not to x itself",
         message=(
-            "The normalised x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
+            "The normalized x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
             "on the way: not every sum has a path that leads around the norms. Look at what stands on the left of "
             "each sum."
         ),
@@ -142,12 +142,12 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=2,
-    verified="The sublayers read normalised vectors, and x itself is only added to.",
+    verified="The sublayers read normalized vectors, and x itself is only added to.",
     hints=[
         "Two halves of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
-        "The normalised vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
-        "The first half: `normalised = self.norm_1(x)`, then `x = x + self.self_attention(normalised, normalised, "
-        "normalised, mask)`.",
+        "The normalized vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
+        "The first half: `normalized = self.norm_1(x)`, then `x = x + self.self_attention(normalized, normalized, "
+        "normalized, mask)`.",
     ],
     messages={
         **TOLD,
@@ -165,7 +165,7 @@ EXERCISE = Exercise(
             "added to it."
         ),
         "moved_normed_1: sum_1": (
-            "One half of this layer is pre-norm, and the other post-norm: there the sum is normalised, and "
+            "One half of this layer is pre-norm, and the other post-norm: there the sum is normalized, and "
             "the sublayer reads its input as it is. Look at what each norm is given."
         ),
         "wrong_input_normed_2: x": (

@@ -38,7 +38,7 @@ def shift_right_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def draw(*shape: int) -> Tensor:
-        """Draw tokens from 10 to 99, of which neighbours always differ."""
+        """Draw tokens from 10 to 99, of which neighbors always differ."""
         steps = torch.randint(1, 90, shape, generator=rng)
         return 10 + steps.cumsum(dim=0).cumsum(dim=1) % 90
 

@@ -317,5 +317,5 @@ EXERCISE = Exercise(
         ),
     },
     mistakes=MISTAKES,
-    normalise=padded,
+    normalize=padded,
 )

@@ -149,7 +149,7 @@ MISTAKES = [
         ),
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
         summary="all parameters get the weight decay",
-        message="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
+        message="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 toward 0.",
         hints=["Which weight decay has the group of the vectors?"],
     ),
     Mistake(
@@ -244,5 +244,5 @@ EXERCISE = Exercise(
         "the second with 0.0. Return the two dicts in a list.",
     ],
     mistakes=MISTAKES,
-    normalise=in_order,
+    normalize=in_order,
 )

@@ -1,4 +1,4 @@
-"""A loss that can be compared between models with different tokenisers."""
+"""A loss that can be compared between models with different tokenizers."""
 
 import math
 

@@ -49,7 +49,7 @@ def mask(length):
 
 
 def normed(self, output):
-    """normalise the output of the last block → the normalised output of the last block"""
+    """normalize the output of the last block → the normalized output of the last block"""
     return self.norm(output)
 
 
@@ -111,7 +111,7 @@ EXERCISE = Exercise(
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             summary="the last norm is used in the loop",
-            message="{summary}: the residual stream is normalised again and again. Pre-norm blocks only add to it.",
+            message="{summary}: the residual stream is normalized again and again. Pre-norm blocks only add to it.",
         ),
         Mistake(
             "log_probabilities",

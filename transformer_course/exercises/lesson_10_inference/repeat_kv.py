@@ -48,7 +48,7 @@ MISTAKES = [
         "whole_row_repeated",
         STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
         summary="all the heads are repeated one after another (A B A B), not each next to itself",
-        message="The heads come as A B A B. Each should be repeated next to itself, so that neighbours share a head.",
+        message="The heads come as A B A B. Each should be repeated next to itself, so that neighbors share a head.",
     ),
     Mistake(
         "along_another_axis",

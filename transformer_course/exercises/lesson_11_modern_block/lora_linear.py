@@ -267,7 +267,7 @@ EXERCISE = Exercise(
     cases=lora_linear_cases,
     points=3,
     stretch=True,
-    normalise=compared,
+    normalize=compared,
     verified="The layer itself is frozen, and two small matrices learn a change of it, which begins at 0.",
     hints=[
         "In `__init__`: keep the layer and freeze it; make `a` of shape (rank, d_in) at random and `b` of shape "

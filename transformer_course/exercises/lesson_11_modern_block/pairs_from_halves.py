@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def pairs_from_halves(weight: Float[Tensor, "rows d_model"], d_k: int) -> Float[Tensor, "rows d_model"]:
-    """Reorder the rows of each head, so that those which RoPE rotates together are neighbours."""
+    """Reorder the rows of each head, so that those which RoPE rotates together are neighbors."""
     halves = weight.unflatten(0, (-1, 2, d_k // 2))
     return halves.transpose(1, 2).flatten(0, 2)
 
@@ -57,7 +57,7 @@ MISTAKES = [
     Mistake(
         "halves_from_pairs",
         STEPS.but(halves=lambda heads, d_k: heads.unflatten(1, (d_k // 2, 2))),
-        summary="neighbours are moved apart, into two halves: that is the way back",
+        summary="neighbors are moved apart, into two halves: that is the way back",
         message=(
             "{summary}. With 4 rows to a head both ways are alike, with 6 they are not. Look at the axis that is cut."
         ),

@@ -41,14 +41,14 @@ def root(with_eps):
     return torch.sqrt(with_eps)
 
 
-def normalised(wide, root):
-    """divide x by it → the normalised vectors"""
+def normalized(wide, root):
+    """divide x by it → the normalized vectors"""
     return wide / root
 
 
-def narrow(normalised, x):
-    """bring the result back to the dtype of x → the normalised vectors in the dtype of x"""
-    return normalised.to(x.dtype)
+def narrow(normalized, x):
+    """bring the result back to the dtype of x → the normalized vectors in the dtype of x"""
+    return normalized.to(x.dtype)
 
 
 def stretched(narrow, weight):
@@ -56,7 +56,7 @@ def stretched(narrow, weight):
     return narrow * weight
 
 
-STEPS = InSteps(axis, wide, squares, mean_square, with_eps, root, normalised, narrow, stretched, reference=rms_norm)
+STEPS = InSteps(axis, wide, squares, mean_square, with_eps, root, normalized, narrow, stretched, reference=rms_norm)
 
 
 def rms_norm_cases(seed: int) -> list[Case]:
@@ -149,9 +149,9 @@ MISTAKES = [
     ),
     Mistake(
         "divides_in_place",
-        STEPS.but(normalised=lambda wide, root: wide.div_(root)).attempt,
-        STEPS.but(normalised=lambda wide, root: wide.div_(root.detach())).attempt,
-        STEPS.but(squares=lambda wide: wide.clone().square(), normalised=lambda wide, root: wide.div_(root)).attempt,
+        STEPS.but(normalized=lambda wide, root: wide.div_(root)).attempt,
+        STEPS.but(normalized=lambda wide, root: wide.div_(root.detach())).attempt,
+        STEPS.but(squares=lambda wide: wide.clone().square(), normalized=lambda wide, root: wide.div_(root)).attempt,
         message=(
             "x is divided in place. `.float()` makes no copy of what is in float32 already, so this writes into x "
             "itself, and the caller may still need it. Look at what `/=` does to a tensor."
@@ -159,7 +159,7 @@ MISTAKES = [
         hints=[
             "Which line writes into x itself?",
             "`y /= 2` changes the tensor; `y = y / 2` makes a new one.",
-            "Give the normalised vectors a name of their own.",
+            "Give the normalized vectors a name of their own.",
         ],
     ),
     eps_fixed(STEPS, 4),
@@ -190,10 +190,10 @@ EXERCISE = Exercise(
         "call_left_out_wide": (
             "x is squared in its own dtype, and in float16 that overflows. float32 comes too late, or not at all."
         ),
-        "centred_wide": (
+        "centered_wide": (
             "The mean is subtracted, as in LayerNorm. RMSNorm leaves it where it is. Look for a mean of x itself."
         ),
-        "centred_narrow": (
+        "centered_narrow": (
             "The mean is subtracted from x before it is divided. RMSNorm leaves it where it is. Look at what "
             "is divided."
         ),

@@ -175,7 +175,7 @@ MISTAKES = [
         STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
         STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
         summary="the softmax runs over the tokens",
-        message="{summary}: a token's weights depend on its neighbours. Look at its axis.",
+        message="{summary}: a token's weights depend on its neighbors. Look at its axis.",
         hints=[SUMS],
     ),
     Mistake(
@@ -197,7 +197,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=route_cases,
     points=2,
-    normalise=by_expert,
+    normalize=by_expert,
     verified="Each token goes to its k best experts, with weights that sum to 1 over these.",
     hints=[
         "Two steps: find the k largest logits of each token; make weights of these logits alone.",

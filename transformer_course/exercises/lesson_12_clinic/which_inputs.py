@@ -117,7 +117,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
         depends: Tensor | None = None,
         size: float = 1.0,
         zeros: tuple[int, ...] = (),
-        centred: bool = False,
+        centered: bool = False,
         cancels: bool = False,
         unused: int | None = None,
         silent: int | None = None,
@@ -134,7 +134,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
             depends: Which outputs depend on which inputs; None means any.
             size: How much.
             zeros: Inputs that are 0.
-            centred: Whether it changes nothing to add the same to all of an input, as before a norm.
+            centered: Whether it changes nothing to add the same to all of an input, as before a norm.
             cancels: Whether the numbers of an output add up to 0, as after a norm.
             unused: A number of an input that is not used.
             silent: A number of an output that is always 0.
@@ -148,7 +148,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
             projection[unused] = 0.0
         if silent is not None:
             projection[:, silent] = 0.0
-        if centred:
+        if centered:
             projection[-1] = -projection[:-1].sum(dim=0)
         if cancels:
             projection[:, -1] = -projection[:, :-1].sum(dim=1)
@@ -174,11 +174,11 @@ def which_inputs_cases(seed: int) -> list[Case]:
         case(4, 5, 3, 4, "the first number of an output is always 0", silent=0),
         case(3, 5, 4, 3, "the last number of an output is always 0", silent=-1),
         case(4, 5, 4, 6, "outputs that always add up to 0", cancels=True),
-        case(5, 4, 5, 4, "a shift of a whole input changes nothing", centred=True),
-        case(4, 5, 4, 5, "a shift of an input changes nothing, and its numbers are alike", centred=True, alike=True),
+        case(5, 4, 5, 4, "a shift of a whole input changes nothing", centered=True),
+        case(4, 5, 4, 5, "a shift of an input changes nothing, and its numbers are alike", centered=True, alike=True),
         case(4, 6, 4, 5, "inputs of zeros", zeros=(0, 2, 5)),
         case(5, 6, 3, 4, "outputs that depend on their inputs a little", size=SMALL_DEPENDENCE),
-        case(7, 8, 5, 6, "8 inputs, 7 outputs, which add up to 0", cancels=True, centred=True),
+        case(7, 8, 5, 6, "8 inputs, 7 outputs, which add up to 0", cancels=True, centered=True),
     ]
 
 

@@ -68,7 +68,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
 
 def round_the_ring(of_sums, count, steps):
-    """Let every worker add what its neighbour hands on, in so many steps."""
+    """Let every worker add what its neighbor hands on, in so many steps."""
     passed_on = total = of_sums / count
     for _ in range(steps):
         passed_on = passed_on.roll(1, dims=0)
@@ -143,7 +143,7 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
         summary="the gradients are handed on round the ring too few times or too often",
         message=(
-            "Each worker adds what its neighbour hands on, too few times or too often: some gradients are "
+            "Each worker adds what its neighbor hands on, too few times or too often: some gradients are "
             "missing, or counted twice."
         ),
         hints=["Among 3 workers, how often must a gradient be handed on until every worker has it?"],

@@ -86,7 +86,7 @@ MISTAKES = [
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
         summary="the columns are dealt out in turn, one to each device",
         message=(
-            "{summary}. Each device should have neighbouring ones, so that the parts put side by side are the output."
+            "{summary}. Each device should have neighboring ones, so that the parts put side by side are the output."
         ),
         hints=["Put the parts of all devices side by side. Are the columns in the order of x @ matrix?"],
     ),

@@ -328,7 +328,7 @@ EXERCISE = Exercise(
     verified="Every pass waits for what it needs, no stage holds more micro-batches than it may, and the pipeline is "
     "done as early as it can be.",
     hints=[
-        "Count for each stage its forward and its backward passes so far. Together with those of its neighbours, they "
+        "Count for each stage its forward and its backward passes so far. Together with those of its neighbors, they "
         "say what it can do next.",
         "A forward pass needs one that the stage before has done and this stage has not; the first stage has all "
         "micro-batches from the start. A backward pass needs one of the stage after; the last stage, a forward pass "

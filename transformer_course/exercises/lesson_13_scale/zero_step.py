@@ -160,7 +160,7 @@ MISTAKES = [
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (0, n_padding)).view(means.shape[::-1]).T),
         summary="the numbers are dealt out in turn, one to each worker",
-        message="{summary}. Each worker's state belongs to *neighbouring* numbers: worker 0 has the first n_shard.",
+        message="{summary}. Each worker's state belongs to *neighboring* numbers: worker 0 has the first n_shard.",
         hints=["6 parameters, 2 workers: to which parameters does row 0 of `means` belong?"],
     ),
     Mistake(

@@ -1,4 +1,4 @@
-"""Direct preference optimisation: of two answers, the chosen one should gain more than the rejected one."""
+"""Direct preference optimization: of two answers, the chosen one should gain more than the rejected one."""
 
 import torch
 

@@ -73,16 +73,16 @@ MISTAKES = [
     Mistake(
         "disjoint_pairs",
         STEPS.but(firsts=lambda ids: ids[: len(ids) // 2 * 2 : 2], seconds=lambda ids: ids[1::2]),
-        summary="the text is cut into pairs, so that only every second neighbourhood counts",
-        message="{summary}. The last token of one pair and the first of the next are neighbours, too.",
-        hints=["How many pairs of neighbours has a text of 4 tokens?"],
+        summary="the text is cut into pairs, so that only every second neighborhood counts",
+        message="{summary}. The last token of one pair and the first of the next are neighbors, too.",
+        hints=["How many pairs of neighbors has a text of 4 tokens?"],
     ),
     Mistake(
         "one_token_between",
         STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[2:]),
         summary="each token is paired with the one after the next",
         message=(
-            "{summary}. Neighbours stand side by side, with none between them. Look at where the second ones begin."
+            "{summary}. Neighbors stand side by side, with none between them. Look at where the second ones begin."
         ),
         hints=["Which pairs does the text 0, 1, 2 have?"],
     ),
@@ -118,9 +118,9 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=count_pairs_cases,
     points=2,
-    verified="Each pair of neighbours counts, in its order, as often as it occurs.",
+    verified="Each pair of neighbors counts, in its order, as often as it occurs.",
     hints=[
-        "A text of n tokens has n − 1 pairs of neighbours: `zip(tokens, tokens[1:])` runs over them.",
+        "A text of n tokens has n − 1 pairs of neighbors: `zip(tokens, tokens[1:])` runs over them.",
         "Fast is one number for each pair, and `torch.bincount` over these. In a table that is read row by row, which "
         "number has the entry at row `first`, column `second`?",
         "`first * vocab_size + second`. With `minlength=vocab_size**2` what does not occur is counted, too, and "

@@ -205,9 +205,9 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "one_more_norm",
             steps.but(output=lambda outputs: F.layer_norm(outputs[-1], outputs[-1].shape[-1:])),
-            summary="the output of the last layer is normalised once more",
-            message="{summary}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
-            hints=["How often is the result normalised after its last sum? How often should it be?"],
+            summary="the output of the last layer is normalized once more",
+            message="{summary}. Post-norm layers have normalized it already; pre-norm stacks need one norm at the end.",
+            hints=["How often is the result normalized after its last sum? How often should it be?"],
         ),
     ]
 

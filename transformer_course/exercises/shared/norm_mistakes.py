@@ -54,7 +54,7 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
     return Mistake(
         "weighted_first",
         *variants,
-        summary="`x` is multiplied by the weight before it is normalised",
+        summary="`x` is multiplied by the weight before it is normalized",
         message="{summary}, so the weight also changes what x is divided by. Look at the order of the steps.",
         hints=[f"If all weights are doubled, {doubled}"],
     )

@@ -1,6 +1,6 @@
 // The attention explorer: queries on the left, keys on the right, lines between them, and a map for each head.
 
-import { hue, viridis } from "./colours.mjs";
+import { hue, viridis } from "./colors.mjs";
 import { arrowKeys, button, choice, tick } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
 import { stops } from "./stops.mjs";
@@ -11,7 +11,7 @@ import { atLeast, largest, line, paint, palette, table, unpack } from "./weights
 const ALL_HEADS = -1;
 const ROW = 24; // height of a token, in pixels
 const GAP = 200; // width of the lines between the columns
-const GREY = [185, 185, 185]; // what is hidden, as in the still picture
+const GRAY = [185, 185, 185]; // what is hidden, as in the still picture
 const FAINT = 0.01; // of a selected token, weights below this get no line
 const THRESHOLDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9];
 const LEVELS = 10; // the lines of a head are drawn in so many strengths
@@ -22,12 +22,12 @@ const NONE = { query: null, key: null };
 export function draw(view) {
   const index = view.get("index");
   const numbers = unpack(view.get("weights"));
-  const colours = palette(viridis, GREY);
+  const colors = palette(viridis, GRAY);
   const { root, controls, body } = view.frame({
     name: "Attention explorer",
     help:
-      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a colour, and a tile that switches it off; a " +
-      "thick line is a large weight. In the maps dark is 0, bright yellow 1; grey cells and struck-out tokens are hidden by the mask.",
+      "Point at a token, tap it, or move with Tab and the arrow keys; Escape shows all again. Each head has a color, and a tile that switches it off; a " +
+      "thick line is a large weight. In the maps dark is 0, bright yellow 1; gray cells and struck-out tokens are hidden by the mask.",
   });
   const shown = () => {
     const { start, heads, first, queries, keys } = index.tables[view.get("layer")][view.get("sentence")];
@@ -48,7 +48,7 @@ export function draw(view) {
     root.style.setProperty("--heads", now.heads);
     const isSame = columns && ["queries", "keys", "first", "heads"].every((part) => columns[part] === now[part]);
     columns = isSame ? columns : tokenColumns(hand, now);
-    maps = headMaps(view, hand, now, colours);
+    maps = headMaps(view, hand, now, colors);
     hand.keep(() => scene.replaceChildren(columns.root, maps.root));
     tiles.replaceChildren(...headTiles(view, now.heads));
     mark();
@@ -77,7 +77,7 @@ function headsOn(view, n) {
   return on.length ? on : all;
 }
 
-/** Return a tile for each of several heads, in its colour, that switches it off and on while all are shown. */
+/** Return a tile for each of several heads, in its color, that switches it off and on while all are shown. */
 function headTiles(view, n) {
   return Array.from({ length: n > 1 ? n : 0 }, (_, head) => {
     const tile = button(String(head), () => {
@@ -85,7 +85,7 @@ function headTiles(view, n) {
       const next = view.get("head") !== ALL_HEADS ? [head] : on.includes(head) ? on.filter((other) => other !== head) : [...on, head];
       view.set({ head: ALL_HEADS, off: Array.from({ length: n }, (_, i) => i).filter((i) => !next.includes(i)) });
     });
-    attributes(tile, { class: "ae-tile", style: colourOf(head, n), "aria-label": `head ${head}` });
+    attributes(tile, { class: "ae-tile", style: colorOf(head, n), "aria-label": `head ${head}` });
     return tile;
   });
 }
@@ -164,7 +164,7 @@ function tokenColumns(hand, now) {
     Array.from({ length: LEVELS }, (_, level) => {
       const strength = (level + 0.5) / LEVELS;
       const looks = { "stroke-width": 0.6 + 5 * strength, "stroke-opacity": 0.2 + 0.75 * strength };
-      return svg("path", { style: colourOf(head, now.heads), ...looks });
+      return svg("path", { style: colorOf(head, now.heads), ...looks });
     }),
   );
   for (let level = 0; level < LEVELS; level++) lines.append(...strokes.map((levels) => levels[level])); // the strong on top
@@ -204,15 +204,15 @@ function tokenColumns(hand, now) {
   return { ...now, root, mark };
 }
 
-/** Return the style that gives an element the colour of a head. */
-function colourOf(head, heads) {
+/** Return the style that gives an element the color of a head. */
+function colorOf(head, heads) {
   return `--hue: ${hue(head, heads)}; --lift: ${head % 2}`;
 }
 
 /** Return a token that is selected by pointing at it, tapping it, or giving it the focus, and what shows its state. */
 function tokenSpan(hand, side, text, i, position, heads) {
   const number = element("span", { class: "ae-number" });
-  const cells = Array.from({ length: heads }, (_, head) => element("span", { class: "ae-cell", style: colourOf(head, heads) }));
+  const cells = Array.from({ length: heads }, (_, head) => element("span", { class: "ae-cell", style: colorOf(head, heads) }));
   const span = element(
     "span",
     { class: "ae-token", role: "button", "aria-pressed": "false", "aria-label": `${visible(text)}, position ${position}` },
@@ -236,34 +236,34 @@ function tokenSpan(hand, side, text, i, position, heads) {
     attributes(span, { "data-hidden": isHidden, "aria-pressed": String(isSelected) });
     cells.forEach((cell, head) => (cell.style.opacity = weights?.[heads.indexOf(head)] ?? 0));
     number.textContent = !weights || !withNumbers ? "" : isHidden ? "hidden" : weights[best].toFixed(2);
-    number.style.cssText = best === null ? "" : colourOf(heads[best], cells.length);
+    number.style.cssText = best === null ? "" : colorOf(heads[best], cells.length);
     attributes(number, { "data-head": best !== null && cells.length > 1 });
   }
   return { span, show };
 }
 
 /** Return a map for each head, and the function that marks a selection in them. */
-function headMaps(view, hand, now, colours) {
+function headMaps(view, hand, now, colors) {
   const [, columns, width] = MAPS.find(([most]) => now.heads <= most);
-  const maps = Array.from({ length: now.heads }, (_, head) => headMap(view, hand, now, head, width, colours));
+  const maps = Array.from({ length: now.heads }, (_, head) => headMap(view, hand, now, head, width, colors));
   if (maps.length > 1) arrowKeys(maps.map((map) => map.root));
   const root = element("div", { class: "ae-maps", style: `--width: ${width}px; --columns: ${columns}` }, ...maps.map((map) => map.root));
   root.addEventListener("pointerleave", hand.off);
   return { root, mark: (...now) => maps.forEach((map) => map.mark(...now)) };
 }
 
-function headMap(view, hand, now, head, width, colours) {
+function headMap(view, hand, now, head, width, colors) {
   const { nQuery, nKey } = now;
   const cell = Math.min(width / Math.max(nQuery, nKey), 2 * ROW);
   const canvas = element("canvas", { width: nKey, height: nQuery });
   const context = canvas.getContext("2d");
   const image = context.createImageData(nKey, nQuery);
-  paint(now.of(head), colours, image.data);
+  paint(now.of(head), colors, image.data);
   context.putImageData(image, 0, 0);
 
   const band = element("div", { class: "ae-band" });
   const picture = element("div", { class: "ae-picture", style: `width: ${cell * nKey}px; aspect-ratio: ${nKey} / ${nQuery}` }, canvas, band);
-  const name = element("span", { class: "ae-head", style: colourOf(head, now.heads) }, `head ${head}`);
+  const name = element("span", { class: "ae-head", style: colorOf(head, now.heads) }, `head ${head}`);
   const isButton = now.heads > 1;
   const root = isButton
     ? element("button", { type: "button", class: "ae-map", "aria-label": `show head ${head} alone` }, name, picture)

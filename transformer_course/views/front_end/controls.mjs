@@ -1,4 +1,4 @@
-// Labelled controls, each bound to a trait in both directions, and the arrow keys of a row of elements.
+// Labeled controls, each bound to a trait in both directions, and the arrow keys of a row of elements.
 
 import { attributes, element } from "./dom.mjs";
 

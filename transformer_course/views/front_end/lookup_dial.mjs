@@ -3,7 +3,7 @@
 import { choice } from "./controls.mjs";
 import { attributes, element, label, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
-import { lookUp } from "./lookup_maths.mjs";
+import { lookUp } from "./lookup_math.mjs";
 import { plain, written } from "./numbers.mjs";
 import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";

@@ -1,6 +1,6 @@
 // The mask painter: a table of cells to allow or forbid, with the weights that are left, and what an input reaches.
 
-import { ink, tint } from "./colours.mjs";
+import { ink, tint } from "./colors.mjs";
 import { arrowKeys, button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
 import { PAD, PRESETS, preset, reached, weights } from "./masks.mjs";

@@ -5,7 +5,7 @@ import { attributes, element, label, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
 import { plain, written } from "./numbers.mjs";
 import { player } from "./player.mjs";
-import { frequencies, hands, products, sum } from "./position_maths.mjs";
+import { frequencies, hands, products, sum } from "./position_math.mjs";
 import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 

@@ -2,7 +2,7 @@
 
 import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
-import { drawn, probabilities } from "./sampling_maths.mjs";
+import { drawn, probabilities } from "./sampling_math.mjs";
 import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 

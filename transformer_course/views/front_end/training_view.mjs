@@ -1,6 +1,6 @@
 // A training run while it goes on. Whatever can be, is made once and then changed in place: nothing flickers or grows.
 
-import { ink, tint } from "./colours.mjs";
+import { ink, tint } from "./colors.mjs";
 import { button } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
 import { progressChart, ticksOf } from "./progress_chart.mjs";

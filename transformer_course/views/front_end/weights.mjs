@@ -40,15 +40,15 @@ export function largest(weights, n) {
   return places.sort((a, b) => weights[b] - weights[a] || a - b).slice(0, n);
 }
 
-/** Paint the cells of a head as pixels, four bytes each; `colours` are those of `palette`. */
-export function paint(cells, colours, pixels) {
+/** Paint the cells of a head as pixels, four bytes each; `colors` are those of `palette`. */
+export function paint(cells, colors, pixels) {
   const words = new Uint32Array(pixels.buffer, pixels.byteOffset, cells.length);
-  for (let i = 0; i < cells.length; i++) words[i] = colours[cells[i]];
+  for (let i = 0; i < cells.length; i++) words[i] = colors[cells[i]];
 }
 
-/** Return the colour of every possible number, given the colour of a weight and that of what is hidden. */
-export function palette(colour, hidden) {
+/** Return the color of every possible number, given the color of a weight and that of what is hidden. */
+export function palette(color, hidden) {
   const bytes = new Uint8ClampedArray(4 * (HIDDEN + 1));
-  for (let level = 0; level <= HIDDEN; level++) bytes.set([...(level === HIDDEN ? hidden : colour(level / ONE)), 255], 4 * level);
+  for (let level = 0; level <= HIDDEN; level++) bytes.set([...(level === HIDDEN ? hidden : color(level / ONE)), 255], 4 * level);
   return new Uint32Array(bytes.buffer);
 }

@@ -19,8 +19,8 @@ def vector_by_vector(x, weight, bias, eps=1e-5):
     normed = torch.empty_like(x)
     for at in np.ndindex(x.shape[:-1]):
         vector = x[at]
-        centred = vector - sum(vector) / len(vector)
-        normed[at] = weight * centred / (centred @ centred / len(vector) + eps) ** 0.5 + bias
+        centered = vector - sum(vector) / len(vector)
+        normed[at] = weight * centered / (centered @ centered / len(vector) + eps) ** 0.5 + bias
     return normed
 
 

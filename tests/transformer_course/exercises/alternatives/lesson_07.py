@@ -14,8 +14,8 @@ DecoderLayer, Decoder = (every_exercise()[name].reference for name in ("DecoderL
 
 
 def norm_by_hand(norm, x):
-    centred = x - x.mean(-1, keepdim=True)
-    return centred * torch.rsqrt(centred.square().mean(-1, keepdim=True) + norm.eps) * norm.weight + norm.bias
+    centered = x - x.mean(-1, keepdim=True)
+    return centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + norm.eps) * norm.weight + norm.bias
 
 
 class NamesForEverything(DecoderLayer):

@@ -27,7 +27,7 @@ def accumulates_in_a_loop(losses, n_tokens):
 
 
 def all_reduces_in_a_ring(gradients, n_tokens):
-    """Every worker adds what its neighbour hands on, once round."""
+    """Every worker adds what its neighbor hands on, once round."""
     mine = gradients * (n_tokens / n_tokens.sum()).unsqueeze(1)
     passed_on, total = mine, mine
     for _ in range(len(gradients) - 1):
@@ -87,7 +87,7 @@ def steps_on_the_whole(parameters, gradients, means, mean_squares, step, rate):
 
 
 def sends_messages(n_stages, n_microbatches):
-    """Each stage has two queues, filled by its neighbours at the end of a tick."""
+    """Each stage has two queues, filled by its neighbors at the end of a tick."""
     to_do, back = [[] for _ in range(n_stages)], [[] for _ in range(n_stages)]
     to_do[0] = list(range(1, n_microbatches + 1))
     held, rows = [0] * n_stages, [[] for _ in range(n_stages)]

@@ -149,7 +149,7 @@ ANSWERS = [
     ),
     of(
         "leaks_future",
-        "reads the memory of its neighbours",
+        "reads the memory of its neighbors",
         "import ctypes, os\ndef leaks_future(model, tokens):\n  box = ctypes.create_string_buffer(64)\n"
         "  vec = (ctypes.c_void_p * 2)(ctypes.addressof(box), 64)\n  far = (ctypes.c_void_p * 2)(id(model), 64)\n"
         "  for p in range(os.getpid() - 3, os.getpid() + 4):\n    if p != os.getpid():\n"

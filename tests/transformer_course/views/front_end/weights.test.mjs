@@ -30,9 +30,9 @@ test("bytes that begin at an odd address are read all the same", () => {
   assert.deepEqual([...unpack(new DataView(bytes.buffer, 0, 4))], [0x0109, 0x0302]);
 });
 
-test("a pixel has the colour of its weight, and what is hidden its own", () => {
-  const colours = palette((weight) => [Math.round(255 * weight), 0, 0], [1, 2, 3]);
+test("a pixel has the color of its weight, and what is hidden its own", () => {
+  const colors = palette((weight) => [Math.round(255 * weight), 0, 0], [1, 2, 3]);
   const pixels = new Uint8ClampedArray(8);
-  paint(Uint16Array.of(ONE, HIDDEN), colours, pixels);
+  paint(Uint16Array.of(ONE, HIDDEN), colors, pixels);
   assert.deepEqual([...pixels], [255, 0, 0, 255, 1, 2, 3, 255]);
 });

@@ -105,7 +105,7 @@ MISTAKES = [
         summary="sums, means or norms of the outputs are compared, in which differences cancel",
         message=(
             "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
-            "stays unseen; a model that normalises its outputs leaks like this everywhere. Look at what is compared."
+            "stays unseen; a model that normalizes its outputs leaks like this everywhere. Look at what is compared."
         ),
         hints=["An output moves from (1, 0) to (0, 1). How far does its sum move? And its norm?"],
     ),

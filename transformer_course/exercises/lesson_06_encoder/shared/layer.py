@@ -76,8 +76,8 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
         ),
         Mistake(
             "norms_without_their_weights",
-            steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
-            summary="vectors are normalised without the weight and bias of a norm",
+            steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
+            summary="vectors are normalized without the weight and bias of a norm",
             message="{summary}: they are brought to mean 0 and variance 1, and left at that.",
             hints=["Which parameters get no gradient?"],
         ),
@@ -88,5 +88,5 @@ def _causal(x: Tensor) -> Tensor:
     return torch.ones(x.shape[-2], x.shape[-2], dtype=torch.bool).tril()
 
 
-def _standardised(vectors: Tensor) -> Tensor:
+def _standardized(vectors: Tensor) -> Tensor:
     return F.layer_norm(vectors, vectors.shape[-1:])

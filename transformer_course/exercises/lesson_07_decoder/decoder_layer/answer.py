@@ -119,7 +119,7 @@ def network_sum(third_input, network_output):
 
 
 def output(norms, network_sum):
-    """apply `norm_3` to the sum → the output: the normalised sum of the third sublayer"""
+    """apply `norm_3` to the sum → the output: the normalized sum of the third sublayer"""
     return norms[2](network_sum)
 
 

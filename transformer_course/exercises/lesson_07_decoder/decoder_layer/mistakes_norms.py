@@ -1,4 +1,4 @@
-"""Mistakes in what is normalised, when, and by which norm."""
+"""Mistakes in what is normalized, when, and by which norm."""
 
 from torch.nn import functional as F
 
@@ -34,17 +34,17 @@ MISTAKES = [
     Mistake(
         "pre_norm",
         STEPS.but(**PRE_NORM, **UNNORMED),
-        summary="this is pre-norm: the input of each sublayer is normalised, and its sum is not",
+        summary="this is pre-norm: the input of each sublayer is normalized, and its sum is not",
         message=(
-            "This is pre-norm: each sublayer's input is normalised, and the sum is left alone. It trains well, but "
+            "This is pre-norm: each sublayer's input is normalized, and the sum is left alone. It trains well, but "
             "asked for is the paper's post-norm. Look at what goes into the norms."
         ),
-        hints=["What is normalised: the input of a sublayer, or the sum after it?"],
+        hints=["What is normalized: the input of a sublayer, or the sum after it?"],
     ),
     Mistake(
         "pre_norm_in_one_sublayer",
         *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
-        summary="one sublayer is pre-norm: its input is normalised, and its sum is not",
+        summary="one sublayer is pre-norm: its input is normalized, and its sum is not",
         hints=["Which of the three norms is given something else than a sum?"],
     ),
     Mistake(
@@ -66,8 +66,8 @@ MISTAKES = [
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
-        summary="a sublayer's output is normalised, and then added",
-        message="{summary}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
+        summary="a sublayer's output is normalized, and then added",
+        message="{summary}. The *sum* should be normalized. Look at what the brackets of the norms enclose.",
         hints=["In norm(x + f(x)), what is inside the norm?"],
     ),
     Mistake(

@@ -171,5 +171,5 @@ EXERCISE = Exercise(
         ),
     },
     mistakes=MISTAKES,
-    normalise=padded,
+    normalize=padded,
 )

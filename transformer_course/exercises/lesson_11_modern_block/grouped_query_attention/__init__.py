@@ -110,13 +110,13 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=grouped_query_cases,
     points=3,
-    verified="Every head of queries attends by itself, and neighbours share their keys and values.",
+    verified="Every head of queries attends by itself, and neighbors share their keys and values.",
     hints=[
         "It is the attention of lesson 03 with x as query, key and value, but for one thing: keys and values have "
         "fewer heads. What brings them to as many?",
         "`parts.split_heads(self.w_k(x), self.n_kv_heads)` has the shape (batch, n_kv_heads, n, d_k), and the queries "
         "(batch, n_heads, n, d_k).",
-        "Each head of keys serves `n_heads // n_kv_heads` heads of queries, which are neighbours: "
+        "Each head of keys serves `n_heads // n_kv_heads` heads of queries, which are neighbors: "
         "`repeat_interleave(…, dim=1)` repeats each head next to itself.",
         "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
         "`parts.scaled_dot_product_attention(q, k, v)`.",

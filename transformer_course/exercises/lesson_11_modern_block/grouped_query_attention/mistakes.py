@@ -57,7 +57,7 @@ OF_THE_HEADS = [
         one_in_turn("values"),
         summary="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
         message=(
-            "The heads of queries meet the heads of keys and values, or of one of them, in turn: 0 1 0 1. Neighbouring "
+            "The heads of queries meet the heads of keys and values, or of one of them, in turn: 0 1 0 1. Neighboring "
             "heads of queries should share one, 0 0 1 1. A model that was trained with one order cannot be used with "
             "the other. Look at where heads are repeated or cut."
         ),

@@ -82,9 +82,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             hints=["Print the sums of the rows of the weights."],
         ),
         Mistake(
-            "renormalised_after_the_softmax",
+            "renormalized_after_the_softmax",
             afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
-            afterwards(_renormalised_without_nan),
+            afterwards(_renormalized_without_nan),
             steps.but(weights=_exponentials_times_mask),
             summary="the mask sets weights to 0, and the rest is divided by its sum, which may be 0",
             message=(
@@ -139,7 +139,7 @@ def _where_there_is_a_mask(change: Callable[[Any, Any], Any]) -> Step:
     return lambda scaled, visible: scaled if visible is None else change(scaled, visible)
 
 
-def _renormalised_without_nan(weights, visible):
+def _renormalized_without_nan(weights, visible):
     return (weights * visible / (weights * visible).sum(dim=-1, keepdim=True)).nan_to_num()
 
 

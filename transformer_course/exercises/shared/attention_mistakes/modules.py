@@ -70,7 +70,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
             steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
             summary="the heads are merged so that their features alternate",
             message=(
-                "{summary}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
+                "{summary}. Each head should fill neighboring columns. Look at the order of the axes before they are "
                 "merged."
             ),
             hints=[
@@ -101,7 +101,7 @@ def heads_interleaved(*variants: Variant) -> Mistake:
         *variants,
         summary="the features are dealt out to the heads in turn",
         message=(
-            "{summary}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
+            "{summary}. A head should own neighbors. A model that was trained with one layout cannot be used with the "
             "other. Look at how they are split."
         ),
         hints=["With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1."],

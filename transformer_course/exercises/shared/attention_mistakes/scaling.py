@@ -58,7 +58,7 @@ def root_of_the_number(of: str) -> Wording:
 
 
 def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in which the scores of lesson 01 are scaled or normalised."""
+    """Return the mistakes in which the scores of lesson 01 are scaled or normalized."""
     return [
         Mistake(
             "scaled_too_early",

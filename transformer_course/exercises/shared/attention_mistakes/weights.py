@@ -74,7 +74,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         Mistake(
             "softmax_over_the_queries",
             made(lambda scores: scores.softmax(dim=-2)),
-            summary="the weights are normalised over the queries, not over the keys",
+            summary="the weights are normalized over the queries, not over the keys",
             message=(
                 "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
                 "that compete for each query. Look at the axis of the softmax."

@@ -1,0 +1,122 @@
+"""What the reference and the mistakes show: in full once, and quickly as often as it is needed."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from transformer_course.checking import mistake_pairs
+from transformer_course.checking.expected_behavior import MAX_KEPT_NUMBERS, Behavior, behavior, in_isolation
+from transformer_course.checking.tolerance import distance
+from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.catalog import catalog_of
+from transformer_course.running.plain_data import count_numbers
+from transformer_course.steps import needs
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def test_everything_runs_once_for_a_seed():
+    known = behavior(SOFTMAX, 3)
+    assert behavior(SOFTMAX, 3) is known
+    assert known.run(SOFTMAX.reference) is known.expected
+
+
+def test_another_seed_has_other_cases():
+    assert distance(behavior(SOFTMAX, 3).cases[-1].inputs, behavior(SOFTMAX, 4).cases[-1].inputs) > 100
+
+
+@pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
+def test_the_quick_output_is_the_one_that_is_observed(name):
+    known = behavior(every_exercise()[name], 0)
+    large = [
+        known.exercise.reference,
+        *(version for mistake in known.exercise.mistakes for version in mistake.variants),
+    ]
+    for version in large[:12]:
+        for index, observed in enumerate(known.run(version)[:3]):
+            with in_isolation():
+                quick = known.output(version, index)
+            for kind in ("output", "parameters"):
+                if kind in quick:
+                    assert distance(quick[kind], observed[kind]) <= 1
+            if "error" in quick:
+                assert (quick["error"]["type"], quick["error"]["message"]) == (
+                    observed["error"]["type"],
+                    observed["error"]["message"],
+                )
+
+
+def test_pairs_make_both_changes_and_those_that_change_least_come_first():
+    pairs = behavior(SOFTMAX, 0).pairs
+    changes = [pair.n_changes for pair in pairs]
+    assert changes == sorted(changes)
+    assert len(pairs) > 100
+    for pair in pairs:
+        assert any(
+            set(pair.variant.changes) == {*one.changes, *other.changes}
+            and all(
+                name in {*needs(one.changes[name]), *needs(other.changes[name])}  # one builds on the other
+                for name in {*one.changes} & {*other.changes}
+            )
+            for one in pair.mistakes[0].step_variants
+            for other in pair.mistakes[1].step_variants
+        )
+
+
+def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
+    known = Behavior(SOFTMAX, SOFTMAX.cases(0))
+    largest = max(range(len(known.cases)), key=lambda index: known.cases[index].inputs["scores"].numel())
+    with in_isolation():
+        whole = known.cases[largest].inputs["scores"].numel()
+        large = [pair.variant for pair in known.pairs[:80]]
+        outputs = [one.get("output") for one in known.outputs(large, largest)]
+        variants = [version for version, output in zip(large, outputs, strict=True) if count_numbers(output) >= whole]
+        assert len(variants) > 20
+        for index, is_kept in ((0, True), (largest, False)):
+            first, again = list(known.outputs(variants, index)), list(known.outputs(variants, index))
+            assert all(
+                (one is other) == (is_kept or count_numbers(one["output"]) <= MAX_KEPT_NUMBERS)
+                for one, other in zip(first, again, strict=True)
+                if "output" in one
+            )
+            assert [known.output(variant, index).keys() for variant in variants] == [one.keys() for one in again]
+            assert all(
+                distance(known.output(variant, index)["output"], one["output"]) <= 1
+                for variant, one in zip(variants, again, strict=True)
+                if "output" in one
+            )
+
+
+def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
+    monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
+    known, crash = behavior(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
+    observed = [{"output": one["output"].double()} for one in known.expected]
+    stored = catalog_of(SOFTMAX).cases
+    hidden = [crash if index in stored else one for index, one in enumerate(observed)]
+    with in_isolation():
+        pairs = [known.pairs_with_generated(displayed, range(len(displayed))) for displayed in (observed, hidden)]
+    tried = [{mistake.name for pair in some for mistake in pair.mistakes} for some in pairs]
+    assert all(any(name.startswith("dtype") for name in names) for names in tried)
+
+
+def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
+    assert not Behavior(replace(SOFTMAX, steps=None), []).pairs
+
+
+def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
+    before = torch.get_rng_state()
+    with in_isolation():
+        print("noise")
+        torch.rand(3)
+        torch.set_default_dtype(torch.float64)
+    assert capsys.readouterr().out == ""
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_outputs_of_both_modes_are_brought_to_the_form_in_which_they_are_compared():
+    known = behavior(every_exercise()["LoRALinear"], 0)
+    [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
+    observed = known.expected[index]
+    assert observed["output"] == observed["output_in_training"] == {"the output is that of the frozen layer": False}

@@ -1,0 +1,48 @@
+"""The blocks show what each norm really depends on."""
+
+from io import BytesIO
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_course.diagrams.elements import GRAY
+from transformer_course.diagrams.normalization import blocks, reach
+
+
+def layer_norm(x: Tensor) -> Tensor:
+    return F.layer_norm(x, x.shape[-1:])
+
+
+def batch_norm(x: Tensor) -> Tensor:
+    return nn.BatchNorm1d(x.shape[-1])(x.flatten(0, 1)).view(x.shape)
+
+
+def n_dark(norm, **sizes) -> int:
+    return sum(shape.color == GRAY for shape in blocks({"norm": norm}, **sizes).elements if hasattr(shape, "opacity"))
+
+
+def test_layer_norm_depends_on_one_vector_and_batch_norm_on_one_feature_of_all():
+    expected = torch.zeros(3, 5, 7, dtype=torch.bool)
+    expected[0, 1] = True
+    assert torch.equal(reach(layer_norm, 3, 5, 7), expected)
+    expected = torch.zeros(3, 5, 7, dtype=torch.bool)
+    expected[..., -1] = True
+    assert torch.equal(reach(batch_norm, 3, 5, 7), expected)
+
+
+def test_what_is_dark_is_what_can_be_seen_of_it():
+    letters = ("m", "a", "i", "pad", "pad")
+    assert n_dark(layer_norm, letters=letters, batch=3, d_model=7) == 7 + 1  # a row, and its end on the right side
+    assert n_dark(batch_norm, letters=letters, batch=3, d_model=7) == 5 + 5 * 3 + 3  # in front, at the side, on top
+    assert n_dark(lambda x: x + 1) == 1 + 1
+
+
+def test_the_dot_can_be_seen_on_its_dark_face():
+    with_dot, without = (blocks({"LayerNorm": layer_norm}) for _ in range(2))
+    without.elements = [element for element in without.elements if not getattr(element, "radius", 0)]
+    pictures = [Image.open(BytesIO(d.png())).convert("RGBA").convert("L") for d in (with_dot, without)]
+    lightness = [np.asarray(picture, dtype=int) for picture in pictures]
+    assert (lightness[0] - lightness[1] > 80).sum() > 50  # pixels that the dot makes lighter

@@ -1,0 +1,323 @@
+"""What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
+
+import contextlib
+import itertools
+import operator
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, cast
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking import mistake_pairs
+from transformer_course.checking.mistake_pairs import OBSERVED, RIGHT, Pair, Single
+from transformer_course.checking.shared_evaluation import SharedEvaluation
+from transformer_course.checking.tolerance import may_show, observation_distance
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.generated_mistakes.catalog import catalog_of, outline
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
+from transformer_course.running.case import Case
+from transformer_course.running.crash_report import message_of
+from transformer_course.running.isolation import default_torch_state, suppressed_output
+from transformer_course.running.observation import Observation
+from transformer_course.running.observe import count_samples, observe
+from transformer_course.running.plain_data import count_numbers, to_plain_data
+from transformer_course.running.record import call_inputs, copy_inputs, load_module, seeded
+from transformer_course.steps import Variant
+
+AnyVariant = Variant | Callable[..., Any]
+MAX_KEPT_OUTPUTS = 8000
+"""Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
+MAX_KEPT_NUMBERS = 500
+"""Outputs of more numbers are not kept."""
+FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
+"""A generated mistake of more weight than the first is far-fetched, and one of at most the second is likely."""
+MAX_LIKELY_PAIRS = 2000
+"""Number of pairs of likely mistakes that are tried at most where a far-fetched generated mistake behaves the same."""
+N_DISTINGUISHING_CASES = 2
+"""Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Behavior:
+    """What the reference and the mistakes of an exercise show on the cases of one seed."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    recognized: dict[bytes, Any] = field(default_factory=dict)
+    """What attempts were recognized as, by a digest of what they showed: many make the same mistake."""
+    _runs: dict[AnyVariant, Sequence[Observation]] = field(default_factory=dict)
+    _case_runs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
+    _outputs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
+    _modules: dict[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def expected(self) -> Sequence[Observation]:
+        """What the reference shows."""
+        return self.run(self.exercise.reference)
+
+    @property
+    def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
+        """What every mistake shows, in each of its ways."""
+        for mistake in self.exercise.mistakes:
+            for version in mistake.variants:
+                yield mistake, self.run(version)
+
+    @property
+    def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
+        """The generated mistakes of the answer that are told as mistakes, the likely first."""
+        return _generated_mistakes(self.exercise)
+
+    def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
+        """List the generated mistakes that may be what was observed: few have to be run."""
+        found = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
+        return [self.generated[one] for one in found]
+
+    def generated_like_in_some(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
+        """List the generated mistakes that may be what was observed in one of the cases that are looked at, and right
+        in the other.
+
+        Where the cases are those of another seed, that is not known, and none are listed.
+        """
+        found = catalog_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
+        return [self.generated[one] for one in found]
+
+    def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
+        """List the mistakes that a verdict names; generated mistakes share names, so of those, the one that its message
+        tells.
+        """
+        generated = {
+            mistake.name: mistake
+            for mistake in self.generated.values()
+            if mistake.name in names
+            and any(messages.lower() in message.lower() for messages in (mistake.summary, mistake.message))
+        }
+        return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *generated.values()]
+
+    @property
+    def pairs(self) -> Sequence[Pair]:
+        """Two mistakes that are written down at once, the likeliest first."""
+        return _pairs(self.exercise)
+
+    @property
+    def likely_pairs(self) -> Sequence[Pair]:
+        """Two mistakes at once of which each is written down, or likely."""
+        return _likely_pairs(self.exercise)
+
+    def is_far_fetched(self, mistake: Mistake) -> bool:
+        """Return whether two likely mistakes at once are likelier than this one, unless it is one generated mistake in
+        two steps.
+        """
+        return (
+            isinstance(mistake, GeneratedMistake)
+            and len(mistake.edit.code) == 1
+            and mistake.edit.weight > FAR_FETCHED_WEIGHT
+        )
+
+    def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
+        """List the pairs with a generated mistake, or of two, that may be what was observed. To be called
+        ``in_isolation``.
+
+        Args:
+            observed: What was observed.
+            reported_by: The cases that tell what is wrong; in the others, something else hides it.
+        """
+        singles, stored = _singles(self.exercise), catalog_of(self.exercise).cases
+        if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
+            return ()
+        forms = [{outline(displayed[i]).form for displayed in (self.expected, observed)} for i in stored]
+        hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides what else is wrong
+        fitting = [
+            one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
+        ]
+        right = [i for i in sorted(reported_by) if may_show(self.expected[i], observed[i])]
+        looked_at = [
+            *right[:N_DISTINGUISHING_CASES],
+            *[i for i in sorted(reported_by) if i not in right][:N_DISTINGUISHING_CASES],
+        ]
+        displayed = dict.fromkeys(fitting, "")
+        for index in looked_at:
+            outputs = list(self.outputs([one.variant for one in fitting], index))
+            letters = mistake_pairs.displayed(outputs, self.expected[index], observed[index])
+            for one, letter in zip(fitting, letters, strict=True):
+                displayed[one] += letter
+        likely = mistake_pairs.likely(singles, displayed, "".join(RIGHT if i in right else OBSERVED for i in looked_at))
+        return mistake_pairs.in_order(likely)
+
+    def _forms(self, one: Single) -> Sequence[str]:
+        """Return the forms of what a mistake gives in the cases whose outlines are stored for generated mistakes."""
+        return one.forms or [outline(self.output(one.variant, i)).form for i in catalog_of(self.exercise).cases]
+
+    def run(self, version: AnyVariant) -> Sequence[Observation]:
+        """Return all that a way of answering shows on the cases."""
+        if version not in self._runs:
+            self._runs[version] = [self.run_case(version, index) for index in range(len(self.cases))]
+        return self._runs[version]
+
+    def run_case(self, version: AnyVariant, index: int) -> Observation:
+        """Return all that a way of answering shows on one case."""
+        if (version, index) not in self._case_runs:
+            attempt, case = version.attempt if isinstance(version, Variant) else version, self.cases[index]
+            self._case_runs[version, index] = self.normalized([observe(attempt, case)], [case])[0]
+        return self._case_runs[version, index]
+
+    def output(self, version: AnyVariant, index: int) -> Observation:
+        """Return only what a way of answering returns, or raises, when it is first called on a case.
+
+        Of a sampler, that is how often each token comes.
+
+        That takes a small part of the time, and is enough to rule most mistakes out. Where all that it shows is known
+        already, that is returned. To be called ``in_isolation``.
+        """
+        if (known := self._case_runs.get((version, index))) is not None:
+            return known
+        if (version, index) not in self._outputs:
+            self._outputs[version, index] = self._output(version, index)
+        return self._outputs[version, index]
+
+    def varies(self, version: AnyVariant) -> bool:
+        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        return observation_distance(self._output(version, last), self._output(version, last)) > 1
+
+    def right_draws(self, index: int) -> bool:
+        """Return whether the right answer draws random numbers on a case, so that an attempt may, too."""
+        case = self.cases[index]
+        before = torch.get_rng_state()
+        with contextlib.suppress(Exception):
+            reference = self.exercise.reference
+            attempt: Any = load_module(reference, case) if case.kind == "module" else reference
+            before = torch.get_rng_state()
+            attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords))
+        return not torch.equal(before, torch.get_rng_state())
+
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
+        common = None
+        for variant in variants:
+            if (known := self._outputs.get((variant, index))) is not None:
+                yield known
+                continue
+            if common is None or not common.is_as_it_was():
+                common = SharedEvaluation(self._given(index), self._module(index) if variant.of.is_module else None)
+            observation = self._output(variant, index, common)
+            if len(self._outputs) < MAX_KEPT_OUTPUTS and count_numbers(observation.get("output")) <= MAX_KEPT_NUMBERS:
+                self._outputs[variant, index] = observation
+            yield observation
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
+
+    def _output(self, version: AnyVariant, index: int, common: SharedEvaluation | None = None) -> Observation:
+        case = self.cases[index]
+        given = common.given if common else self._given(index)
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
+        if case.kind == "sampler":
+            keywords["generator"] = seeded(0)  # a new one for each call: to draw from it changes it
+        observation: dict[str, Any]
+        try:
+            if isinstance(version, Variant):  # none changes how a module is built, so one will do for all
+                module = [common.module if common else self._module(index)] if version.of.is_module else []
+                bound = (common and common.bound) or version.of.arguments.bind(*module, *inputs, **keywords)
+                if common and case.kind != "sampler":
+                    common.bound = bound
+                returned = version.evaluate(bound, common.shared if common else None)
+            else:
+                attempt = load_module(version, case) if case.kind == "module" else version
+                if isinstance(attempt, dict):
+                    return cast(Observation, {"parameters": attempt})
+                returned = attempt(*inputs, **keywords)
+            observation = (
+                count_samples(returned, case) if case.kind == "sampler" else {"output": to_plain_data(returned)}
+            )
+        except Exception as error:
+            observation = {"error": {"type": type(error).__name__, "message": message_of(error)}}
+        return self.normalized([cast(Observation, observation)], [case])[0]
+
+    def _module(self, index: int) -> Any:
+        if index not in self._modules:
+            self._modules[index] = load_module(self.exercise.reference, self.cases[index])
+        return self._modules[index]
+
+    def normalized(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
+        """Return observations with outputs and gradients as the exercise compares them."""
+        found: list[Observation] = []
+        for case, observation in zip(self.cases if cases is None else cases, observed, strict=False):
+            for output in ("output", "output_in_training"):
+                if output in observation:
+                    compared = self.exercise.normalize(cast(Any, observation)[output], case)
+                    observation = cast(Observation, {**observation, output: compared})
+            gradients: object = observation.get("gradients")
+            if self.exercise.distributions and isinstance(gradients, Mapping):
+                along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}
+                observation = cast(Observation, {**observation, "gradients": {**gradients, **along}})
+            found.append(observation)
+        return found
+
+
+@lru_cache(maxsize=40)  # the code of generated mistakes is compiled once for all seeds
+def _generated_mistakes(exercise: Exercise) -> Mapping[AnswerEdit, GeneratedMistake]:
+    steps, messages = exercise.steps, exercise.messages
+    return {one: GeneratedMistake(one, steps, messages) for one in catalog_of(exercise).edits} if steps else {}
+
+
+@lru_cache(maxsize=40)
+def _pairs(exercise: Exercise) -> Sequence[Pair]:
+    return mistake_pairs.in_order(itertools.combinations(_written(exercise), 2))
+
+
+@lru_cache(maxsize=40)
+def _likely_pairs(exercise: Exercise) -> Sequence[Pair]:
+    likely = [
+        one
+        for one in _singles(exercise)
+        if not isinstance(one.mistake, GeneratedMistake) or one.mistake.edit.weight <= LIKELY_WEIGHT
+    ]
+    return mistake_pairs.in_order(itertools.combinations(likely, 2))[:MAX_LIKELY_PAIRS]
+
+
+@lru_cache(maxsize=40)
+def _written(exercise: Exercise) -> Sequence[Single]:
+    return mistake_pairs.written(exercise.mistakes, exercise.steps) if exercise.steps else ()
+
+
+@lru_cache(maxsize=40)
+def _singles(exercise: Exercise) -> Sequence[Single]:
+    """Return the mistakes that are written down, and then the generated mistakes.
+
+    Those generated mistakes are likely that a teacher has words for, or that choose wrongly where a step is a choice
+    and no more, and then the first. What crashes is left out, for it hides all else.
+    """
+    meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
+    likely = sorted(meets_others, key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
+    generated = [
+        Single(mistake, 0, rank, is_generated=True, forms=[one.form for one in mistake.edit.shows])
+        for rank, mistake in enumerate(likely, len(exercise.mistakes))
+    ]
+    return [*_written(exercise), *generated]
+
+
+def _along_the_distributions(gradient: Any) -> Any:
+    """Return a gradient without the part that would change what each row adds up to."""
+    if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
+        return gradient - gradient.mean(dim=-1, keepdim=True)
+    return gradient
+
+
+@contextlib.contextmanager
+def in_isolation() -> Iterator[None]:
+    """Keep what many calls print, warn of and set from showing."""
+    with default_torch_state(), suppressed_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@lru_cache(maxsize=40)  # two seeds of a lesson's exercises, and of another's, a few megabytes each
+def behavior(exercise: Exercise, seed: int) -> Behavior:
+    """Return the behavior on the cases of a seed."""
+    with default_torch_state():
+        return Behavior(exercise, list(exercise.cases(seed)))

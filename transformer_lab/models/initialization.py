@@ -1,0 +1,37 @@
+"""Initial weights: of a Transformer, and of a language model."""
+
+from torch import nn
+
+
+def initialize(model: nn.Module) -> None:
+    """Initialize the parameters of a Transformer; the paper does not say how.
+
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms stay as torch
+    makes them: weights 1, biases 0.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
+
+
+def initialize_language_model(model: nn.Module, n_layers: int) -> None:
+    """Initialize the parameters of a language model as GPT-2's: section 2.3 of Radford et al. (2019).
+
+    Matrices and embeddings are N(0, 0.02²), biases 0. The last matrix of each sublayer, whose outputs are added up over
+    the blocks, is smaller by √(2 n_layers). Norms stay as torch makes them.
+
+    Args:
+        model: The model.
+        n_layers: Number of its blocks, each of two sublayers.
+    """
+    for name, parameter in model.named_parameters():
+        if name.endswith(("w_o.weight", "w_2.weight", "w_down.weight")):
+            nn.init.normal_(parameter, std=0.02 / (2 * n_layers) ** 0.5)
+        elif parameter.dim() > 1:
+            nn.init.normal_(parameter, std=0.02)
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)
