@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-SEEDS = 10
+MIN_SEEDS = 10
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Comparison:
     by_chance: float
 
 
-def compare(table: pd.DataFrame, seeds: int = SEEDS) -> Comparison:
+def compare(table: pd.DataFrame, seeds: int = MIN_SEEDS) -> Comparison:
     """Compare the two variants of a table.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Any
 from huggingface_hub import ModelCardData
 from torch import nn
 
-CARD = "README.md"
+CARD_FILE = "README.md"
 """Name of the card in a model's folder."""
 
 TEMPLATE = """---

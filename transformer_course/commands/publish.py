@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from transformer_course.commands.model_card import CARD, model_card
+from transformer_course.commands.model_card import CARD_FILE, model_card
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.pretrained.hub import HUB_NAME
 from transformer_lab.pretrained.load import save_pretrained
@@ -57,7 +57,7 @@ def save_model(
     usage = usage.format(name=name or str(folder))
     title = name or folder.name
     card = model_card(model.model, model.model.config, title, what, task, usage, measured)
-    atomic_write_text(folder / CARD, card)
+    atomic_write_text(folder / CARD_FILE, card)
     return folder
 
 
