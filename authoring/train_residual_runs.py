@@ -6,7 +6,7 @@ those that lesson 06 shows. How it ends at two other rates, without warm-up, goe
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -111,24 +111,24 @@ def train(layout: str, depth: int, warmup: int, seed: int, rate: float = LR) -> 
     return measured
 
 
-def train_all(report: Callable[[str], None] = print) -> list[Run]:
+def train_all() -> list[Run]:
     """Train every stack with every seed."""
     runs = []
     for depth in DEPTHS:
         for layout in LAYOUTS:
             for warmup in WARMUPS:
                 runs.append(gathered(layout, depth, warmup, [train(layout, depth, warmup, seed) for seed in SEEDS]))
-                report(f"{depth} layers, {runs[-1].name}: losses {runs[-1].losses[-1]}")
+                print(f"{depth} layers, {runs[-1].name}: losses {runs[-1].losses[-1]}")
     return runs
 
 
-def ends_at_other_rates(depths: Sequence[int] = DEPTHS_AT_OTHER_LRS) -> list[tuple[str, int, float, list[float]]]:
+def ends_at_other_rates() -> list[tuple[str, int, float, list[float]]]:
     """Train without warm-up at the other rates: layout, depth, rate, and the last loss for each seed."""
     return [
         (layout, depth, rate, [round(train(layout, depth, 0, seed, rate)[STEPS[-1]].loss, 2) for seed in SEEDS])
         for rate in OTHER_LRS
         for layout in LAYOUTS
-        for depth in depths
+        for depth in DEPTHS_AT_OTHER_LRS
     ]
 
 

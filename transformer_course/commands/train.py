@@ -28,7 +28,6 @@ TRAINING = {
     "steps": "steps",
     "seed": "of the parameters, the order of the batches, and dropout",
     "batch_tokens": "tokens that the longer side of a batch has at most",
-    "accumulate": "batches that make a step",
     "lr": "highest learning rate, or a factor on that of noam",
     "warmup": "steps that the rate rises",
     "label_smoothing": "label smoothing",
@@ -118,9 +117,9 @@ def run(args: argparse.Namespace) -> int:
 def _describe(trainer: "Trainer[Any]") -> str:
     """Return what a run learns from, how large its model is, and how long it will take, in one line."""
     n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
-    per_epoch = len(trainer.batches.plan(0)) / trainer.config.accumulate
+    per_epoch = len(trainer.batches.plan(0))
     left = max(0, trainer.config.steps - trainer.progress.step)
-    parts = [f"{trainer.batches}", f"{n_parameters:,} parameters", f"{per_epoch:,.0f} steps per epoch"]
+    parts = [f"{trainer.batches}", f"{n_parameters:,} parameters", f"{per_epoch:,} steps per epoch"]
     if left:
         minutes = left * trainer.seconds_per_step() / 60
         parts.append(f"{left:,} steps in about {f'{minutes:.0f} min' if minutes >= 1 else 'a minute'}")

@@ -27,12 +27,9 @@ BETWEEN_STREAM_AND_SUBLAYER = 1.25
 BETWEEN_SUBLAYER_AND_MASK = 1.6
 
 
-def transformer(d_model: int = 64) -> Diagram:
-    """Return the whole Transformer, with the shapes for one sentence, ``3 mars 2021<eos>`` and its ISO 8601 date.
-
-    Args:
-        d_model: Width of every vector between the layers.
-    """
+def transformer() -> Diagram:
+    """Return the whole Transformer, with the shapes for one sentence, ``3 mars 2021<eos>`` and its ISO 8601 date."""
+    d_model = 64
     d = Diagram(
         "The whole Transformer, from the bottom to the top. Left, the encoder: embedding and positions are added, then "
         "come N layers of self-attention and feed-forward network, each added to the stream and normalized. What its "

@@ -162,9 +162,9 @@ class Diagram:
         self.box("", (x + 0.1, y), color or GRAY, look, width=0.2, height=0.16, outline="square")
         self.text(words, (x + 0.28, y), size=FONT_SIZE_PT - 1, align="left")
 
-    def plus(self, at: Place, look: Look = "outlined", color: str = INK) -> Box:
+    def plus(self, at: Place) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
-        return self.box("+", at, color, look, width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
+        return self.box("+", at, INK, "outlined", width=0.22, height=0.22, size=FONT_SIZE_PT + 2, outline="round")
 
     def frame(
         self,
@@ -236,11 +236,9 @@ class Diagram:
         color: str = INK,
         align: Align = "center",
         bold: bool = False,
-        rotation: float = 0.0,
-        on_white: bool = False,
     ) -> Words:
         """Put text on the diagram, its middle (or its left or right end) at a point."""
-        return self._add(Words(Label(words, at[0], at[1], size, color, align, bold, rotation, on_white)))
+        return self._add(Words(Label(words, at[0], at[1], size, color, align, bold)))
 
     def arrow(
         self,

@@ -57,7 +57,6 @@ class Label(NamedTuple):
     color: str = INK
     align: Align = "center"
     bold: bool = False
-    rotation: float = 0.0
     on_white: bool = False
 
 
@@ -197,8 +196,6 @@ def text_width(words: str, size: float = FONT_SIZE_PT) -> float:
 def rect_of(label: Label) -> Rect:
     """Return where a text stands, measured as it is drawn."""
     width, height = size_of(label.words, label.size, label.bold)
-    if label.rotation % 180 == 90:
-        width, height = height, width
     left = label.x - {"left": 0.0, "center": 0.5, "right": 1.0}[label.align] * width
     return Rect(left, label.y - height / 2, left + width, label.y + height / 2)
 

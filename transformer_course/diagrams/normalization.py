@@ -17,9 +17,7 @@ SENTENCE_OFFSET = (0.17, 0.13)
 """How far behind a sentence the next one lies: to the right, and up."""
 
 
-def blocks(
-    norms: Mapping[str, Norm], letters: Sequence[str] = ("m", "a", "i", "pad"), batch: int = 3, d_model: int = 5
-) -> Diagram:
+def blocks(norms: Mapping[str, Norm]) -> Diagram:
     """Draw a block of numbers for each norm, and in dark those that the number with the dot depends on.
 
     Across are the features, down the positions of a sentence, and into the depth the sentences of the batch. The dot is
@@ -27,11 +25,9 @@ def blocks(
     gradient, so a learner's norm is drawn as it is.
 
     Args:
-        norms: What to draw, by name; each is called with numbers of shape (batch, n, d_model).
-        letters: The tokens of the first sentence, at least two; "pad" where it is padded.
-        batch: Number of sentences.
-        d_model: Number of features.
+        norms: What to draw, by name; each is called with numbers of shape (3, 4, 5).
     """
+    letters, batch, d_model = ("m", "a", "i", "pad"), 3, 5
     d = Diagram(
         "A block of numbers for each norm, features across, positions down, sentences into the depth. Dark is what the "
         "normalized number with the dot depends on: "

@@ -157,7 +157,7 @@ def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
 def _write(label: Label, ax: Axes) -> None:
     """Write a text where it stands."""
     text = ax.text(label.x, label.y, label.words, fontsize=label.size, color=label.color, zorder=7)
-    text.set(ha=label.align, va="center", rotation=label.rotation, fontweight="bold" if label.bold else "normal")
+    text.set(ha=label.align, va="center", fontweight="bold" if label.bold else "normal")
     if label.on_white:
         text.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.2})
 

@@ -44,13 +44,12 @@ class Session:
     Args:
         exercises: The exercises by name.
         shell: The IPython shell whose cells hold the learner's code; None outside of a notebook.
-        seconds: Time of computing that all cases of one check may take together.
     """
 
-    def __init__(
-        self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS_PER_CHECK
-    ) -> None:
-        self.exercises, self.shell, self.seconds = exercises, shell, seconds
+    def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None) -> None:
+        self.exercises, self.shell = exercises, shell
+        self.seconds = SECONDS_PER_CHECK
+        """Time of computing that all cases of one check may take together."""
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
         self.not_passed: dict[str, Any] = {}

@@ -68,13 +68,11 @@ class PositionClock(View):
     Args:
         d: Width of the encoding, or of query and key: twice the number of clocks.
         length: Number of positions.
-        query: What RoPE turns at the first position; None means that every pair is (1, 0).
-        key: What it turns at the second.
-        state: Other traits, such as ``scheme="rotary"`` or ``key_position=7``.
+        state: Other traits, such as ``scheme="rotary"`` or ``key_position=7``; in ``query_vector`` and ``key_vector``,
+            which RoPE turns, every pair is (1, 0) to begin with.
 
     Raises:
-        ValueError: d is odd or has more pairs than there is room for, there are fewer than two positions, or query or
-            key are not d wide.
+        ValueError: d is odd or has more pairs than there is room for, or there are fewer than two positions.
         traitlets.TraitError: A trait has a value that it cannot have.
 
     >>> clock = PositionClock(d=4, length=20, query_position=3, key_position=3)
@@ -92,22 +90,12 @@ class PositionClock(View):
     query_vector = List(Number()).tag(sync=True)
     key_vector = List(Number()).tag(sync=True)
 
-    def __init__(
-        self,
-        d: int = 8,
-        length: int = 64,
-        query: Float[Tensor, "..."] | None = None,
-        key: Float[Tensor, "..."] | None = None,
-        **state: Any,
-    ) -> None:
+    def __init__(self, d: int = 8, length: int = 64, **state: Any) -> None:
         if d % 2 or not 2 <= d <= 2 * MAX_CLOCKS or length < 2:
             limits = f"d must be even, from 2 to {2 * MAX_CLOCKS}, and length at least 2"
             raise ValueError(f"{limits}; got {d=}, {length=}")
-        plain = torch.tensor([1.0, 0.0]).repeat(d // 2)
-        query, key = (plain if vector is None else vector for vector in (query, key))
-        if query.shape != (d,) or key.shape != (d,):
-            raise ValueError(f"query and key must be {d} wide; got {tuple(query.shape)} and {tuple(key.shape)}")
-        super().__init__(length=length, query_vector=query.tolist(), key_vector=key.tolist(), **state)
+        plain = [1.0, 0.0] * (d // 2)
+        super().__init__(length=length, **{"query_vector": plain, "key_vector": plain, **state})
 
     @validate("query_position", "key_position")
     def _in_the_text(self, proposal: Any) -> int:

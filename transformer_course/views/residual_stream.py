@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from traitlets import Dict, Int, List, TraitError, observe, validate
 
 from transformer_course.plots import COLORS
-from transformer_course.views.residual_runs import MEASURES, Run, stored
+from transformer_course.views.residual_runs import MEASURES, stored
 from transformer_course.views.view import View, blank
 
 CAPTIONS = {
@@ -29,11 +29,9 @@ class ResidualStream(View):
     What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``displayed`` has the numbers at this layer.
 
     Args:
-        runs: The stacks; None means those that are stored with the view (see ``residual_runs``).
         state: Traits to begin with, such as ``depth=24``.
 
     Raises:
-        ValueError: There are no runs, or they were not measured at the same steps.
         traitlets.TraitError: There is no such depth, step or layer.
 
     >>> stream = ResidualStream(depth=12, step=0, layer=12)
@@ -50,17 +48,11 @@ class ResidualStream(View):
     steps = List(Int()).tag(sync=True)
     captions = Dict(CAPTIONS).tag(sync=True)
 
-    def __init__(self, runs: Sequence[Run] | None = None, **state: Any) -> None:
-        runs = stored() if runs is None else runs
-        if not runs or any(run.steps != runs[0].steps for run in runs):
-            measured = "; ".join(str(run.steps) for run in runs) or "no runs"
-            raise ValueError(f"the runs must be measured at the same steps; got {measured}")
-        depths = {run.depth for run in runs}
-        at_first = {"depth": 12 if 12 in depths else min(depths), "step": runs[0].steps[-1]}
+    def __init__(self, **state: Any) -> None:
+        runs = stored()
+        steps = list(runs[0].steps)
         super().__init__(
-            runs=[{"name": run.name, **vars(run)} for run in runs],
-            steps=list(runs[0].steps),
-            **{**at_first, **state},
+            runs=[{"name": run.name, **vars(run)} for run in runs], steps=steps, **{"step": steps[-1], **state}
         )
 
     @validate("depth")

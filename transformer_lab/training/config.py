@@ -22,7 +22,6 @@ class TrainingConfig:
             square root of the step as in the paper.
         optimizer: AdamW, or Muon for the matrices of the layers and AdamW for all else, both at the same learning rate:
             fewer steps are needed, and each takes longer.
-        accumulate: Number of batches whose gradients make one step, where memory cannot hold a larger batch.
         clip: Largest norm of the gradient.
         label_smoothing: Label smoothing.
         weight_decay: Weight decay of matrices.
@@ -46,7 +45,6 @@ class TrainingConfig:
     warmup: int
     schedule: Schedule = "cosine"
     optimizer: OptimizerName = "adamw"
-    accumulate: int = 1
     clip: float = 1.0
     label_smoothing: float = 0.1
     weight_decay: float = 0.01
@@ -58,7 +56,7 @@ class TrainingConfig:
     autocast: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_tokens", "lr", "accumulate", "clip", "log_every", "save_every"):
+        for name in ("steps", "batch_tokens", "lr", "clip", "log_every", "save_every"):
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be positive; got {name}={value}")
         for name in ("weight_decay", "seed", "validate_every"):

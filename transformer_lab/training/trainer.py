@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, asdict, fields
-from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
 
@@ -97,13 +96,13 @@ class Trainer(Generic[AnyBatch]):
         Raises:
             ValueError: The loss or its gradient is infinite or not a number; the folder stays as it was last saved.
         """
-        progress, k = self.progress, self.config.accumulate
+        progress = self.progress
         last = math.inf if max_steps is None else progress.step + max_steps
-        batches = self.batches.from_step(progress.step * k)
+        batches = self.batches.from_step(progress.step)
         with self._progress_bar() as bar, Interruption() as interruption:
             while not self.is_finished and progress.step < last and not interruption.requested:
                 started = time.perf_counter()
-                self._step(list(islice(batches, k)))
+                self._step(next(batches))
                 progress.step += 1
                 progress.seconds += time.perf_counter() - started
                 bar.update()
@@ -122,26 +121,20 @@ class Trainer(Generic[AnyBatch]):
                 self._loss(batch).backward()  # type: ignore[no-untyped-call]
                 seconds = time.perf_counter() - started
         self.model.zero_grad()
-        return seconds * self.config.accumulate
+        return seconds
 
-    def _step(self, batches: list[AnyBatch]) -> None:
-        """Make one step of the optimizer.
-
-        Losses are summed, and divided by the number of real tokens in all batches.
-        """
+    def _step(self, batch: AnyBatch) -> None:
+        """Make one step of the optimizer, on the mean loss of the batch's real tokens."""
         self.model.train()
-        pad_id = self.batches.pad_id
-        n_tokens = sum(int(count_tokens(batch.labels, pad_id)) for batch in batches)
+        n_tokens = int(count_tokens(batch.labels, self.batches.pad_id))
         lr = self.config.lr_at(self.progress.step + 1, self.model.config.d_model)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = lr
         self.model.zero_grad()
-        loss_sum = 0.0
-        for batch in batches:
-            loss = self._loss(batch.to(self.device))
-            (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
-            loss_sum += loss.item()
+        loss = self._loss(batch.to(self.device))
+        (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
+        loss_sum = loss.item()
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip))
         # Before a parameter becomes NaN. To ask at every step costs nothing, as ``item`` has waited for the device.
         if not (math.isfinite(loss_sum) and math.isfinite(norm)):

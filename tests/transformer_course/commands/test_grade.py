@@ -66,13 +66,6 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
     assert capsys.readouterr() == ("", "transformer-course: no notebook at x.ipynb\n")
 
 
-@pytest.mark.parametrize("limit", ["--seconds=0", "--seconds=-1", "--seconds=nan", "--memory=0"])
-def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
-    assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
-    assert "limits must be positive; got" in capsys.readouterr().err
-    assert graded.observed == []
-
-
 def test_grade_is_told_of_roster_and_due_dates(graded):
     due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
@@ -91,8 +84,12 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
         (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),
         (["--due", "2026-10-12", "--grace", "-1"], "the minutes of grace must be at least 0; got -1"),
         (["--late-penalty", "10"], "--late-penalty and --grace need due dates"),
+        *(
+            ([o], "limits must be positive; got")
+            for o in ("--seconds=0", "--seconds=-1", "--seconds=nan", "--memory=0")
+        ),
     ],
 )
-def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, message):
+def test_limits_and_a_late_policy_that_make_no_sense_are_refused(graded, capsys, options, message):
     assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
     assert message in capsys.readouterr().err and graded.observed == []

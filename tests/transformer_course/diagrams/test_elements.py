@@ -1,11 +1,10 @@
 """Elements know where they stand, and their texts can be read on what they are filled with."""
 
 import matplotlib.pyplot as plt
-import pytest
 
 from tests.transformer_course.diagrams.sample_diagram import luminance
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import COLORS, GRAY, INK, light, rect_of, size_of
+from transformer_course.diagrams.elements import COLORS, GRAY, INK, light, size_of
 
 
 def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
@@ -17,12 +16,6 @@ def test_a_box_is_as_large_as_its_text_and_knows_its_sides():
     assert short.top[:2] == short.spot(0.5, 1)[:2] == (1, 2 + short.height / 2)
     assert short.center == (1, 2, "x")
     assert d.box("wide", (0, 0), width=3.0, height=2.0).rect == (-1.5, -1, 1.5, 1)
-
-
-def test_rotated_text_is_measured_as_it_stands():
-    level, upright = Diagram("Level."), Diagram("Upright.")
-    one, other = (d.text("some words", (0, 0), rotation=r).label for d, r in ((level, 0), (upright, 90)))
-    assert rect_of(one).x1 == pytest.approx(rect_of(other).y1)
 
 
 def test_text_is_measured_the_same_whatever_the_settings():

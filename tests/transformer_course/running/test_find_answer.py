@@ -18,19 +18,17 @@ def taken(sources: Sequence[str], name: str = "f", **ids: int) -> list[tuple[int
     return [(statement.cell, set(statement.binds)) for statement in answer.statements]
 
 
-def test_the_last_cell_that_defines_the_name_is_the_answer():
-    answer = find(["def f(): 1", "def f(): 2", "f()"])
-    assert answer is not None and answer.cell == 1
-
-
-def test_a_cell_below_the_check_is_an_experiment_not_the_answer():
-    answer = find(["def f(): 1", "check(f)", "def f(): 2"], check_f=1)
-    assert answer is not None and answer.cell == 0
-
-
-def test_an_answer_that_was_moved_below_its_check_is_still_found():
-    answer = find(["check(f)", "def f(): 2"], check_f=0)
-    assert answer is not None and answer.cell == 1
+@pytest.mark.parametrize(
+    ("sources", "ids", "cell"),
+    [
+        (["def f(): 1", "def f(): 2", "f()"], {}, 1),
+        (["def f(): 1", "check(f)", "def f(): 2"], {"check_f": 1}, 0),  # what is below the check is an experiment
+        (["check(f)", "def f(): 2"], {"check_f": 0}, 1),
+    ],
+)
+def test_the_last_cell_above_the_check_or_else_below_is_the_answer(sources: list[str], ids: dict[str, int], cell: int):
+    answer = find(sources, **ids)
+    assert answer is not None and answer.cell == cell
 
 
 @pytest.mark.parametrize("source", ["class f: ...", "f = lambda x: x", "if True:\n    def f(): ...", "f: object = max"])

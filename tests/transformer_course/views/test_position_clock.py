@@ -31,7 +31,8 @@ def test_the_hands_of_rope_are_those_that_attention_turns():
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "rotary"])
 def test_moving_both_leaves_the_dot_product_as_it_is(scheme):
-    clock = PositionClock(6, 64, Q, K, scheme=scheme, query_position=3, key_position=20)
+    vectors = {"query_vector": Q.tolist(), "key_vector": K.tolist()}
+    clock = PositionClock(6, 64, **vectors, scheme=scheme, query_position=3, key_position=20)
     before = clock.product
     clock.query_position, clock.key_position = 33, 50
     assert clock.product == pytest.approx(before, abs=1e-6)
@@ -71,8 +72,6 @@ def test_words_and_picture_say_what_is_shown():
         ({"d": 5}, "d must be even, from 2 to 16, and length at least 2; got d=5, length=64"),
         ({"d": 18}, "got d=18"),
         ({"length": 1}, "got d=8, length=1"),
-        ({"d": 4, "query": Q}, r"query and key must be 4 wide; got \(6,\) and \(4,\)"),
-        ({"d": 6, "key": K[None]}, r"got \(6,\) and \(1, 6\)"),
     ],
 )
 def test_wrong_shapes_are_named(arguments, message):

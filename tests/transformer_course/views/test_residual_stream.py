@@ -1,7 +1,5 @@
 """The view of the residual stream: what it shows is what the runs hold."""
 
-from dataclasses import replace
-
 import pytest
 from traitlets import TraitError
 
@@ -49,13 +47,3 @@ def test_a_smaller_stack_keeps_the_layer_within_it():
 def test_what_there_is_not_is_refused(state, message):
     with pytest.raises(TraitError, match=message):
         ResidualStream(**{"depth": 4, **state})
-
-
-def test_runs_that_do_not_fit_together_are_named():
-    with pytest.raises(ValueError, match=r"measured at the same steps; got no runs"):
-        ResidualStream([])
-    first, second, *_ = stored()
-    shorter = {name: rows[:2] for name, rows in second.measures.items()}
-    short = replace(second, steps=[0, 5], losses=second.losses[:2], measures=shorter)
-    with pytest.raises(ValueError, match=r"got \[0, 5, 10, .*\]; \[0, 5\]"):
-        ResidualStream([first, short])

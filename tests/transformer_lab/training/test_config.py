@@ -23,7 +23,6 @@ def test_the_rate_follows_the_schedule(schedule):
         ({"batch_tokens": -1}, "got batch_tokens=-1"),
         ({"lr": 0.0}, r"got lr=0\.0"),
         ({"lr": float("nan")}, "got lr=nan"),
-        ({"accumulate": 0}, "got accumulate=0"),
         ({"clip": 0.0}, r"got clip=0\.0"),
         ({"log_every": 0}, "got log_every=0"),
         ({"save_every": 0}, "got save_every=0"),

@@ -66,15 +66,11 @@ def rows(tensor):
     return [row[row != PAD_ID].numpy() for row in tensor]
 
 
-@pytest.mark.parametrize("k", [1, 3])
-def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
+def test_a_step_is_on_the_mean_loss_of_the_batch(tmp_path):
     """Written out: the input is the target without its end, the answer the target without its beginning."""
-    run = trainer(tmp_path, dropout=0.0, accumulate=k, clip=1e9)
-    stream = batches().from_step(0)
-    parts = [next(stream) for _ in range(k)]
-    big = [pad([row for part in parts for row in rows(getattr(part, side))], PAD_ID) for side in ("source", "target")]
-    source, written = big
-    assert k == 1 or len({int((part.target != PAD_ID).sum()) for part in parts}) > 1
+    run = trainer(tmp_path, dropout=0.0, clip=1e9)
+    batch = next(batches().from_step(0))
+    source, written = batch.source, batch.target
     ends = [len(row) - 1 for row in rows(written)]
     asked = pad([row[:-1] for row in rows(written)], PAD_ID)
     answers = pad([row[1:] for row in rows(written)], PAD_ID)
@@ -105,15 +101,12 @@ def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
 
-def test_a_run_with_accumulation_takes_the_batches_in_turn(tmp_path):
-    run = trainer(tmp_path, accumulate=3, steps=7)
+def test_a_run_takes_the_batches_in_turn(tmp_path):
+    run = trainer(tmp_path, steps=7)
     taken = []
-    run.model.register_forward_pre_hook(lambda _, inputs: taken.append((run.progress.step, *inputs)))
+    run.model.register_forward_pre_hook(lambda _, inputs: taken.append(inputs))
     run.run()
-    stream = batches().from_step(0)
-    assert [step for step, *_ in taken] == [step for step in range(7) for _ in range(3)]
-    for _, source, target in taken:
-        batch = next(stream)
+    for (source, target), batch in zip(taken, islice(batches().from_step(0), 7), strict=True):
         assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
 
 

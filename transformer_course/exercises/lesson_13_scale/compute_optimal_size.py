@@ -139,6 +139,12 @@ MISTAKES = [
         message="{summary}. It can then be neither raised nor lowered.",
         hints=["How many coefficients has a parabola?"],
     ),
+    Mistake(
+        "logarithm_of_the_losses",
+        STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
+        summary="the logarithms of the losses are fitted, not the losses",
+        hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
+    ),
 ]
 
 
@@ -159,10 +165,6 @@ EXERCISE = Exercise(
             "The coefficients are taken in the other order. Look up which of them your fit returns first.",
             summary="the coefficients are taken in the other order: that of x² stands first",
             hints=["Fit a parabola that you know, such as x² − 2x. Which coefficient comes first?"],
-        ),
-        "function_y: §.log()": Wording(
-            summary="the logarithms of the losses are fitted, not the losses",
-            hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
         ),
         "sign_bottom": (
             "The place of the bottom has the wrong sign. The slope of a x² + b x + c is 2a x + b: at which x is it 0?"

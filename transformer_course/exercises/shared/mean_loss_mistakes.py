@@ -11,11 +11,6 @@ from transformer_course.steps import InSteps, Step
 
 TOLD = {
     "wrong_input_real: vocabulary_axis": Wording(summary="padding is counted like any other token"),
-    "function_loss: §.exp()": Wording(
-        "This is e to the power of the loss, the perplexity. The loss itself is asked for.",
-        summary="`exp` is taken of the mean loss",
-        hints=["What is the loss of a model that is sure and right? Here it is 1."],
-    ),
 }
 """What is said of generated mistakes in the mean of the losses."""
 
@@ -82,5 +77,12 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
                 "batch."
             ),
             hints=["What shape is asked for?"],
+        ),
+        Mistake(
+            "perplexity",
+            steps.but(loss=lambda loss: loss.exp()),
+            summary="`exp` is taken of the mean loss",
+            message="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
+            hints=["What is the loss of a model that is sure and right? Here it is 1."],
         ),
     ]
