@@ -84,7 +84,7 @@ class InSteps:
 
     def describe(self, step: str) -> str:
         """Return what a step does, in the imperative."""
-        return self._own_words(step)[0].rstrip(".") or step
+        return self._docstring_parts(step)[0].rstrip(".") or step
 
     def noun(self, name: str) -> str:
         """Return what the value of a step is, as a noun: what its docstring says of it, up to colon or shape.
@@ -93,14 +93,14 @@ class InSteps:
         """
         if name not in self.steps:
             return f"`{name}`"
-        text = self._own_words(name)[1] or f"the result of “{self.describe(name)}”"
+        text = self._docstring_parts(name)[1] or f"the result of “{self.describe(name)}”"
         return re.sub(r", \([^)]*\)$", "", text.partition(":")[0].rstrip("."))
 
     def has_noun(self, name: str) -> bool:
         """Return whether a step's docstring tells what its value is."""
-        return bool(self._own_words(name)[1])
+        return bool(self._docstring_parts(name)[1])
 
-    def _own_words(self, name: str) -> tuple[str, str]:
+    def _docstring_parts(self, name: str) -> tuple[str, str]:
         """Return what a step does, and what its value is: an arrow or an empty line is between them."""
         summary, _, value = (inspect.getdoc(self.steps[name]) or "").replace("\n\n", " → ", 1).partition(" → ")
         return " ".join(summary.split()), " ".join(value.partition("\n\n")[0].split())
@@ -122,7 +122,7 @@ class InSteps:
 
     def formula(self, name: str) -> str:
         """Return how the value of a step is made: its whole description, or what it needs."""
-        text = self._own_words(name)[1]
+        text = self._docstring_parts(name)[1]
         needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
         return text.rstrip(".") if ":" in text else f"{self.noun(name)}: made of {needed}"
 
@@ -145,8 +145,8 @@ class InSteps:
         if name not in self.steps:
             return (f"`{name}` is an argument: nothing has to be done to it first.", f"Use `{name}` as it comes in.")
         code, asked = self.expression(name), [need for need in needs(self.steps[name]) if need in self.steps]
-        message = [f"`{need}` is {self.noun(need).partition(',')[0]}" for need in asked if code and need in code]
-        where = f", where {_joined(message)}" if message else ""
+        meanings = [f"`{need}` is {self.noun(need).partition(',')[0]}" for need in asked if code and need in code]
+        where = f", where {_joined(meanings)}" if meanings else ""
         as_code = f"As code: `{code}`{where}." if code and "\n" not in code and "`" not in code else ""
         return (f"It should give {self.formula(name)}.", as_code or f"The step: {self.describe(name)}.")
 

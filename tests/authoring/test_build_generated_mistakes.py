@@ -156,13 +156,13 @@ def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_
 def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, message, unused):
     known, stored = built
     with pytest.raises(ValueError, match=rf"causal_mask has words .* generated mistakes: {unused}\. "):
-        check_told(replace(known.exercise, message=message), stored)
-    check_told(replace(known.exercise, message={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
+        check_told(replace(known.exercise, messages=message), stored)
+    check_told(replace(known.exercise, messages={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
 def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalog_is_built(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
-        update(replace(masks, message={"shifted_pasts": "x"}), is_check=False)
+        update(replace(masks, messages={"shifted_pasts": "x"}), is_check=False)
 
 
 def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
@@ -171,7 +171,7 @@ def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
     assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
     assert not any(key in edit.keys for edit in stored.edits)
     with in_isolation():
-        edits = [edit for edit, _ in tried(behavior(replace(masks, message={key: "x"}), SEED))]
+        edits = [edit for edit, _ in tried(behavior(replace(masks, messages={key: "x"}), SEED))]
     assert key in edits[0].keys
     assert edits[0].weight > MAX_WEIGHT
 

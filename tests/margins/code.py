@@ -128,7 +128,7 @@ class Telling(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         text, function = ast.unparse(node), node.func
         measured = "".join(ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg == "measured")
-        has_own_words = measured.startswith(("round(", "min(", "max("))
+        is_reduced = measured.startswith(("round(", "min(", "max("))
         first = node.args[0] if node.args else None
         if isinstance(function, ast.Attribute):
             inside = function.value
@@ -159,7 +159,7 @@ class Telling(ast.NodeTransformer):
             return best
         if function.id == "compare":
             for keyword in node.keywords:
-                if keyword.arg == "measured" and not has_own_words:
+                if keyword.arg == "measured" and not is_reduced:
                     keyword.value = _call("measured", measured, keyword.value)
         return node
 

@@ -30,21 +30,21 @@ def two_in_different_cases(
             for variant in generated.variants
         ),
     ]
-    displayed: dict[MistakeVariant, frozenset[int]] = {
+    explained: dict[MistakeVariant, frozenset[int]] = {
         one: cases for one in variants if (cases := _cases_like(known, one[1], observed, reach, wrong))
     }
     pairs = [
         (one, other)
-        for one, other in itertools.combinations(displayed, 2)
+        for one, other in itertools.combinations(explained, 2)
         if one[0] is not other[0]
-        and displayed[one] | displayed[other] == wrong
-        and not displayed[one] & displayed[other]
+        and explained[one] | explained[other] == wrong
+        and not explained[one] & explained[other]
     ]
     proven = [
         (one, other)
         for one, other in pairs[:MAX_COMPARED_PAIRS]
         if all(
-            _shows(known.run_case((one if index in displayed[one] else other)[1], index), observed[index], reach[index])
+            _shows(known.run_case((one if index in explained[one] else other)[1], index), observed[index], reach[index])
             for index in wrong
         )
     ]
@@ -66,10 +66,10 @@ def _cases_like(
     """
     found = set()
     for index, tolerances in reach.items():
-        observation, displayed = observed[index], known.output(variant, index)
-        if index in wrong and may_show(displayed, observation, tolerances):
+        observation, result = observed[index], known.output(variant, index)
+        if index in wrong and may_show(result, observation, tolerances):
             found.add(index)
-        elif (index not in wrong or "error" not in observation) and not may_show(displayed, known.expected[index]):
+        elif (index not in wrong or "error" not in observation) and not may_show(result, known.expected[index]):
             return frozenset()
     return frozenset(found)
 

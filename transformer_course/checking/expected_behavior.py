@@ -128,7 +128,7 @@ class Behavior:
         singles, stored = _singles(self.exercise), catalog_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
-        forms = [{outline(displayed[i]).form for displayed in (self.expected, observed)} for i in stored]
+        forms = [{outline(results[i]).form for results in (self.expected, observed)} for i in stored]
         hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides what else is wrong
         fitting = [
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
@@ -138,13 +138,15 @@ class Behavior:
             *right[:N_DISTINGUISHING_CASES],
             *[i for i in sorted(reported_by) if i not in right][:N_DISTINGUISHING_CASES],
         ]
-        displayed = dict.fromkeys(fitting, "")
+        letters_of = dict.fromkeys(fitting, "")
         for index in looked_at:
             outputs = list(self.outputs([one.variant for one in fitting], index))
-            letters = mistake_pairs.displayed(outputs, self.expected[index], observed[index])
+            letters = mistake_pairs.case_letters(outputs, self.expected[index], observed[index])
             for one, letter in zip(fitting, letters, strict=True):
-                displayed[one] += letter
-        likely = mistake_pairs.likely(singles, displayed, "".join(RIGHT if i in right else OBSERVED for i in looked_at))
+                letters_of[one] += letter
+        likely = mistake_pairs.likely(
+            singles, letters_of, "".join(RIGHT if i in right else OBSERVED for i in looked_at)
+        )
         return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:

@@ -71,15 +71,15 @@ def judge(
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, observed_in_cases, reading)
-    displayed: tuple[Behavior, Sequence[Observation]] = known, observed_in_cases
+    judged: tuple[Behavior, Sequence[Observation]] = known, observed_in_cases
     if (
         elsewhere
         and _ends_alike(there := elsewhere.observed(), observed_in_cases)
         and not agree(there, elsewhere.known.expected, numbers_only=True)
     ):
-        displayed = elsewhere.known, there
-    if found := (recognize if displayed[0] is known else recognize_once)(*displayed):
-        return _recognized(*displayed, found, reading, (known, observed_in_cases))
+        judged = elsewhere.known, there
+    if found := (recognize if judged[0] is known else recognize_once)(*judged):
+        return _recognized(*judged, found, reading, (known, observed_in_cases))
     for index, (case, observation, right) in enumerate(
         zip(known.cases, observed_in_cases, known.expected, strict=False)
     ):
@@ -162,8 +162,12 @@ def _recognized(
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
     if found.apart is not None:
-        told_of, displayed = judged
-        case, observation, right = told_of.cases[found.apart], displayed[found.apart], told_of.expected[found.apart]
+        behavior_there, results = judged
+        case, observation, right = (
+            behavior_there.cases[found.apart],
+            results[found.apart],
+            behavior_there.expected[found.apart],
+        )
         if found_here := differences(observation, right):
             what = "your code crashes in" if "error" in observation else "something else goes wrong in"
             where = f"Also, {what} case {found.apart + 1} of {len(known.cases)} ({case.label})"

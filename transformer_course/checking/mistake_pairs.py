@@ -112,20 +112,20 @@ def _pair(one: Single, other: Single) -> Pair | None:
     return Pair((first.mistake, second.mistake), variant, n_changes, n_generated, _unlikeliness((one, other)))
 
 
-def likely(some: Sequence[Single], displayed: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:
+def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:
     """List pairs with a generated mistake: first those that may give what was seen, the likeliest first; then any
     others.
 
     Args:
         some: The single mistakes.
-        displayed: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is
+        letters_of: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is
             right, ``OBSERVED`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or
             what is not finite; the rest has a strange form.
         observed: The same of the attempt: where it is right, or gives what it gives.
     """
     groups: dict[str, list[Single]] = {}
     for one in some:
-        groups.setdefault(displayed.get(one, ""), []).append(one)
+        groups.setdefault(letters_of.get(one, ""), []).append(one)
     fitting = [
         pair
         for one, other in itertools.combinations_with_replacement(groups, 2)
@@ -145,7 +145,7 @@ def likely(some: Sequence[Single], displayed: Mapping[Single, str], observed: st
     return [*found, *heapq.nsmallest(min(MAX_UNLIKELY_PAIRS, MAX_PAIRS - len(found)), rest, key=_unlikeliness)]
 
 
-def displayed(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:
+def case_letters(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:
     """Yield what each of some mistakes shows in a case, as a letter."""
     as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, observed)
     for output, is_right, is_seen in zip(outputs, as_right, as_seen, strict=True):

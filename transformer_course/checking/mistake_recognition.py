@@ -97,10 +97,10 @@ def recognize(known: Behavior, observed: Sequence[Observation]) -> Recognition |
 
 def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
     """Return the same, and at once what has been seen before: in a class, many make the same mistake."""
-    displayed = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
-    if displayed not in known.recognized:
-        known.recognized[displayed] = recognize(known, observed)
-    return known.recognized[displayed]
+    digest = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
+    if digest not in known.recognized:
+        known.recognized[digest] = recognize(known, observed)
+    return known.recognized[digest]
 
 
 def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:

@@ -124,8 +124,8 @@ class Catalog:
         observation = [outline(observed[index]) for index in self.cases]
 
         def may_be(edit: AnswerEdit) -> bool:
-            now = [displayed.may_be(one) for displayed, one in zip(edit.shows, observation, strict=True)]
-            as_right = [displayed.may_be(one) for displayed, one in zip(edit.shows, self.right, strict=True)]
+            now = [stored.may_be(one) for stored, one in zip(edit.shows, observation, strict=True)]
+            as_right = [stored.may_be(one) for stored, one in zip(edit.shows, self.right, strict=True)]
             return any(now) and all(one or other for one, other in zip(now, as_right, strict=True))
 
         return [edit for edit in self.edits if may_be(edit)]

@@ -57,7 +57,7 @@ class OwnExercises:
             remove_own_lessons(own.lesson)
             _try(exercises := own._exercises())
         except Exception as error:
-            raise ValueError(f"{path}: {_own_words(error, own)}") from error
+            raise ValueError(f"{path}: {_error_message(error, own)}") from error
         add_own_lesson(own.lesson, exercises)
         return own
 
@@ -138,7 +138,7 @@ def _try(exercises: Sequence[Exercise]) -> None:
             )
 
 
-def _own_words(error: Exception, own: OwnExercises) -> str:
+def _error_message(error: Exception, own: OwnExercises) -> str:
     """Return what went wrong, and in which line of the file."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own._filename]
     if isinstance(error, SyntaxError):

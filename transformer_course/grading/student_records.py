@@ -57,7 +57,10 @@ class Records:
 
     def changed_settings(self, student: str) -> str:
         """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
-        before, now = (_read(self._path(student)) or {}).get("settings", self._own_words), self._own_words
+        before, now = (
+            (_read(self._path(student)) or {}).get("settings", self._settings_in_words),
+            self._settings_in_words,
+        )
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
         message = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
         return "; ".join(
@@ -86,7 +89,7 @@ class Records:
         record = {
             "student": student,
             "key": self._key(submissions),
-            "settings": self._own_words,
+            "settings": self._settings_in_words,
             "guards": dict(guards),
             "notebooks": [
                 {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)} for one in graded
@@ -117,14 +120,14 @@ class Records:
         return self._folder / record_name(student)
 
     @property
-    def _own_words(self) -> dict[str, str]:
+    def _settings_in_words(self) -> dict[str, str]:
         """The settings that may differ in a folder of results, in words."""
-        message = {name: setting for name, setting in self._settings.items() if name != "seed"}
-        if limits := message.get("limits"):
-            message["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
-        if own := message.pop("own", None):
-            message["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
-        return {name: str(setting) for name, setting in message.items()}
+        named = {name: setting for name, setting in self._settings.items() if name != "seed"}
+        if limits := named.get("limits"):
+            named["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
+        if own := named.pop("own", None):
+            named["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
+        return {name: str(setting) for name, setting in named.items()}
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]

@@ -134,7 +134,7 @@ class Session:
                 observed = [_as_in_eval_mode(*pair) for pair in zip(observed, known.expected, strict=False)]
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})
             if not verdict.passed:
-                self._record_told(verdict)
+                self._record_messages(verdict)
                 return self._located(verdict, known, attempt, observed)
             if not save:
                 return replace(verdict, message=f"All cases agree. `parts.{exercise.name}` stays as it is.")
@@ -166,7 +166,7 @@ class Session:
             return f"\nOne thing: the home page will not show it: {error}."
         return ""
 
-    def _record_told(self, verdict: Verdict) -> None:
+    def _record_messages(self, verdict: Verdict) -> None:
         """Record what is told of an attempt that does not pass, so that a class can count which mistakes are met."""
         if verdict.status == "not_started":
             return

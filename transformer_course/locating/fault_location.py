@@ -266,13 +266,13 @@ class _Search:
         """Return the first expression in which the right numbers get the dtype that is not right."""
         if not self.failing:
             return None
-        displayed = self.failing[0]
-        right = self.known.expected[displayed.index].get("output")
-        output = self._normalized(displayed, displayed.trace)
+        failing = self.failing[0]
+        right = self.known.expected[failing.index].get("output")
+        output = self._normalized(failing, failing.trace)
         if not side_effect_source.is_other_dtype(output, right):
             return None
         assert isinstance(output, Tensor) and isinstance(right, Tensor)
-        made = side_effect_source.sources_of_dtype(self.traced.expressions, displayed.trace, output.dtype)
+        made = side_effect_source.sources_of_dtype(self.traced.expressions, failing.trace, output.dtype)
         if not made or not self._mends_all(
             lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)
         ):
@@ -294,13 +294,13 @@ class _Search:
             found = self._mending(given)
             early = self._earlier(given, found)
             if early is None and found is None:
-                return self._own_words(*first, proven=False, supposed=True) if first else None
+                return self._place_of(*first, proven=False, supposed=True) if first else None
             if early is None:
                 assert found is not None
-                return self._own_words(*(first or found), proven=first is None)
+                return self._place_of(*(first or found), proven=first is None)
             first = first or early
             given[early[0].number] = early[1]
-        return self._own_words(*first, proven=False, supposed=True) if first else None
+        return self._place_of(*first, proven=False, supposed=True) if first else None
 
     def _mending(self, given: Mapping[int, str], among: Collection[str] | None = None) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
@@ -309,16 +309,16 @@ class _Search:
         taken that is more than a name, for what is normalized later on may be anything before; and then the largest
         around it where the same step does. Only ``among`` some steps is looked for where it is known which are wrong.
         """
-        displayed = self.failing[0]
-        for step in displayed.right:
+        failing = self.failing[0]
+        for step in failing.right:
             if among is not None and step not in among:
                 continue
             mending = [
                 self.traced.expressions[number]
-                for number in self._order(displayed.trace)
+                for number in self._order(failing.trace)
                 if number not in given
                 and not self._holds_a_given(number, given)
-                and self._may_stand(displayed, number, step)
+                and self._may_stand(failing, number, step)
                 and self._mends({**given, number: step})
                 and not self._is_idle(number, step, given)
             ]
@@ -326,7 +326,7 @@ class _Search:
                 last = ([one for one in mending if not one.is_name] or mending)[-1]
                 expression = next(one for one in mending if self._give_the_same(one, last))
                 for larger in expression.inside:
-                    is_other = self._is_condition(displayed, larger) or larger in given
+                    is_other = self._is_condition(failing, larger) or larger in given
                     if not is_other and self._mends({**given, larger: step}):
                         expression = self.traced.expressions[larger]
                 return expression, step
@@ -339,14 +339,14 @@ class _Search:
 
     def _is_idle(self, number: int, step: str, given: Mapping[int, str]) -> bool:
         """Return whether other numbers in the same place would do as well, so that it proves nothing."""
-        displayed = self.failing[0]
-        put = self._put({**given, number: step}, displayed)
+        failing = self.failing[0]
+        put = self._put({**given, number: step}, failing)
         if not isinstance(put[number], int | float):
-            return self._decides_a_comparison(number, put, displayed)
+            return self._decides_a_comparison(number, put, failing)
         put[number] = 3 * put[number] + 1
-        return self._is_mended(displayed, self._run(displayed.index, put))
+        return self._is_mended(failing, self._run(failing.index, put))
 
-    def _decides_a_comparison(self, number: int, put: Mapping[int, Any], displayed: _Case) -> bool:
+    def _decides_a_comparison(self, number: int, put: Mapping[int, Any], failing: _Case) -> bool:
         """Return whether what is put makes a comparison of numbers around it come out the same everywhere.
 
         Then it takes away what the comparison was for, such as a mask, and is no right value of anything.
@@ -356,8 +356,8 @@ class _Search:
         ]
         if not around:
             return False
-        trace = self._run(displayed.index, put, is_watched=True)
-        return any(_is_decided(trace.values(one)) and not _is_decided(displayed.trace.values(one)) for one in around)
+        trace = self._run(failing.index, put, is_watched=True)
+        return any(_is_decided(trace.values(one)) and not _is_decided(failing.trace.values(one)) for one in around)
 
     def _is_the_answer(self, step: str) -> bool:
         right = self.failing[0].right
@@ -376,10 +376,10 @@ class _Search:
 
     def _is_reached(self) -> bool:
         """Return whether all that the answer is made of is right somewhere."""
-        displayed = self.failing[0]
-        now = self._recognized(displayed, displayed.trace)
+        failing = self.failing[0]
+        now = self._recognized(failing, failing.trace)
         needed = [need for need in needs(self.steps.steps[self.steps.last]) if need in self.steps.steps]
-        return all(need in now for need in needed if isinstance(displayed.right[need], Tensor))
+        return all(need in now for need in needed if isinstance(failing.right[need], Tensor))
 
     def _is_made_of_right_values(self, place: Expression) -> bool:
         """Return whether all names in an expression hold right values: of arguments, steps, or sizes."""
@@ -399,58 +399,58 @@ class _Search:
 
         That is one where the right value of a step brings later steps right that nothing is now.
         """
-        displayed = self.failing[0]
-        again = self._run(displayed.index, self._put(given, displayed), is_watched=True) if given else displayed.trace
-        now = self._recognized(displayed, again)
+        failing = self.failing[0]
+        again = self._run(failing.index, self._put(given, failing), is_watched=True) if given else failing.trace
+        now = self._recognized(failing, again)
         names = list(self.steps.steps)
         end = names.index(found[1]) if found and found[1] in names else len(names) - 1
         for step in names[:end]:
             needed = [need for need in needs(self.steps.steps[step]) if need in self.steps.steps]
-            needed = [need for need in needed if isinstance(displayed.right[need], Tensor)]
-            if step in now or not isinstance(displayed.right[step], Tensor) or not now.issuperset(needed):
+            needed = [need for need in needed if isinstance(failing.right[need], Tensor)]
+            if step in now or not isinstance(failing.right[step], Tensor) or not now.issuperset(needed):
                 continue
             best: tuple[int, int] | None = None
-            for number in self._order(displayed.trace):
+            for number in self._order(failing.trace):
                 if found and number == found[0].number:
                     break
                 if number in given or self.traced.expressions[number].is_name:
                     continue
-                events = displayed.trace.values(number)
-                if not self._may_stand(displayed, number, step) or not has_the_shape(events, displayed.right[step]):
+                events = failing.trace.values(number)
+                if not self._may_stand(failing, number, step) or not has_the_shape(events, failing.right[step]):
                     continue  # what has another shape may be meant for something else
                 if any(
                     is_right(events, right)
-                    for name, right in displayed.right.items()
+                    for name, right in failing.right.items()
                     if name != step and _is_table(right)
                 ):
                     continue  # it is right as something else
-                trace = self._run(displayed.index, self._put({**given, number: step}, displayed), is_watched=True)
-                gained = len(self._recognized(displayed, trace) - now - {step})
+                trace = self._run(failing.index, self._put({**given, number: step}, failing), is_watched=True)
+                gained = len(self._recognized(failing, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
                     best = (gained, number)
             if best is not None:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _own_words(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
-        displayed = self.failing[0]
-        events = displayed.trace.values(expression.number)
+    def _place_of(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
+        failing = self.failing[0]
+        events = failing.trace.values(expression.number)
         noun = self.steps.noun(step)
         if expression.text == step and step not in self.steps.steps:
             noun += " as it came in"
         other = expression.is_name and expression.text != step
-        misplaced = other and any(is_right_as_it_is(events, right) for right in displayed.right.values())
+        misplaced = other and any(is_right_as_it_is(events, right) for right in failing.right.values())
         certain = self._is_certain(expression, step)
         is_answer = self._is_the_answer(step)
         if is_answer and not certain:
             return None  # whatever is wrong before it, the answer should be the answer
-        right = in_layout(events, displayed.right[step])
+        right = in_layout(events, failing.right[step])
         difference = ""
         if len(events) == 1 and not misplaced:
             elsewhere = [to_plain_data(one.right[step]) for one in self.cases]
             difference = describe_difference(events[0], to_plain_data(right), elsewhere)
-        if not events and displayed.trace.error:
-            difference = f"it crashes ({displayed.trace.error[0]})"
+        if not events and failing.trace.error:
+            difference = f"it crashes ({failing.trace.error[0]})"
         problem = _in_words(
             expression,
             noun,
@@ -472,9 +472,9 @@ class _Search:
 
     def _is_wrong_after(self, expression: Expression, step: str) -> bool:
         """Return whether the answer is still wrong with the right value of a step there."""
-        displayed = self.failing[0]
-        trace = self._run(displayed.index, self._put({expression.number: step}, displayed))
-        return not self._is_at_its_end() and not self._is_mended(displayed, trace)
+        failing = self.failing[0]
+        trace = self._run(failing.index, self._put({expression.number: step}, failing))
+        return not self._is_at_its_end() and not self._is_mended(failing, trace)
 
     def _right_before(self, place: Expression, wanted: str) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case, unless it is the one wanted."""

@@ -37,7 +37,7 @@ def alternative_text(figure: Figure) -> str:
     numbers = []
     for ax in panels:
         title = f"{ax.get_title()}: " if ax.get_title() else ""
-        numbers += [f"{title}{message}." for message in _own_words(ax)]
+        numbers += [f"{title}{message}." for message in _descriptions(ax)]
     return " ".join([f"Plot: {'; '.join(map(_named, panels))}." if panels else "An empty figure.", *numbers])
 
 
@@ -71,7 +71,7 @@ def _named(ax: Axes) -> str:
     return ": ".join(filter(None, [what, "" if cells else ", ".join(labels)])) or "numbers"
 
 
-def _own_words(ax: Axes) -> Iterator[str]:
+def _descriptions(ax: Axes) -> Iterator[str]:
     """Yield the numbers of a panel: a sentence for each line, histogram, kind of bars, set of points, or map."""
     for line in ax.lines:
         if not _is_unnamed(line):

@@ -84,8 +84,8 @@ class ServedModel(nn.Module):
             "model": self._number,
             "training": self.training,
             "random_state": torch.get_rng_state() if self.training else None,  # it draws as it would do here
-            "inputs": [_own_words(value) for value in inputs],
-            "keywords": {name: _own_words(value) for name, value in keywords.items()},
+            "inputs": [_encoded(value) for value in inputs],
+            "keywords": {name: _encoded(value) for name, value in keywords.items()},
         }
         if _ask is None:
             raise RuntimeError("nobody serves the models of this process")
@@ -117,8 +117,8 @@ class ModelServer:
         try:
             asked = unpack(request)
             model = self._models[asked["model"]].train(asked["training"])
-            inputs = [_heard(value, caches) for value in asked["inputs"]]
-            keywords = {name: _heard(value, caches) for name, value in asked["keywords"].items()}
+            inputs = [_decoded(value, caches) for value in asked["inputs"]]
+            keywords = {name: _decoded(value, caches) for name, value in asked["keywords"].items()}
             with torch.random.fork_rng(devices=[]), torch.set_grad_enabled(asked["what"] == "gradient"):
                 if asked["random_state"] is not None:
                     torch.set_rng_state(asked["random_state"])
@@ -148,13 +148,13 @@ def _gradient(model: nn.Module, place: int, arrives: Tensor, *inputs: Any) -> Te
 _OPERATIONS: dict[str, Callable[..., Any]] = {"call": _call, "new_cache": _new_cache, "gradient": _gradient}
 
 
-def _own_words(value: Any) -> Any:
+def _encoded(value: Any) -> Any:
     if isinstance(value, stand_in_models.TokenCache):
         return {"token_cache": value.tokens}
     return to_plain_data(value)
 
 
-def _heard(value: Any, caches: list[stand_in_models.TokenCache]) -> Any:
+def _decoded(value: Any, caches: list[stand_in_models.TokenCache]) -> Any:
     if isinstance(value, dict) and value.keys() == {"token_cache"}:
         caches.append(cache := stand_in_models.TokenCache())
         cache.tokens = value["token_cache"]

@@ -307,7 +307,7 @@ def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, m
 class Remembers(nn.Module):
     """Keeps what it has seen first."""
 
-    found = None
+    observed = None
 
     def forward(self, x):
         self.observed = x if self.observed is None else self.observed

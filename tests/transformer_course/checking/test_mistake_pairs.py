@@ -13,7 +13,7 @@ from transformer_course.checking.mistake_pairs import (
     OTHER,
     RIGHT,
     Single,
-    displayed,
+    case_letters,
     in_order,
     likely,
     written,
@@ -57,13 +57,13 @@ def tried(displayed, observed):
 
 def test_of_samples_it_is_how_often_each_comes_that_tells():
     right, observed, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
-    assert list(displayed([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
+    assert list(case_letters([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
 def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
     right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
-    found = displayed([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
+    found = case_letters([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
     assert list(found) == [RIGHT, OBSERVED, NOTHING, NOTHING]
 
 

@@ -42,8 +42,8 @@ def test_what_is_right_passes_and_nothing_else_does(attempt, session):
 def test_nearly_all_are_told(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
     counts = Counter(message(check(attempt, session), attempt) for attempt in attempts)
-    has_own_words = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
-    assert has_own_words >= MIN_REPORTED_FRACTION[kind] * len(attempts), counts
+    n_reported = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
+    assert n_reported >= MIN_REPORTED_FRACTION[kind] * len(attempts), counts
 
 
 def test_random_changes_are_the_same_every_time_and_of_all_exercises():

@@ -12,23 +12,17 @@ def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
 
 
 def weights(d_model):
-    """multiply inputs by outputs: the weights of one layer → the number of weights of one layer: d_model times
-    d_model
-    """
+    """multiply inputs by outputs → the number of weights of one layer: d_model times d_model"""
     return d_model * d_model
 
 
 def biases(d_model, bias):
-    """count its biases, if it has any: one for each output → the number of biases of one layer: d_model, or 0 without
-    biases
-    """
+    """count the biases, one for each output → the number of biases of one layer: d_model, or 0 without biases"""
     return d_model if bias else 0
 
 
 def per_layer(weights, biases):
-    """add the two up: the parameters of one layer → the number of parameters of one layer: its weights and
-    its biases
-    """
+    """add the two → the number of parameters of one layer: its weights and its biases"""
     return weights + biases
 
 

@@ -20,16 +20,12 @@ def head_contributions(
 
 
 def columns(w_o):
-    """transpose w_o: a row for each feature of the merged vector → w_o, transposed: a row for each feature of the
-    merged vector
-    """
+    """transpose w_o → w_o, transposed: a row for each feature of the merged vector"""
     return w_o.T
 
 
 def own(heads):
-    """choose the rows of each head: neighbors, as many as it is wide → the rows that belong to a head: i·d_k to (i +
-    1)·d_k − 1 for head i
-    """
+    """choose the rows of each head → the rows that belong to a head: i·d_k to (i + 1)·d_k − 1 for head i"""
     d_k = heads.shape[3]
     return lambda head: slice(head * d_k, (head + 1) * d_k)
 
@@ -45,9 +41,7 @@ def scaled(terms):
 
 
 def contributions(scaled):
-    """leave the heads where they are: one term for each, behind the batch → the contributions: (batch, n_heads, n,
-    d_out)
-    """
+    """keep one term for each head, behind the batch → the contributions: (batch, n_heads, n, d_out)"""
     return scaled
 
 

@@ -10,23 +10,17 @@ from transformer_lab.attention.multi_head import split_heads
 
 
 def d_k(x, n_heads):
-    """divide the width by the number of heads: the features of one head → the width of a head: d_model divided by
-    n_heads
-    """
+    """divide the width by the number of heads → the width of a head: d_model divided by n_heads"""
     return x.shape[2] // n_heads
 
 
 def sizes(n_heads, d_k):
-    """put the number of heads in front, and the width of one behind it → the two sizes into which the last axis is
-    cut: n_heads and d_k
-    """
+    """put the number of heads before the width of one → the two sizes of the last axis: n_heads and d_k"""
     return n_heads, d_k
 
 
 def cut(x, sizes):
-    """cut the last axis into these two: the heads, and the features of each → the features, cut into heads: (batch,
-    n, n_heads, d_k)
-    """
+    """cut the last axis into heads and features → the features, cut into heads: (batch, n, n_heads, d_k)"""
     return x.reshape(*x.shape[:2], *sizes)
 
 

@@ -19,23 +19,17 @@ def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query
 
 
 def columns(n_query, n_key):
-    """count the keys: as many as queries where no number is given → the number of keys: `n_key`, or `n_query` where
-    that is None
-    """
+    """count the keys → the number of keys: `n_key`, or `n_query` where that is None"""
     return n_query if n_key is None else n_key
 
 
 def past(n_query, columns):
-    """count the keys in front of the first query → the number of keys in front of the first query: the number of keys
-    minus `n_query`
-    """
+    """count the keys before the first query → the number of keys before the first query: n_key − n_query"""
     return columns - n_query
 
 
 def matrix(n_query, columns):
-    """make a matrix of True, a row for each query and a column for each key → a matrix of True: a row for each query,
-    a column for each key
-    """
+    """make a matrix of True → a matrix of True: a row for each query, a column for each key"""
     return torch.ones(n_query, columns, dtype=torch.bool)
 
 

@@ -31,16 +31,12 @@ def n(tokens):
 
 
 def diagonal():
-    """choose the last diagonal that stays: that of each position with itself → the number of the last diagonal that
-    stays: 0
-    """
+    """choose the last diagonal that stays → the number of the last diagonal that stays: 0, the main one"""
     return 0
 
 
 def not_later(n, diagonal):
-    """make a triangle of that size: True where the key does not come later → the keys that do not come later: the
-    lower triangle of a matrix of n by n
-    """
+    """make a triangle of that size → the keys that do not come later: the lower triangle of an n × n matrix"""
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 

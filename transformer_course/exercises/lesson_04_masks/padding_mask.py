@@ -22,9 +22,7 @@ def per_head(real):
 
 
 def per_query(per_head):
-    """add an axis of length 1 for the queries, before that of the keys → the real tokens with axes for heads and
-    queries: (batch, 1, 1, n)
-    """
+    """add axes for heads and queries before that of the keys → the mask, ready to broadcast: (batch, 1, 1, n)"""
     return per_head[:, :, None, :]
 
 

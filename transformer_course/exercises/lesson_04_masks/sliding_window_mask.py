@@ -23,9 +23,7 @@ def positions(length):
 
 
 def back(positions):
-    """subtract each key's position from each query's: how far the query looks back → how far each query looks back:
-    its position minus that of the key
-    """
+    """subtract key positions from query positions → how far each query looks back: query position − key position"""
     return positions[:, None] - positions[None, :]
 
 
@@ -35,9 +33,7 @@ def not_ahead(back):
 
 
 def near(back, window):
-    """allow no key that is `window` positions back, or more → the keys that are not too far back: those with a
-    distance below `window`
-    """
+    """keep the keys fewer than `window` positions back → the keys near enough: distance below `window`"""
     return back < window
 
 

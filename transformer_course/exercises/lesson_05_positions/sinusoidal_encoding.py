@@ -31,9 +31,7 @@ def cosines(angles):
 
 
 def encoding(sines, cosines, length, d_model):
-    """write the sines into the even columns and the cosines into the odd ones → the encoding: sines in the even
-    columns, cosines in the odd ones
-    """
+    """interleave sines and cosines → the encoding: sines in the even columns, cosines in the odd ones"""
     table = torch.empty(length, d_model)
     table[:, 0::2] = sines
     table[:, 1::2] = cosines

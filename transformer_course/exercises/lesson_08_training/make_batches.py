@@ -54,9 +54,7 @@ def groups(ordered, starts, batch_size):
 
 
 def width():
-    """find the longest sequence of a batch, for each side by itself → the width of a side of a batch: its longest
-    sequence
-    """
+    """find the longest sequence of a batch, for each side → the width of a side of a batch: its longest sequence"""
     return lambda group, side: max(len(pair[side]) for pair in group)
 
 

@@ -19,9 +19,7 @@ def parameters(model):
 
 
 def decays():
-    """decide by the number of axes whether a parameter decays → whether a parameter decays: whether it has two axes
-    or more
-    """
+    """count the axes of each parameter → whether a parameter decays: whether it has two axes or more"""
     return lambda p: p.dim() >= 2
 
 

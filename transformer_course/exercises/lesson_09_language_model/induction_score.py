@@ -21,16 +21,12 @@ def distance(period):
 
 
 def followed(weights, distance):
-    """take the weights on the key so many positions back: a diagonal of each head → the weights on the token that
-    followed, (batch, n_heads, n − distance)
-    """
+    """take a diagonal of each head → the weights on the token that followed, (batch, n_heads, n − distance)"""
     return weights.diagonal(-distance, dim1=-2, dim2=-1)
 
 
 def repeated(followed):
-    """leave out the first of these queries, whose token is new → the weights of the queries whose token has occurred
-    before
-    """
+    """leave out the first query, whose token is new → the weights of the queries whose token occurred before"""
     return followed[..., 1:]
 
 

@@ -30,9 +30,7 @@ def next_token_loss(
 
 
 def predictions(logits):
-    """take the logits of all positions but the last → the logits of the positions that a token follows, (batch, n −
-    1, vocab_size)
-    """
+    """drop the logits of the last position → the logits that have a next token, (batch, n − 1, vocab_size)"""
     return logits[:, :-1]
 
 

@@ -63,16 +63,12 @@ def divisor(queries):
 
 
 def block_scores(queries, divisor):
-    """multiply every query by every key of the block, and divide by the root → the scores of a block, (…, n_query,
-    block)
-    """
+    """multiply queries by the block's keys, and scale → the scores of a block, (…, n_query, block)"""
     return lambda keys: queries @ keys.mT / divisor
 
 
 def start(queries, values):
-    """begin with a maximum of minus infinity, and sums of 0 → the largest score and the two sums before the first
-    block
-    """
+    """begin with a maximum of −∞ and sums of 0 → the largest score and the two sums before the first block"""
     one = queries[..., :1]
     return torch.full_like(one, -torch.inf), torch.zeros_like(one), torch.zeros_like(one) * values[..., :1, :]
 
@@ -93,9 +89,7 @@ def exponentials():
 
 
 def correction():
-    """take `exp` of the old maximum minus the new one → what the sums so far are multiplied by: exp(old maximum − new
-    maximum)
-    """
+    """take `exp` of old maximum − new maximum → the factor for the sums so far: exp(old maximum − new maximum)"""
     return lambda largest, new_largest: torch.exp(largest - new_largest)
 
 
@@ -105,9 +99,7 @@ def total():
 
 
 def mixture():
-    """correct the weighted sum of the values, and add that of the block → the sum of all values so far, each times
-    its exponential
-    """
+    """correct the weighted sum, and add that of the block → the sum of all values so far, each times its exp"""
     return lambda mixture, correction, exponentials, values: correction * mixture + exponentials @ values
 
 

@@ -16,23 +16,17 @@ def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch:
 
 
 def width(n_kv_heads, d_head):
-    """multiply the number of key-value heads by the width of one → the numbers in the keys of one token in one layer:
-    n_kv_heads times d_head
-    """
+    """multiply the heads by the width of one → the numbers in a key, in one layer: n_kv_heads times d_head"""
     return n_kv_heads * d_head
 
 
 def kinds():
-    """count what is kept of a token: a key and a value → the number of things that are kept of a token: a key and a
-    value
-    """
+    """count what is kept of a token → the number of things that are kept of a token: a key and a value"""
     return 2
 
 
 def per_token(kinds, width, n_layers):
-    """multiply by that and by the number of layers: the numbers of one token → the numbers of one token: those of its
-    keys and values in all layers
-    """
+    """multiply by that and by the layers → the numbers of one token: its keys and values in all layers"""
     return kinds * width * n_layers
 
 
@@ -42,9 +36,7 @@ def tokens(length, batch):
 
 
 def numbers(per_token, tokens):
-    """multiply the numbers of one token by the tokens → the numbers in the cache: those of one token, times the
-    tokens
-    """
+    """multiply by the number of tokens → the numbers in the cache: those of one token, times the tokens"""
     return per_token * tokens
 
 

@@ -10,9 +10,7 @@ from transformer_lab.attention.grouped_query import repeat_kv
 
 
 def copies(x, n_repeats):
-    """give every head n_repeats copies, on an axis of their own behind that of the heads → the copies of each head:
-    (batch, n_kv_heads, n_repeats, n, d)
-    """
+    """copy each head n_repeats times, on a new axis → the copies: (batch, n_kv_heads, n_repeats, n, d)"""
     return x[:, :, None].expand(-1, -1, n_repeats, -1, -1)
 
 

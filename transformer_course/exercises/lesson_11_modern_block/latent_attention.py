@@ -33,9 +33,7 @@ def values(latent, w_v):
 
 
 def products(q, keys):
-    """multiply each query with each key of its head → the products of queries and keys, (batch, n_heads, n_query,
-    n_key)
-    """
+    """multiply queries by keys → the products of queries and keys, (batch, n_heads, n_query, n_key)"""
     return q @ keys.mT
 
 

@@ -64,9 +64,7 @@ def one_by_one(evaluating, positions, piece, kept, call, logits):
 
 
 def cached(one_by_one):
-    """put the logits of all positions after one another → the logits that were computed with a cache, (batch, n,
-    vocab_size)
-    """
+    """concatenate the logits of all positions → the logits computed with a cache, (batch, n, vocab_size)"""
     return torch.cat(one_by_one, dim=1)
 
 

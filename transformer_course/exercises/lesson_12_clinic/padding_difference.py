@@ -50,9 +50,7 @@ def logits(evaluating, longer):
 
 
 def padded(logits, n_pads):
-    """leave out the logits at the new pads → the logits of the same tokens in the longer texts, (batch, n,
-    vocab_size)
-    """
+    """drop the logits at the new pads → the logits of the same tokens in the longer texts, (batch, n, vocab_size)"""
     return logits[:, n_pads:]
 
 

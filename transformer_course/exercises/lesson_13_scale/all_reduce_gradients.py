@@ -19,9 +19,7 @@ def all_reduce_gradients(
 
 
 def of_sums(gradients, n_tokens):
-    """multiply each worker's gradient by its number of tokens → the gradient of the sum of each worker's losses,
-    (n_workers, n)
-    """
+    """multiply each gradient by its worker's tokens → the gradients of the summed losses, (n_workers, n)"""
     return gradients * n_tokens[:, None]
 
 

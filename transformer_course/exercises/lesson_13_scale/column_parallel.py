@@ -19,9 +19,7 @@ def column_parallel(
 
 
 def shards(matrix, n_devices):
-    """cut the matrix into as many equal parts as there are devices, along its columns → each device's columns,
-    (n_devices, d_in, d_shard)
-    """
+    """cut the matrix into equal parts along its columns → each device's columns, (n_devices, d_in, d_shard)"""
     return torch.stack(matrix.chunk(n_devices, dim=1))
 
 

@@ -57,9 +57,7 @@ def may_backward(returned):
 
 
 def may_forward(arrived, room):
-    """see whether a forward pass can be run, and there is room → whether a stage can run a forward pass: there is a
-    micro-batch, and room for it
-    """
+    """check for input and room → whether a stage can run a forward pass: there is a micro-batch, and room"""
 
     def may(stage, forwards, backwards):
         held = forwards[stage] - backwards[stage]
@@ -87,9 +85,7 @@ def n_ticks(n_stages, n_microbatches):
 
 
 def ticks(choice, n_ticks, n_stages):
-    """let all stages choose by what was done before the tick, one tick after another → what all stages do in each
-    tick, (n_ticks, n_stages)
-    """
+    """let all stages choose, tick after tick → what all stages do in each tick, (n_ticks, n_stages)"""
     forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
     for _ in range(n_ticks):
         ticks.append([choice(stage, forwards, backwards) for stage in range(n_stages)])

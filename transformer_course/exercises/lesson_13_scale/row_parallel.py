@@ -20,9 +20,7 @@ def row_parallel(
 
 
 def rows(matrix, x_shards):
-    """cut the matrix into as many equal parts as there are devices, along its rows → each device's rows, (n_devices,
-    d_shard, d_out)
-    """
+    """cut the matrix into equal parts along its rows → each device's rows, (n_devices, d_shard, d_out)"""
     return torch.stack(matrix.chunk(len(x_shards), dim=0))
 
 

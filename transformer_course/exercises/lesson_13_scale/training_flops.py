@@ -15,16 +15,12 @@ def training_flops(n_parameters: int, n_tokens: int) -> int:
 
 
 def forward(n_parameters):
-    """count a product and a sum for each parameter → the operations of a token in the forward pass: 2 for each
-    parameter
-    """
+    """count a product and a sum for each parameter → the operations of a forward pass: 2 for each parameter"""
     return 2 * n_parameters
 
 
 def backward(forward):
-    """count twice as many for the backward pass → the operations of a token in the backward pass: twice those of the
-    forward pass
-    """
+    """count twice as many for the backward pass → the operations of a backward pass: twice the forward pass"""
     return 2 * forward
 
 

@@ -35,9 +35,7 @@ def n_padding(means, parameters):
 
 
 def cut(n_padding, means):
-    """fill up with zeros at the end, and cut into equal shards → what cuts numbers into equal shards, one for each
-    worker, with zeros at the end
-    """
+    """pad with zeros, and cut into equal shards → what cuts numbers into shards, one for each worker"""
     return lambda x: F.pad(x, (0, n_padding)).view(means.shape)
 
 
@@ -57,16 +55,12 @@ def own(cut, parameters):
 
 
 def new_means(means, gradient):
-    """bring the running mean of the gradient up to date → the new running mean of the gradient: 0.9 · old + 0.1 ·
-    gradient
-    """
+    """update the running mean of the gradient → the new running mean of the gradient: 0.9 · old + 0.1 · gradient"""
     return 0.9 * means + 0.1 * gradient
 
 
 def new_mean_squares(mean_squares, gradient):
-    """bring the running mean of its square up to date → the new running mean of the squared gradient: 0.999 · old +
-    0.001 · gradient²
-    """
+    """update the running mean square → the new running mean square: 0.999 · old + 0.001 · gradient²"""
     return 0.999 * mean_squares + 0.001 * gradient**2
 
 
@@ -81,9 +75,7 @@ def unbiased_squares(new_mean_squares, step):
 
 
 def update(unbiased, unbiased_squares, rate):
-    """divide the mean by the root of the mean square, times the rate → the change of each parameter: rate · mean /
-    (√(mean square) + 10⁻⁸)
-    """
+    """divide the mean by the root mean square → the update: rate · mean / (√(mean square) + 10⁻⁸)"""
     return rate * unbiased / (unbiased_squares.sqrt() + 1e-8)
 
 

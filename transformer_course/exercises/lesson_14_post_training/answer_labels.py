@@ -31,9 +31,7 @@ def ends(prompt_lengths):
 
 
 def in_prompt(positions, ends):
-    """mark the positions before the end of the prompt → the mask of the prompts: positions below the prompt's length,
-    (batch, n)
-    """
+    """mark the positions of the prompt → the mask of the prompts: positions below the prompt's length, (batch, n)"""
     return positions < ends
 
 

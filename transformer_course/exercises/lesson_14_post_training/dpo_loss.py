@@ -10,9 +10,7 @@ from transformer_lab.training.fine_tuning import dpo_loss
 
 
 def chosen_gain(chosen, reference_chosen):
-    """subtract the reference's log-probability of the chosen answer from the model's → how much likelier the chosen
-    answer became: chosen − reference_chosen
-    """
+    """compare model and reference on the chosen answer → the gain of the chosen answer: chosen − reference_chosen"""
     return chosen - reference_chosen
 
 
@@ -24,9 +22,7 @@ def rejected_gain(rejected, reference_rejected):
 
 
 def margin(chosen_gain, rejected_gain):
-    """subtract the second difference from the first → the margin: the gain of the chosen answer minus that of the
-    rejected one
-    """
+    """subtract the second gain from the first → the margin: the gain of the chosen answer minus the other gain"""
     return chosen_gain - rejected_gain
 
 

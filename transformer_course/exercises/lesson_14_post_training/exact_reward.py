@@ -23,9 +23,7 @@ def beside(answers):
 
 
 def same(beside, accepted):
-    """compare each token with that of every accepted form → the matches of an answer's tokens with those of a form,
-    (batch, n_forms, n)
-    """
+    """compare the tokens with every accepted form → the matches of tokens and forms, (batch, n_forms, n)"""
     return beside == accepted
 
 

@@ -30,9 +30,7 @@ def above(rewards, baseline):
 
 
 def variance(above):
-    """average the squares of these differences over each group → the variance of each group: the mean of the squares,
-    (n_prompts, 1)
-    """
+    """average the squares over each group → the variance of each group: the mean of the squares, (n_prompts, 1)"""
     return above.square().mean(dim=1, keepdim=True)
 
 

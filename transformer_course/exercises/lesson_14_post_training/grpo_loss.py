@@ -28,9 +28,7 @@ def grpo_loss(
 
 
 def ratio(log_p, log_p_before):
-    """divide the probability of each token by what it was when the token was sampled → the ratio of the
-    probabilities: exp(log_p − log_p_before), (batch, n)
-    """
+    """divide new by old probabilities → the ratio of the probabilities: exp(log_p − log_p_before), (batch, n)"""
     return (log_p - log_p_before).exp()
 
 
@@ -52,9 +50,7 @@ def gain(ratio, clipped, of_answers):
 
 
 def behind(log_p_reference, log_p):
-    """subtract the model's log-probability from the reference's → the difference d of the log-probabilities:
-    log_p_reference − log_p, (batch, n)
-    """
+    """subtract log-probabilities from the reference's → the difference d: log_p_reference − log_p, (batch, n)"""
     return log_p_reference - log_p
 
 

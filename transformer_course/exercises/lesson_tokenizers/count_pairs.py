@@ -33,9 +33,7 @@ def seconds(ids):
 
 
 def numbers(firsts, seconds, vocab_size):
-    """give each pair a number: its place in a table that is read row by row → the numbers of the pairs: first ·
-    vocab_size + second
-    """
+    """give each pair a number, row by row → the numbers of the pairs: first · vocab_size + second"""
     return firsts * vocab_size + seconds
 
 

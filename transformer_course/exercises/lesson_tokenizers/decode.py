@@ -43,9 +43,7 @@ def octets(tokens, pieces):
 
 
 def errors():
-    """decide what stands for bytes that are no character → what happens to bytes that are no character: `"replace"`,
-    � stands for them
-    """
+    """decide about bytes that are no character → what happens to invalid bytes: `"replace"`, � stands for them"""
     return "replace"
 
 

@@ -31,9 +31,7 @@ def size():
 
 
 def first(size):
-    """give the first group what is left over, or a whole group if nothing is → how many digits the first group of a
-    number has
-    """
+    """give the first group what is left over, if anything → the number of digits in the first group"""
     return lambda number: len(number) % size or size
 
 

@@ -27,16 +27,12 @@ def found(tokens, pair):
 
 
 def used(found):
-    """use up two tokens where the pair stands, and one elsewhere → how many tokens are used up at i: two where the
-    pair stands, else one
-    """
+    """use two tokens for the pair, one otherwise → how many tokens are used up at i: two for the pair, else one"""
     return lambda i: 2 if found(i) else 1
 
 
 def starts(tokens, used):
-    """go through the text from left to right, past all that is used up → the positions at which a token of the result
-    begins
-    """
+    """walk from left to right, past what is used up → the positions at which a token of the result begins"""
     positions, i = [], 0
     while i < len(tokens):
         positions.append(i)
@@ -45,9 +41,7 @@ def starts(tokens, used):
 
 
 def written(tokens, found, new_id):
-    """write the new token where the pair stands, and the old one elsewhere → the token that is written
-    for position i
-    """
+    """write the new token for the pair, else the old one → the token that is written for position i"""
     return lambda i: new_id if found(i) else tokens[i]
 
 

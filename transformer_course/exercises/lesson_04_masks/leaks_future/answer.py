@@ -44,9 +44,7 @@ def copy(tokens):
 
 
 def place():
-    """choose what to change: one position, in every sentence → the place that is changed: one position, in every
-    sentence
-    """
+    """choose what to change → the place that is changed: one position, in every sentence"""
     return lambda position: (slice(None), position)
 
 
@@ -67,9 +65,7 @@ def change(copy, place, another):
 
 
 def watched():
-    """choose the outputs that must not move: those before the position → the outputs that must not move: those before
-    the position
-    """
+    """choose the outputs before the position → the outputs that must not move: those before the position"""
     return lambda outputs, position: outputs[:, :position]
 
 
@@ -79,9 +75,7 @@ def moved():
 
 
 def moves(before, evaluating, positions, change, watched, moved):
-    """run the model after each change, and note whether they moved → for each position, whether an earlier output
-    moved
-    """
+    """run the model after each change → for each position, whether an earlier output moved"""
     return [moved(watched(evaluating(change(p)), p), watched(before, p)) for p in positions]
 
 

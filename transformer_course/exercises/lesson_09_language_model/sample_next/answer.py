@@ -59,17 +59,13 @@ def order(candidates):
 
 
 def mass_before(candidates, order):
-    """add up, for each token, the probabilities of those before it → the mass of the tokens before each token, in
-    sorted order
-    """
+    """add up the probabilities before each token → the mass of the tokens before each token, in sorted order"""
     ranked = candidates.gather(-1, order)
     return ranked.cumsum(dim=-1) - ranked
 
 
 def superfluous(mass_before, top_p):
-    """mark the tokens before which the mass has reached top_p → the mask of the tokens that top-p drops, in sorted
-    order
-    """
+    """mark where the mass before has reached top_p → the mask of the tokens that top-p drops, in sorted order"""
     return mass_before >= (math.inf if top_p is None else top_p)
 
 

@@ -52,9 +52,7 @@ def shown(bos_id):
 
 
 def logits(model):
-    """call the model on the sentence and on what it is shown, and take the last position → the logits of the next
-    token, (vocab_size,)
-    """
+    """call the model, and take the last position → the logits of the next token, (vocab_size,)"""
     return lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, -1]
 
 

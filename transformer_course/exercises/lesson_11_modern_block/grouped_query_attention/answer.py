@@ -53,9 +53,7 @@ def split():
 
 
 def n_repeats(self):
-    """count the heads of queries that share a head of keys → the number of heads of queries that share
-    a head of keys
-    """
+    """divide query heads by key-value heads → the number of query heads that share a key-value head"""
     return self.n_heads // self.n_kv_heads
 
 
@@ -70,16 +68,12 @@ def queries(self, split, from_queries):
 
 
 def keys(self, split, repeated, from_keys):
-    """split the keys into `n_kv_heads` heads, and repeat each for the queries that share it → the keys of each head
-    of queries
-    """
+    """split the keys into `n_kv_heads` heads, and repeat each → the keys of each head of queries"""
     return repeated(split(from_keys, self.n_kv_heads))
 
 
 def values(self, split, repeated, from_values):
-    """split the values into `n_kv_heads` heads, and repeat each for the queries that share it → the values of each
-    head of queries
-    """
+    """split the values into `n_kv_heads` heads, and repeat each → the values of each head of queries"""
     return repeated(split(from_values, self.n_kv_heads))
 
 
