@@ -94,7 +94,7 @@ def test_what_may_go_another_way_is_not_told_to_go_this_one():
         head="def all_reduce_gradients(gradients, n_tokens):",
         name="all_reduce_gradients",
     )
-    assert "is meant to be the gradient of the sum of each worker's losses, it is wrong. It is [[" in place.message
+    assert "is meant to be the gradients of the summed losses, it is wrong. It is [[" in place.message
     assert "The mistake is" not in place.message and "after it" not in place.message
 
 
