@@ -199,13 +199,11 @@ def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
     return stored | {a.arg for f in functions for a in f.args.args} - {"self"}
 
 
-def message(verdict: Verdict, attempt: Attempt) -> str:
+def outcome(verdict: Verdict, attempt: Attempt) -> str:
     """Return how well a verdict tells an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
-    displayed = {int(n) for n in re.findall(r"^(?: *l|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
-    place = (
-        "" if not displayed else "placed" if not attempt.lines else "located" if displayed & attempt.lines else "misled"
-    )
+    lines = {int(n) for n in re.findall(r"^(?: *l|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
+    place = "" if not lines else "placed" if not attempt.lines else "located" if lines & attempt.lines else "misled"
     if verdict.passed:
         return "passed"
     if attempt.kind == "right":
@@ -247,7 +245,7 @@ def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Co
             print(f"{attempt.id}: cannot be run: {error!r}")
             continue
         seconds.append(time.process_time() - started)
-        what = message(verdict, attempt)
+        what = outcome(verdict, attempt)
         if attempt.kind == "mutant" and verdict.passed and is_equivalent(attempt):
             what = "equivalent"
         counts.setdefault(f"{attempt.half:12} {attempt.kind:6}", Counter())[what] += 1

@@ -16,7 +16,7 @@ from tests.transformer_course.exercises.blind import (
     draw_mutants,
     is_equivalent,
     made_wrong,
-    message,
+    outcome,
     read,
 )
 from transformer_course.exercises import every_exercise
@@ -41,7 +41,7 @@ def test_what_is_right_passes_and_nothing_else_does(attempt, session):
 @pytest.mark.parametrize("kind", MIN_REPORTED_FRACTION)
 def test_nearly_all_are_told(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
-    counts = Counter(message(check(attempt, session), attempt) for attempt in attempts)
+    counts = Counter(outcome(check(attempt, session), attempt) for attempt in attempts)
     n_reported = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
     assert n_reported >= MIN_REPORTED_FRACTION[kind] * len(attempts), counts
 

@@ -111,7 +111,7 @@ def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
     assert pd.read_csv(tmp_path / "gradebook.csv").loc[0, "written"] == 2
     assert [one.points for one in read_marks(tmp_path).values()] == [2]
     page = (tmp_path / "feedback" / "ada.html").read_text("utf-8")
-    assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &quot;so&quot;." in page
+    assert "01_lookup, why (2)" in page and "Well said." in page and "it, says &#34;so&#34;." in page
 
 
 @pytest.mark.parametrize("question", ["why", "written-why"])
