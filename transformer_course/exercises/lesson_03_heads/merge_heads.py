@@ -66,6 +66,16 @@ MISTAKES = [
         hints=["x comes with the shape (batch, n_heads, n, d_k). Which number of it is taken for the positions?"],
     ),
     Mistake(
+        "heads_below_each_other",
+        STEPS.but(merged=lambda x: x.flatten(1, 2)),
+        summary="the heads are put below each other, along the positions",
+        message=(
+            "You put the heads below each other, so with 2 heads each position has 2 rows of d_k features. It should "
+            "have one row with the features of both. Which axis should the heads be joined along?"
+        ),
+        hints=["2 heads of 3 positions and 4 features: which shape should the result have, and which has yours?"],
+    ),
+    Mistake(
         "sum_of_the_heads",
         STEPS.but(merged=lambda x: x.sum(dim=1)),
         STEPS.but(merged=lambda x: x.mean(dim=1)),

@@ -34,9 +34,7 @@ def matrix(n_query, columns):
 
 
 def allowed(matrix, past):
-    """keep what lies on and below the diagonal that ends at the last row and the last column → the keys that do not
-    come later: True at row i, column j if j ≤ i + `n_key` − `n_query`
-    """
+    """keep what lies on and below that diagonal → the keys that do not come later: j ≤ i + n_key − n_query"""
     return matrix.tril(past)
 
 

@@ -33,9 +33,7 @@ def empty(visible):
 
 
 def hidden(visible, empty):
-    """choose what to hide: nothing where a query may see nothing, as a row of −∞ gives nan → what is hidden, but for
-    the rows in which all is
-    """
+    """hide nothing where a query may see nothing → what is hidden, except in rows in which everything is"""
     return ~(visible | empty)
 
 

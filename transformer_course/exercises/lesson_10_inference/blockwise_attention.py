@@ -120,9 +120,7 @@ def sums(
 
 
 def output(sums):
-    """divide the weighted sum of the values by the sum of the exponentials → the output: the weighted sum of the
-    values, divided by the sum of the exponentials
-    """
+    """divide the weighted sum by the sum → the output: the weighted sum of the values over the sum of exps"""
     return sums[0] / sums[1]
 
 

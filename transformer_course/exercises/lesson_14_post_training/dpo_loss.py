@@ -15,9 +15,7 @@ def chosen_gain(chosen, reference_chosen):
 
 
 def rejected_gain(rejected, reference_rejected):
-    """subtract the reference's log-probability of the rejected answer from the model's → how much likelier the
-    rejected answer became: rejected − reference_rejected
-    """
+    """compare model and reference on the rejected answer → its gain: rejected − reference_rejected"""
     return rejected - reference_rejected
 
 

@@ -43,9 +43,7 @@ def of_answers(advantages):
 
 
 def gain(ratio, clipped, of_answers):
-    """multiply both by the advantage, and take the smaller → the gain of each token: the smaller of ratio · advantage
-    and clipped ratio · advantage, (batch, n)
-    """
+    """multiply both by the advantage, and take the smaller → the gain of each token: the smaller product"""
     return torch.minimum(ratio * of_answers, clipped * of_answers)
 
 

@@ -32,9 +32,7 @@ class DecoderLayer(nn.Module):
 
 
 def attentions(self):
-    """take `self_attention` for the first sublayer and `cross_attention` for the second → the attentions of the first
-    and the second sublayer
-    """
+    """take self-attention first, then cross-attention → the attentions of the first and the second sublayer"""
     return self.self_attention, self.cross_attention
 
 

@@ -72,9 +72,7 @@ def kept():
 
 
 def extended():
-    """extend an unfinished text by every token, and add the token's log-probability to that of the text → the
-    candidates that an unfinished text gives: one for every token
-    """
+    """extend an unfinished text by every token → the candidates that an unfinished text gives: one for each token"""
     return lambda text, total, next_scores: [
         ([*text, token], total + step) for token, step in enumerate(next_scores(text))
     ]
@@ -124,9 +122,7 @@ def lengths():
 
 
 def penalties(length_penalty):
-    """compute ((5 + length) / 6) to the power length_penalty → what a log-probability is divided by: ((5 + length) /
-    6) to the power length_penalty
-    """
+    """compute the penalty of each length → the divisors: ((5 + length) / 6) to the power length_penalty"""
     return lambda length: ((5 + length) / 6) ** length_penalty
 
 
