@@ -750,7 +750,7 @@ _, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 names = [alphabet[i] for i in text[0]]
 for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     moves = influence(model, text) > 0
-    plots.mask(moves, names, names, ax, says=("does not move it", "moves it"))
+    plots.mask(moves, names, names, ax, labels=("does not move it", "moves it"))
     outputs, inputs = moves.triu(1).nonzero(as_tuple=True)
     ax.scatter(inputs, outputs, marker="s", s=150, color="#d00000")
     ax.set(title=name, xlabel="input", ylabel="output")

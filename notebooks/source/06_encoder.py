@@ -606,7 +606,7 @@ table.fillna("").rename_axis(index="losses after 200 steps", columns="layers")
 # Why? Press *train*, then change the number of layers.
 
 # %%
-at_first = views.ResidualStream(depth=12, step=0).shown["post-norm, no warm-up"]
+at_first = views.ResidualStream(depth=12, step=0).numbers["post-norm, no warm-up"]
 print(f"gradient at w_2 of the first layer, post-norm without warm-up, at step 0: {at_first['gradient']:.1f}")
 views.ResidualStream(depth=12, step=10)
 

@@ -137,7 +137,7 @@ compare(prediction_source, measured=int(moves[1][0].sum()))
 _, axes = plt.subplots(1, 2, figsize=(11, 3.4), layout="constrained")
 titles = "target: only what is not later", "source: every character"
 for ax, moving, names, title in zip(axes, moves, (tokens, letters), titles):
-    plots.mask(moving, tokens, names, ax, says=("does not move it", "moves it"))
+    plots.mask(moving, tokens, names, ax, labels=("does not move it", "moves it"))
     ax.set(xlabel="input", ylabel="output", title=title)
 
 # %% [markdown]

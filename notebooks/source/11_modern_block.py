@@ -362,7 +362,7 @@ rows = torch.stack([seen(windows) for windows in layers.values()])
 back = (rows.sum(dim=1) - 1).tolist()
 compare(prediction_local, measured=back[-2])
 compare(prediction_mixed, measured=back[-1])
-ax = plots.mask(rows, list(layers), says=("no", "the last output depends on it"), xlabel="token", ylabel="")
+ax = plots.mask(rows, list(layers), labels=("no", "the last output depends on it"), xlabel="token", ylabel="")
 ax.figure.set_size_inches(8, 2.4)
 
 # %% [markdown]

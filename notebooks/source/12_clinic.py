@@ -774,7 +774,7 @@ compare(prediction_norm, measured=fields["BatchNorm"][-1].sum().item())
 # %%
 figure, axes = plt.subplots(1, 5, figsize=(11, 2.6), layout="constrained")
 for ax, (name, field) in zip(axes, fields.items()):
-    plots.mask(field, ax=ax, says=("no", "depends"), xlabel="input", ylabel="output").set_title(name)
+    plots.mask(field, ax=ax, labels=("no", "depends"), xlabel="input", ylabel="output").set_title(name)
 
 # %% [markdown]
 # Each layer with this window reaches two positions further back. In training mode, each output of BatchNorm depends on

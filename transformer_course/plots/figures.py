@@ -121,13 +121,13 @@ def mask(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
-    message: tuple[str, str] = ("hidden", "may attend"),
+    labels: tuple[str, str] = ("hidden", "may attend"),
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> Axes:
     """Draw a mask: bright where a query may attend to a key, dark where it may not.
 
-    ``message`` names what False and True mean, beside one cell of each; of several masks in a figure only the last
+    ``labels`` names what False and True mean, beside one cell of each; of several masks in a figure only the last
     shows these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
     """
     colors = colormaps["cividis"].resampled(2)
@@ -140,9 +140,9 @@ def mask(
         ax.tick_params(which="minor", length=0)
     for other in ax.figure.axes:
         legend = other.get_legend()
-        if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == message[::-1]:
+        if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == labels[::-1]:
             legend.remove()
-    cells = [Patch(facecolor=colors(i), edgecolor="#7F7F7F", label=message[i]) for i in (1, 0)]
+    cells = [Patch(facecolor=colors(i), edgecolor="#7F7F7F", label=labels[i]) for i in (1, 0)]
     ax.legend(handles=cells, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, handlelength=1, handleheight=1)
     return ax
 

@@ -192,8 +192,8 @@ class AttentionExplorer(View):
         else:
             return ""
         if self.head == ALL_HEADS and len(lines) > 1:
-            displayed = [(head, lines[head]) for head in self._heads_on()]
-            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in displayed]
+            heads = [(head, lines[head]) for head in self._heads_on()]
+            best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in heads]
             message = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
         else:
             line = lines[max(self.head, 0)]

@@ -32,8 +32,8 @@ def module(name: str, folder: Path = FOLDER) -> str:
             front of a function, a constant or a class; or modules import one another in a circle.
     """
     order = dict.fromkeys([*_in_order("view", folder, ()), *_in_order(name, folder, ())])
-    displayed = f'export default {{ render: $view.render(${name}.draw, "{name}"), modelOf: $view.modelOf }};\n'
-    return "".join(_wrapped(other, folder) for other in order) + displayed
+    entry = f'export default {{ render: $view.render(${name}.draw, "{name}"), modelOf: $view.modelOf }};\n'
+    return "".join(_wrapped(other, folder) for other in order) + entry
 
 
 @cache

@@ -26,7 +26,7 @@ class ResidualStream(View):
     For each layer: the size of the stream after it (root mean square), the gradient at its ``w_2``, how alike the
     positions are after it (mean cosine), and how far it turns the vectors (mean cosine of input and output).
 
-    What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``displayed`` has the numbers at this layer.
+    What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``numbers`` has the numbers at this layer.
 
     Args:
         state: Traits to begin with, such as ``depth=24``.
@@ -77,7 +77,7 @@ class ResidualStream(View):
         return sorted({run["depth"] for run in self.runs})
 
     @property
-    def displayed(self) -> dict[str, dict[str, float]]:
+    def numbers(self) -> dict[str, dict[str, float]]:
         """The loss of each stack, and its numbers at the layer, by their names."""
         moment = self.steps.index(self.step)
         return {
@@ -92,7 +92,7 @@ class ResidualStream(View):
         """Return the depth, the step, the layer, and the numbers there."""
         listed = (
             f"{name}: loss {row['loss']:.2f}, " + ", ".join(f"{what} {row[what]:.2g}" for what in MEASURES)
-            for name, row in self.displayed.items()
+            for name, row in self.numbers.items()
         )
         return (
             f"Residual stream of stacks with {self.depth} layers after {self.step} steps, at layer {self.layer}. "
@@ -112,10 +112,10 @@ class ResidualStream(View):
     def _draw(self, ax: Axes, name: str) -> None:
         moment = self.steps.index(self.step)
         for run in self._of_this_depth():
-            displayed = f"{run['name']} (loss {self.displayed[run['name']]['loss']:.1f})"
+            label = f"{run['name']} (loss {self.numbers[run['name']]['loss']:.1f})"
             dashes = "-" if run["warmup"] else "--"
             color = LAYOUT_COLORS[run["layout"]]
-            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=color, label=displayed)
+            ax.plot(range(1, self.depth + 1), run["measures"][name][moment], dashes, color=color, label=label)
         if name in ("size", "gradient"):
             ax.set_yscale("log")
         else:

@@ -50,8 +50,8 @@ class View(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**keywords) or ({}, {})
         picture = BytesIO()
         self.still().savefig(picture, format="png", dpi=100)
-        displayed = {**data, "text/plain": self.words(), "image/png": b64encode(picture.getvalue()).decode()}
-        return displayed, {**metadata, STATE: self.stored()}
+        bundle = {**data, "text/plain": self.words(), "image/png": b64encode(picture.getvalue()).decode()}
+        return bundle, {**metadata, STATE: self.stored()}
 
 
 def blank(width: float, height: float) -> Figure:

@@ -134,14 +134,14 @@ def test_all_of_a_mask_is_within_its_figure(n):
 
 
 def test_a_table_of_another_meaning_says_it():
-    ax = plots.mask(torch.eye(2).bool(), message=("does not move it", "moves it"))
+    ax = plots.mask(torch.eye(2).bool(), labels=("does not move it", "moves it"))
     assert list(named_cells(ax)) == ["moves it", "does not move it"]
 
 
 def test_masks_of_one_figure_name_their_cells_once():
     _, axes = plt.subplots(1, 3)
-    for ax, message in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
-        plots.mask(torch.eye(2).bool(), ax=ax, message=message)
+    for ax, labels in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
+        plots.mask(torch.eye(2).bool(), ax=ax, labels=labels)
     assert axes[0].get_legend() is None
     assert [list(named_cells(ax)) for ax in axes[1:]] == [["yes", "no"], ["may attend", "hidden"]]
 

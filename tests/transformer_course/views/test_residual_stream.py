@@ -11,11 +11,11 @@ def test_it_shows_the_numbers_of_the_runs():
     view = ResidualStream(depth=4, step=50, layer=3)
     run = next(run for run in stored() if (run.depth, run.name) == (4, "pre-norm, warm-up"))
     moment = run.steps.index(50)
-    assert view.displayed[run.name] == {
+    assert view.numbers[run.name] == {
         "loss": pytest.approx(sum(run.losses[moment]) / 3),
         **{name: run.measures[name][moment][2] for name in MEASURES},
     }
-    assert list(view.displayed) == [
+    assert list(view.numbers) == [
         "post-norm, no warm-up", "post-norm, warm-up", "pre-norm, no warm-up", "pre-norm, warm-up",
     ]  # fmt: skip
 
