@@ -18,7 +18,6 @@ FRENCH_FILE = re.compile(r"/translations/fr\.json$")
 NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
 """Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
 MAX_WORDS = 12
-"""Number of words of the longest message."""
 HELD_OUT_WORDS = range(4, 11)
 """Numbers of words of the held-out messages."""
 SENTENCE_ENDS = (".", "!", "?")

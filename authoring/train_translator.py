@@ -44,7 +44,6 @@ TRAINING = TrainingConfig(
 )  # fmt: skip
 BEAM_SIZE = 4
 HOLD_OUT_EVERY = 8
-"""One in so many sentences is held out."""
 N_STORED_SENTENCES = 100
 """Number of held-out sentences that the card has: those on which the lesson measures."""
 CHECKPOINT = Path("build") / "translator"

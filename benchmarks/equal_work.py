@@ -12,7 +12,6 @@ from benchmarks.contestant import Contestant, LanguageContestant
 from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
 MAX_PARAMETER_DIFFERENCE = 0.05
-"""By so much may the number of parameters differ."""
 
 
 class CountDropout(TorchDispatchMode):

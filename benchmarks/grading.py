@@ -39,7 +39,6 @@ HOSTILE = (
 
 
 COLUMN_WIDTH = 9
-"""Number of characters in a column of the table."""
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:

@@ -16,7 +16,6 @@ from beartype import BeartypeConf, beartype
 from torch import Tensor
 
 MAX_CACHED_CALLS = 10_000
-"""So many kinds of calls of one function are remembered at most."""
 _JAXTYPED = jaxtyping.jaxtyped
 _HOOK = jaxtyping.install_import_hook.__module__
 _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))

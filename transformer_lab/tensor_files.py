@@ -15,7 +15,6 @@ from transformer_lab.device import without_memory
 
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS_FILE = "model.safetensors"
-"""Name of the file that holds a model's parameters in its folder."""
 MAX_SINUSOIDS = 2**24
 """Number of sinusoids that any model may have: 64 MiB of them."""
 

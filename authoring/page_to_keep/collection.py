@@ -11,7 +11,6 @@ from authoring.page_to_keep.page import page
 from transformer_course.diagrams.canvas import Diagram
 
 A4_INCHES = 8.27, 11.69
-"""Width and height of the paper, in inches."""
 DOCUMENT_FILE = "page_to_keep.pdf"
 INTRODUCTION = f"""# The page to keep
 

@@ -14,7 +14,6 @@ NAME_FONT_PT, SHAPE_FONT_PT = 6.4, 5.6
 BOX_HEIGHT = 0.19
 BOX_GAP = 0.16
 SUBLAYER_STEP = 0.66
-"""From one sublayer to the next."""
 
 
 def transformer() -> Diagram:

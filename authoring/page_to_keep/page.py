@@ -10,7 +10,6 @@ from transformer_course.diagrams.elements import GRAY, text_width
 
 LEFT, RIGHT = 0.4, 7.87
 MIN_FONT_PT = 5.5
-"""Points of the smallest text, printed."""
 TITLE_FONT_PT = 11.0
 HEADING_FONT_PT = 7.0
 FORMULA_FONT_PT, NAME_FONT_PT = 7.9, 5.6

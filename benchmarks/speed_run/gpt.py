@@ -11,7 +11,6 @@ from transformer_lab.data.tokenizers import BOS_ID, bpe_tokenizer
 
 VOCAB_SIZE, CONTEXT_LENGTH, BATCH_SIZE, LR = 1024, 64, 16, 6e-3
 RESERVE_S = 5.0
-"""Seconds left at the end."""
 
 
 class Trained:

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 TRAINING_BUDGET_S = 120.0
-"""Processor time of training, over all threads."""
 
 
 class Trained(Protocol):

@@ -20,7 +20,6 @@ from typing import NamedTuple
 from tests.fuzz.readers import Reader
 
 MAX_EXTRA_BYTES = 2**30
-"""Number of bytes that reading a damaged file may take on top of what the process has."""
 CPU_LIMIT_S, WALL_LIMIT_S = 5, 120
 """Time that it may take; the second is for a wait that takes no CPU time."""
 EQUAL, VALID, REFUSED = "equal result", "another valid result", "clear error"

@@ -11,7 +11,6 @@ from typing import Any
 Damage = Callable[[bytes, random.Random], bytes]
 
 NESTING_DEPTH = 100_000
-"""Depth of nesting that no reader follows."""
 VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, 2**64, 10**12, 10**30, 10**400, 0.5, -1.5, 1e-300, 1e308,
     float("nan"), float("inf"), "", "x", "\ud800", "\n", "../x", [], {}, [1], ["x"], [[]], {"x": 1}, [None], "0" * 9999,

@@ -11,7 +11,6 @@ from transformer_course.running.observation import Observation
 MistakeVariant = tuple[Mistake, AnyVariant]
 """A mistake, and the way in which it is made."""
 MAX_COMPARED_PAIRS = 100
-"""Number of pairs of which all is looked at that they show."""
 
 
 def two_in_different_cases(

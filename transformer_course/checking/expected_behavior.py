@@ -32,13 +32,11 @@ AnyVariant = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
 """Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
 MAX_KEPT_NUMBERS = 500
-"""Outputs of more numbers are not kept."""
 FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
 """A generated mistake of more weight than the first is far-fetched, and one of at most the second is likely."""
 MAX_LIKELY_PAIRS = 2000
 """Number of pairs of likely mistakes that are tried at most where a far-fetched generated mistake behaves the same."""
 N_DISTINGUISHING_CASES = 2
-"""Number of cases, where an attempt is right and where it is wrong, that show which mistakes fit it."""
 
 
 @dataclass(frozen=True, eq=False)

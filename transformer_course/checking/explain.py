@@ -39,7 +39,6 @@ MAX_PARAMETER_NUMBERS = 24
 """The parameters of a module are shown if they have no more numbers."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
 ERROR_HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
-"""What helps where Python's own words do not."""
 ON_LINE = "\nOn your line {}:\n    "
 """Said before the line of a crash."""
 MAX_ERROR_LENGTH = 300

@@ -12,7 +12,6 @@ TINT_RGB = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "
 """Colors that color-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
 LESSON_FILE = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
-"""The name of a lesson's file."""
 
 VERDICTS = {
     "passed": (": passed", "good"),

@@ -223,7 +223,6 @@ ALL_INSTRUMENTS: tuple[Instrument, ...] = (
     pad_and_compare, compare_company, repeat_question, split_the_batch, drift_without_gradient, initial_loss,
     initial_logits, residual_stream, scale_stream, forced_against_generated,
 )  # fmt: skip
-"""All instruments."""
 
 
 def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:

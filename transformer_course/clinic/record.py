@@ -15,9 +15,7 @@ from transformer_course.clinic.patients import N_PATIENTS, patient_class, report
 from transformer_course.clinic.task import draw_pairs
 
 WRONG_DIAGNOSIS_COST = 2
-"""Number of measurements that a wrong diagnosis counts for."""
 N_RANDOM_ORDERS = 400
-"""Number of random orders of measuring that ``score_at_random`` averages over."""
 
 
 @dataclass

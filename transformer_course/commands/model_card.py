@@ -8,7 +8,6 @@ from huggingface_hub import ModelCardData
 from torch import nn
 
 CARD_FILE = "README.md"
-"""Name of the card in a model's folder."""
 
 TEMPLATE = """---
 {header}

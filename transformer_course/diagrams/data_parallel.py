@@ -4,9 +4,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
 
 COLUMN_WIDTH = 1.9
-"""From process to process."""
 CELL_SIZE = (0.52, 0.3)
-"""Width and height of a chunk of one letter."""
 
 
 def step(n_processes: int = 2) -> Diagram:

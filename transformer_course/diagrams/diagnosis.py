@@ -62,7 +62,6 @@ FIRST_MEASUREMENTS = (
 COLUMN_WIDTH = 1.02
 ROW_HEIGHT = 0.27
 BRANCH_HEIGHT = 0.46
-"""Between two results."""
 
 
 def instruments() -> Diagram:

@@ -22,7 +22,6 @@ WRONG_RED = "#C02020"
 """What is crossed out; always by a shape as well, never by the color alone."""
 
 FONT_SIZE_PT = 9.0
-"""Points of ordinary text."""
 LINE_HEIGHT = 0.165
 
 Look = Literal["filled", "outlined", "dimmed", "highlighted"]

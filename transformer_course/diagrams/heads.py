@@ -11,7 +11,6 @@ from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, Area, Box, 
 from transformer_lab.inspection.hooks import record_attention
 
 HALF_MODEL_WIDTH = 2.1
-"""Half the width of what is as wide as the model."""
 MAX_LABELED = 4
 """Maximum number of heads whose arrows are labeled."""
 

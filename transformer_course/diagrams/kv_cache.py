@@ -7,9 +7,7 @@ from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, PINK,
 
 CELL_SIZE = 0.46
 ROW_HEIGHT = 0.72
-"""From step to step."""
 HEAD_WIDTH = 0.58
-"""From query head to query head."""
 
 
 def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:

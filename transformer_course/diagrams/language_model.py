@@ -24,9 +24,7 @@ from transformer_course.diagrams.elements import (
 )
 
 BOX_GAP = 0.26
-"""Between two boxes of a row."""
 TOKEN_STEP = 0.78
-"""From token to token."""
 
 
 def stripped() -> Diagram:

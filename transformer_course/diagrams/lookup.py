@@ -15,10 +15,8 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, ORANGE, Align, Cells, Spot
 
 INCHES_PER_UNIT = 0.85
-"""Inches for a length of 1."""
 CELL_SIZE = (0.42, 0.27)
 TABLE_GAP = 0.74
-"""From one table to the next."""
 
 
 def arrows(

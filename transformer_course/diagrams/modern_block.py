@@ -7,7 +7,6 @@ from transformer_course.diagrams.canvas import Diagram, beside
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, Area, Box
 
 COLUMN_WIDTH = 1.15
-"""From one column to the next."""
 
 
 def blocks() -> Diagram:

@@ -7,7 +7,6 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, Box
 
 BLOCK_STEP = 2.15
-"""From block to block."""
 
 
 def blocks(scores: Sequence[float], block: int) -> Diagram:

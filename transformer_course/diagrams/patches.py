@@ -11,7 +11,6 @@ from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, PINK,
 
 PIXEL_SIZE = 0.085
 PATCH_GAP = 0.09
-"""Between two patches."""
 
 
 def vision_transformer(image: Float[Tensor, "height width"], patch: int, d_model: int, n_layers: int) -> Diagram:

@@ -7,7 +7,6 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, ORANGE
 
 TICK_SIZE = (0.36, 0.3)
-"""Width and height of a tick."""
 IDLE_MARK = "·"
 
 

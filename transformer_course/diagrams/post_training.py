@@ -6,7 +6,6 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, FONT_SIZE_PT, GRAY, GREEN, ORANGE, PINK, Look, text_width
 
 ROW_HEIGHT = 0.46
-"""From answer to answer, and from lesson to lesson."""
 
 
 def group(prompt: str, answers: Sequence[str], rewards: Sequence[float], advantages: Sequence[float]) -> Diagram:

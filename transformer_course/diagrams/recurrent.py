@@ -10,9 +10,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, ORANGE, PINK, Box, Spot
 
 TOKEN_STEP = 0.54
-"""From one token to the next."""
 START_LABEL = "start\ntoken"
-"""What the decoder reads before its first token."""
 SPACE_MARK = "␣"
 
 

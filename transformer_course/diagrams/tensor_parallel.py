@@ -6,9 +6,7 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE, PINK, Area, Cells
 
 CELL_SIZE = 0.2
-"""Side of a cell."""
 TABLE_GAP = 0.36
-"""Between two tables: room for a sign or an arrow."""
 COLORS = (ORANGE, GREEN, PINK)
 """A color for each device; its number stands in the cells as well."""
 N_ROWS, N_IN, N_OWN = 2, 4, 3

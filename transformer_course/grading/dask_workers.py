@@ -28,7 +28,6 @@ except ImportError as error:
     raise ValueError("to grade on Dask workers, install transformer-course[dask]") from error
 
 PLUGIN_NAME = "transformer-course-grading"
-"""The name of what a Dask worker holds while it grades."""
 CONNECT_TIMEOUT_S = 30
 
 

@@ -7,7 +7,6 @@ from markupsafe import Markup
 from transformer_course.checking.explain import ON_LINE
 
 MAX_DISPLAYED_LINES = 200
-"""Number of lines that are shown."""
 PLACE_PATTERN = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
 """How a message shows an expression: its line, and underneath what of it is meant."""
 ERROR_LINE_PATTERN = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)

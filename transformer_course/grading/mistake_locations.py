@@ -27,7 +27,6 @@ from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
 
 OTHER_CASES_NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
-"""Said after a place, where a case follows."""
 TRACE_TIME_LIMIT_S = 2.0
 """Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
 MAX_TEXT_LENGTH = 10_000

@@ -18,7 +18,6 @@ from transformer_course.grading.submissions import Submission
 from transformer_lab.atomic_write import atomic_write_text
 
 STUDENTS_FOLDER = "students"
-"""Where the files are, in the folder of results."""
 IMPLIED_SETTINGS = {"library_calls": "remark"}
 """What holds for a setting that a record says nothing of, unless that is none."""
 
@@ -30,7 +29,6 @@ EXERCISE_FIELDS = {
     float: ["seconds"],
     int: ["n_right", "n_cases"],
 }
-"""What a record has to have, by type."""
 
 
 class Records:

@@ -48,7 +48,6 @@ JUDGE_TIMEOUT_S = 30.0
 Where other programs have the processors, it gets up to ``CLOCK_FACTOR`` times as long.
 """
 JUDGE_MEMORY_MB = 2048
-"""Memory that reading and judging an answer may take."""
 GC_THRESHOLD = 20_000
 """So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
 time."""

@@ -24,7 +24,6 @@ CELL_ID_PREFIX = "written-"
 UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")
 """What the name of a question cannot have; students can change it, and it stands in tables and headings."""
 MAX_ANSWER_LENGTH = 20_000
-"""Number of characters of an answer that are kept."""
 CHANGED_NOTE = "The answer has changed since it was marked."
 Key = tuple[str, str, str]
 """Lesson, question and student."""

@@ -13,7 +13,6 @@ from transformer_course.home.reading_time import TOTAL_TIME_LABEL, minutes_to_re
 from transformer_course.lesson_order import UNNUMBERED, place
 
 STRETCH_MARK = "★"
-"""What the heading of a stretch exercise begins with."""
 
 
 @dataclass(frozen=True)

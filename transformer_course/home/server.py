@@ -21,7 +21,6 @@ from transformer_course.workspace.working_copies import published_lessons, worki
 
 URL_PREFIX = "transformer-course"
 STATIC_URL = "lab/extensions/transformer-course-home/static"
-"""Where JupyterLab serves the panel's files."""
 HEAD = """
 <link rel="stylesheet" href="{files}/page.css"><link rel="stylesheet" href="{files}/notebooks.css">
 <link rel="modulepreload" href="{files}/page.js"><script type="module" src="{files}/early.js"></script>

@@ -17,7 +17,6 @@ from transformer_course.running.plain_data import same
 from transformer_course.running.trace import Expression, Trace, ValueSequence
 
 WRITING_NODES = ("Call", "Assign", "AugAssign")
-"""Kinds of expressions and statements that can write into a tensor."""
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
 """Errors that shapes may explain."""
 MAX_DISPLAYED_LENGTH = 30

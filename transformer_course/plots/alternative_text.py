@@ -20,9 +20,7 @@ from matplotlib.patches import Polygon
 from matplotlib.text import Text
 
 MAX_DESCRIBED_ROWS = 16
-"""Maximum number of rows of a map for which each is told."""
 MAX_DESCRIBED_BARS = 12
-"""Maximum number of bars of a color for which each is told."""
 
 
 def alternative_text(figure: Figure) -> str:

@@ -33,7 +33,6 @@ from transformer_course.sandbox.trace_conversation import Conversation
 START_GRACE_S = 60.0
 """A sandbox's folder that is older than this, and has no lock, has nobody who is about to make one."""
 FOLDER_PREFIX = "transformer-course-sandbox-"
-"""What the names of sandboxes' folders begin with."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 INITIAL_CAPACITY_TOKENS = 16
-"""Number of tokens that a cache has memory for at first."""
 
 
 class KVCache:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 ENCODING_SAMPLE_BYTES = 2**13
-"""Number of bytes that tell how a file is encoded."""
 
 MAX_LISTED_ERRORS = 20
 """Number of bad lines that are listed; the rest are only counted."""

@@ -35,7 +35,6 @@ FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
 """A hundred years, so that a year of two digits is unambiguous."""
 
 HOLD_OUT_EVERY = 20
-"""One string in this many is held out from training."""
 
 Split = Literal["train", "held out"]
 

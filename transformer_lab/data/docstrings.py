@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 HOLD_OUT_EVERY = 10
-"""About one module in so many is held out."""
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 

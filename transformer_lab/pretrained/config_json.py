@@ -21,7 +21,6 @@ ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu", "gelu_tanh": "gelu
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
 MAX_VALUE_LENGTH = 200
-"""Number of characters that are shown of a value."""
 
 
 def shortened(value: object) -> str:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
-"""Name of the checkpoint in a run's folder."""
 
 
 def save_training(

@@ -6,7 +6,6 @@ from pathlib import Path
 from transformer_lab.atomic_write import atomic_write, naming
 
 LOG_FILE = "log.csv"
-"""Name of the log in a run's folder."""
 
 COLUMNS = ("step", "seconds", "loss", "lr", "tokens_per_second", "validation_loss", "validation_score")
 """Seconds are those of training alone, without validation; losses are means per real token, in nats."""

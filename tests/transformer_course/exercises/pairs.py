@@ -28,7 +28,6 @@ from transformer_course.exercises import every_exercise
 
 Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 PAIRS_PER_EXERCISE = 100
-"""Number of pairs of each exercise that are judged for the table."""
 RIGHT_TOGETHER = [
     {"scores_as_weights", "softmax_twice"},
     {"no_softmax", "softmax_twice"},

@@ -96,7 +96,6 @@ STEPS = InSteps(
 
 
 SMALL_DEPENDENCE = 2.0**-8
-"""The size of a dependence that is easily taken for rounding."""
 
 
 def which_inputs_cases(seed: int) -> list[Case]:

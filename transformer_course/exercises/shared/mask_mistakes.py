@@ -4,7 +4,6 @@ from transformer_course.exercise import Mistake
 from transformer_course.steps import Variant
 
 INVERTED_MESSAGE = "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
-"""What is told of the generated mistake ``inverted_mask``."""
 
 
 def not_itself(variant: Variant) -> Mistake:

@@ -33,7 +33,6 @@ FREQUENCY_MESSAGES = {
         "or a frequency divides where it should multiply."
     ),
 }
-"""What is said of generated mistakes on the way to the frequencies."""
 
 
 def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
