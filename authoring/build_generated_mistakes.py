@@ -33,20 +33,17 @@ from transformer_course.steps import RanAway
 SEED = 0
 """The seed of the lessons."""
 MAX_GENERATED_MISTAKES = 400
-"""Number of generated mistakes that are kept at most: what comes after them, nobody does."""
 MAX_WEIGHT = 2.4
 """What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognized as a
 generated mistake, two made one with more weight."""
 NEARLY_RIGHT_TOLERANCES = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
 TIME_LIMIT_S = 2.0
-"""Seconds after which a generated mistake is taken for one that does not end."""
 MAX_READING_WEIGHT_DIFFERENCE = 0.6
 """Another reading of the same behavior is told as well if it is hardly more far-fetched than the first."""
 MAX_SAMPLER_WEIGHT = 2.0
 """Samplers draw thousands of times, so only generated mistakes with at most this weight are tried on them."""
 N_SAMPLE_CASES = 4
-"""Number of cases on whose values it is seen what is of one kind."""
 
 Shown = tuple[tuple[object, ...], ...]
 

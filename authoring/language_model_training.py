@@ -25,7 +25,6 @@ from transformer_lab.training.muon import make_muon
 SEED = 0
 MUON_LR, ADAMW_LR, WEIGHT_DECAY, N_WARMUP_STEPS, COOLDOWN_FRACTION = 0.03, 6e-3, 0.01, 100, 0.2
 N_FIRST_LOSSES = 8
-"""Number of steps whose losses a card has one by one."""
 
 
 def rate_factor(step: int, n_steps: int) -> float:

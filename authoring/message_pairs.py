@@ -19,7 +19,6 @@ NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
 """Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
 MAX_WORDS = 12
 HELD_OUT_WORDS = range(4, 11)
-"""Numbers of words of the held-out messages."""
 SENTENCE_ENDS = (".", "!", "?")
 """How a held-out message ends: most labels are no sentences."""
 

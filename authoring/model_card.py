@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 STEPS_PER_REPORT = 100
-"""Number of steps over which a card takes the mean of the losses."""
 
 
 def run_as_told(losses: Sequence[float], seconds: float, n_first: int) -> dict[str, Any]:

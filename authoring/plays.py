@@ -23,7 +23,6 @@ ABBREVIATED_NAMES = {
     "DOUG": "DOUGLAS", "FORT": "FORTINBRAS", "FRAN": "FRANCISCO", "GADS": "GADSHILL", "GLEND": "GLENDOWER",
     "GLOU": "GLOSTER", "LAER": "LAERTES", "MAR": "MARCELLUS", "MRS": "MISTRESS", "POL": "POLONIUS", "SERV": "SERVANT",
 }  # fmt: skip
-"""Short names that the stage directions of their plays do not write out."""
 
 
 def plays(archive: Path) -> tuple[list[str], list[str]]:

@@ -45,10 +45,8 @@ TRAINING = TrainingConfig(
 BEAM_SIZE = 4
 HOLD_OUT_EVERY = 8
 N_STORED_SENTENCES = 100
-"""Number of held-out sentences that the card has: those on which the lesson measures."""
 CHECKPOINT = Path("build") / "translator"
 N_FIRST_LOSSES = 3
-"""Number of steps whose losses the card has one by one."""
 
 
 def new_translator(tokenizer: Tokenizer) -> Translator:

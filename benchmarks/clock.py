@@ -9,7 +9,6 @@ from typing import TypeVar
 import torch
 
 MIN_TURN_S = 0.01
-"""Seconds that a turn takes at least: what is quicker is run several times."""
 Name = TypeVar("Name", bound=Hashable)
 Run = Callable[[], object]
 

@@ -11,9 +11,7 @@ PAD, BEGIN, END, FIRST_WORD_ID = 0, 1, 2, 3
 """Padding, the tokens that begin and end a target, and the first token that stands for a word."""
 LABEL_SMOOTHING = 0.1
 N_NEW_TOKENS = 64
-"""Number of tokens that are generated, save after a long prompt, where one is."""
 TOP_K = 50
-"""Number of most probable tokens that one is drawn from."""
 
 
 @dataclass(frozen=True)

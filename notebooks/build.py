@@ -60,7 +60,6 @@ SKIP_TAG = "skip-execution"
 VARYING = {"nbval-ignore-output", "approximate", "words-only"}
 """Tags of cells whose outputs differ between machines; of the last two, nbval compares the words all the same."""
 FOLD_TAG = "hide-input"
-"""The tag of cells whose code is folded: it sets things up, and need not be read."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines

@@ -5,7 +5,6 @@ UNNUMBERED_BEFORE = {"tokenizers": "09_language_model"}
 PRIMER = "primer"
 """The lesson before all others, for those whom it helps."""
 UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)
-"""All lessons without a number."""
 
 
 def place(name: str) -> tuple[str, bool]:

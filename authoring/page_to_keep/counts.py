@@ -23,7 +23,6 @@ PARTS = {
 }
 """Parts of a model, each with what the names of its parameters contain."""
 BYTES_PER_NUMBER = 2
-"""Of a number in 16 bits."""
 
 
 class Costs(NamedTuple):

@@ -24,14 +24,8 @@ SOURCE = re.compile(r"\.(?:py|mjs|js|md|toml|yml)$")
 PLACEHOLDER = re.compile(r"NN_name|my_function|l2_normalize|^name\.py$|ASSIGNMENT|_assignsubmission_")
 
 WRITTEN = {
-    *(
-        "build/",
-        "build/site/html",
-        "build/translator/",
-        "my-lessons/",
-        "my-lessons/parts/",
-        "my-lessons/progress.jsonl",
-    ),
+    *("build/", "build/site/html", "build/translator/"),
+    *("my-lessons/", "my-lessons/parts/", "my-lessons/progress.jsonl"),
     "transformer_course/notebooks",  # in the wheel
     "own_exercises/",
     "feedback/",

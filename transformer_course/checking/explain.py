@@ -47,12 +47,6 @@ MAX_ERROR_LENGTH = 300
 Path = Sequence[int | str]
 
 
-def can_be_worked_by_hand(case: Case) -> bool:
-    """Return whether a case is so small that all it takes is shown."""
-    has_model = any(map(is_description, case.inputs.values()))
-    return _has_few_inputs(case) and _has_few_parameters(case) and not has_model
-
-
 def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequence[str] = ()) -> str:
     """Put into words what was raised, on which line of the learner's own, and what the inputs were.
 

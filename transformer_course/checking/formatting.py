@@ -6,11 +6,9 @@ from typing import Any
 from torch import Tensor
 
 MAX_CHARACTERS = 2000
-"""A longer message is cut."""
 DIGIT_COUNTS = (4, 6, 9, 17)
 """Numbers of digits to write two different numbers with: the first that tells them apart."""
 MAX_LAYERS = 4
-"""Of more layers, only the number is told."""
 
 
 def format_value(value: Any, digits: int = 4) -> str:

@@ -6,9 +6,7 @@ from torch import Tensor
 from transformer_course.checking.tolerance import distance
 
 MAX_REMAINING_FRACTION = 0.05
-"""A relation that is told leaves at most this part of each difference."""
 MAX_ROUNDINGS = 16
-"""Number of times that the largest number may have been rounded on the way."""
 MAX_FACTOR_SIZE = 512
 """The largest whole number that a factor is told to be one over, or the root of: a size, as widths and counts are."""
 TRANSPOSED = "These are the right values with the last two axes swapped."

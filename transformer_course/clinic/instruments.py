@@ -19,7 +19,6 @@ from transformer_course.clinic.task import LETTERS, MAX_LETTERS, PAD_ID, VOCAB_S
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 Instrument = Callable[[Patient], pd.DataFrame]
-"""What measures a patient."""
 
 
 def leak_test(patient: Patient) -> pd.DataFrame:

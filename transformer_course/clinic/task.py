@@ -19,7 +19,6 @@ MAX_LENGTH = 24
 """Number of positions of every model: a question, its answer and their marks, with room for padding."""
 
 Pair = tuple[str, str]
-"""A question and its answer."""
 
 
 def draw_pairs(n: int, seed: int | str, n_letters: int | None = None) -> list[Pair]:

@@ -17,7 +17,6 @@ layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-co
 a published one, such as openai-community/gpt2"""
 MAX_BEAM_SIZE = 1000
 DATES = "dates"
-"""The corpus that is not a file but generated."""
 
 CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
     sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of

@@ -6,7 +6,6 @@ from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import FONT_SIZE_PT, PINK, Box, Look
 
 BYTE_WIDTH = 0.4
-"""Width of a byte; a merged token is as wide as its bytes."""
 ROW_HEIGHT = 0.58
 
 

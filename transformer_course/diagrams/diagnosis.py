@@ -58,7 +58,6 @@ FIRST_MEASUREMENTS = (
         ),
     ),
 )
-"""Symptoms, the measurement to begin with, and for each result where to look."""
 COLUMN_WIDTH = 1.02
 ROW_HEIGHT = 0.27
 BRANCH_HEIGHT = 0.46

@@ -35,7 +35,6 @@ KINDS_WITH_PREVIOUS_STEP = (
 )
 """Edits that people make where they also leave out the step before."""
 MAX_WEIGHT = 3.0
-"""Generated mistakes that are more far-fetched are not made."""
 
 
 @dataclass

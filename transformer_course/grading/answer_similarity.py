@@ -29,7 +29,6 @@ MIN_TOKEN_RUNS = 60
 MIN_SIMILARITY = 0.8
 """Fraction of all runs of two submissions that both have, from which on they are listed."""
 MIN_BODY_WORDS = 50
-"""Number of words of a solution's body that nobody else writes in just the same way."""
 MAX_SOURCE_LENGTH = 20_000
 """Number of characters of an answer that are read."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}

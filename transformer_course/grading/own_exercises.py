@@ -25,7 +25,6 @@ from transformer_lab.atomic_write import atomic_write_text
 OWN_EXERCISES_FOLDER = "own_exercises"
 """Where the files are kept in the folder of results, so that what was graded with them can be shown again."""
 TRIAL_SEEDS = (0, 1)
-"""Seeds on which exercises are tried before anything is graded."""
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ MAX_INNER_ZIPS = 1
 TIMESTAMP_FILE = "timestamp.txt"
 """Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
-"""Files that systems lay beside what was handed in."""
 SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
 """Folders that systems lay there; any other name may be a learner's."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."

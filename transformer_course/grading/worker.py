@@ -52,7 +52,6 @@ GC_THRESHOLD = 20_000
 """So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
 time."""
 EXIT_TIMEOUT_S = 0.5
-"""Time in which a process that has closed its pipe has ended."""
 
 
 @dataclass(frozen=True)

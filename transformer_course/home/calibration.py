@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from transformer_course.workspace.progress import Prediction
 
 CONFIDENCE_RANGES = ((0.0, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 0.9), (0.9, 1.01))
-"""How sure one was, from and below: what is under 60 % is a guess."""
 WIDTH, HEIGHT, LEFT, BOTTOM = 350, 230, 62, 44
 
 

@@ -9,7 +9,6 @@ WORDS_PER_MINUTE = 120
 """Text with formulas is read at half the speed of a novel."""
 CODE_LINES_PER_MINUTE = 15
 TOTAL_TIME_LABEL = "With all predictions, runs and questions"
-"""What a lesson calls the whole of it."""
 
 
 def promised_minutes(lesson: NotebookNode, what: str) -> int | None:

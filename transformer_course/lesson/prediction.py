@@ -16,7 +16,6 @@ Answer = Literal["right", "close", "wrong"]
 RIGHT_WITHIN_FRACTION = 0.05
 """A number is right within this fraction of the measured one, or of itself where it is smaller."""
 RIGHT_COUNT_WITHIN_FRACTION = 0.02
-"""A round figure for a count is right within this fraction."""
 CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
 """A number is close if it is less than this fraction away: a whole number, and one with decimals."""
 MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005

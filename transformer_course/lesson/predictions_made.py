@@ -10,7 +10,6 @@ from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import Prediction, read_progress, record_prediction
 
 MIN_SURE_CONFIDENCE = 0.9
-"""Who is at least this sure, and wrong, is told so."""
 
 
 class PredictionsMade:

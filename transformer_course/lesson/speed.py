@@ -16,7 +16,6 @@ from transformer_course.running.time_limit import Stopwatch
 MAX_SLOWDOWN = 5.0
 """Lessons need not train with a right answer that takes more times as long as the reference."""
 SLOWDOWN_MARGIN = 1.5
-"""An attempt is called slow only where it takes this many times as long as ``MAX_SLOWDOWN`` allows."""
 MAX_TIMINGS = 5
 """Number of times that both are timed at most."""
 MAX_TIMING_S = 1.0

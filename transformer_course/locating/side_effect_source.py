@@ -18,7 +18,6 @@ from transformer_course.running.trace import Expression, Trace, ValueSequence
 
 WRITING_NODES = ("Call", "Assign", "AugAssign")
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
-"""Errors that shapes may explain."""
 MAX_DISPLAYED_LENGTH = 30
 """A value that takes more characters is not shown."""
 OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")

@@ -10,7 +10,6 @@ from jaxtyping import TypeCheckError
 from transformer_course.running.observation import CrashReport
 
 DTYPES = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
-"""How jaxtyping abbreviates dtypes."""
 
 
 def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashReport:

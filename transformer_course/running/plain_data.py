@@ -33,7 +33,6 @@ MAX_HEADER_BYTES = 300
 MAX_DIMENSIONS = 16
 """Number of dimensions of a tensor in data of which the size is checked."""
 DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
-"""The dtypes of its tensors, as safetensors calls them."""
 
 
 class NotPlainData(ValueError):

@@ -34,7 +34,6 @@ COURSE = "transformer_course"
 LITTLE_MEMORY_MB = 128
 """A job that may take no more is told apart by how much it holds, so nothing else may count."""
 M_MMAP_THRESHOLD = -3
-"""The parameter of ``mallopt``, in glibc's ``malloc.h``."""
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 

@@ -11,7 +11,6 @@ ANNOUNCEMENT = b"a job"
 SAME_NOTEBOOK = b"one more"
 """Frame in front of each of the notebook's other jobs, which the same supervisor reads."""
 END_OF_NOTEBOOK = b""
-"""Frame that ends a notebook's supervisor."""
 
 
 class BrokenFrame(Exception):

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 MAX_LIMIT = 1_000_000
 """Upper bound of every limit: more than any job needs, and small enough for every system call."""
 GRACE_S = 1.0
-"""Time between a job's own time limit and the moment its process is killed."""
 
 CLOCK_FACTOR = 3.0
 """By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""

@@ -20,7 +20,6 @@ TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.t
 WINDOWS, HELD_OUT = "windows.tokens", "held_out.txt"
 
 PAIRS_PER_CHUNK = 1000
-"""Number of pairs that are tokenized together."""
 
 
 def prepare(

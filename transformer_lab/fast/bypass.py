@@ -22,7 +22,6 @@ GLOBAL_HOOKS: tuple[Collection[object], ...] = (
     registries._global_backward_hooks,
     registries._global_backward_pre_hooks,
 )
-"""The hooks of all modules."""
 
 
 def hooks_of(*modules: nn.Module) -> list[Collection[object]]:

@@ -7,7 +7,6 @@ from torch import Tensor, nn
 from transformer_lab.fast.bypass import call, may_bypass
 
 N_PROBABILITY_LEVELS = 2**16
-"""Probabilities are multiples of 1 / LEVELS."""
 
 
 def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:

@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from transformer_lab.checks import check_choice
 
 NormName = Literal["layer", "rms"]
-"""Name of a norm."""
 
 
 def layer_norm(

@@ -9,7 +9,6 @@ from pathlib import Path
 from filelock import lock_descriptor
 
 LOCK_FILE = "run.lock"
-"""Name of the lock in a run's folder; it names the process that has it."""
 
 
 @contextmanager

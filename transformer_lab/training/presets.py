@@ -9,7 +9,6 @@ from typing import Any
 from transformer_lab.training.config import TrainingConfig
 
 DATES = TrainingConfig(steps=2200, batch_tokens=900, lr=4e-3, warmup=100)
-"""Training on dates."""
 
 DATES_SHAPE: dict[str, Any] = {
     "d_model": 64, "n_heads": 4, "d_ff": 256, "n_layers": 2, "max_length": 64, "dropout": 0.0, "pre_norm": True,
@@ -20,7 +19,6 @@ A model of about 260,000 parameters that converts 99 of 100 unseen dates correct
 """
 
 CORPUS = TrainingConfig(steps=4000, batch_tokens=1200, lr=1.6e-3, warmup=400, ema=0.998, validate_every=500)
-"""Training on a parallel corpus."""
 
 CORPUS_SHAPE: dict[str, Any] = {
     "vocab_size": 4000, "d_model": 256, "n_heads": 8, "d_ff": 1024, "n_layers": 3, "max_length": 128, "dropout": 0.1,
@@ -34,7 +32,6 @@ A model of 6.6 million parameters, for some ten thousand sentence pairs; for mor
 TEXT = TrainingConfig(
     steps=2000, batch_tokens=2048, lr=2e-3, warmup=200, label_smoothing=0.0, weight_decay=0.1, validate_every=250
 )
-"""Training a language model on text."""
 
 TEXT_SHAPE: dict[str, Any] = {
     "vocab_size": 4000, "d_model": 256, "n_heads": 8, "d_ff": 688, "n_layers": 4, "max_length": 256, "dropout": 0.1,

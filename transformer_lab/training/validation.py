@@ -20,7 +20,6 @@ Score = Callable[[Sequence[str], Sequence[str]], float]
 
 
 MAX_EXTRA_TOKENS = 10
-"""Number of tokens by which a translation may be longer than the longest reference."""
 
 
 class ValidationResult(NamedTuple):

@@ -12,7 +12,6 @@ from notebooks.build import COLAB, SKIP_TAG, VARYING
 from tests.notebooks.lesson import Lesson, displayed
 
 SMALLEST_PICTURE = 100
-"""Pixels a side."""
 UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
 """Comments by which nbval, too, leaves out cells or their outputs."""
 

@@ -9,7 +9,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from transformer_course.checking.explain import (
-    can_be_worked_by_hand,
     explain_crash,
     explain_differences,
     explain_reading,
@@ -142,7 +141,6 @@ def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_m
 
 def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
     case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
-    assert can_be_worked_by_hand(LARGE) and not can_be_worked_by_hand(case)
     text = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
     assert text.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
 
@@ -248,12 +246,6 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
     assert text(torch.ones(1, 3)).startswith(
         "Here: the numbers are wrong. This is the form in which they are compared:\n"
     )
-
-
-def test_a_case_with_a_model_or_with_many_parameters_cannot_be_worked_by_hand():
-    assert can_be_worked_by_hand(FEED_FORWARD.cases(0)[0])
-    assert not can_be_worked_by_hand(FEED_FORWARD.cases(0)[-1])
-    assert not can_be_worked_by_hand(every_exercise()["greedy_decode"].cases(0)[0])
 
 
 def test_of_many_numbers_the_worst_is_shown_with_its_place():
