@@ -12,6 +12,7 @@ from tests.helpers.scheduling import LessonsFirst, Shard, expected_order
 from tests.helpers.thoroughness import Thoroughness
 from tests.notebooks.approximate import comparison
 from tests.notebooks.forked_kernel import look_for_garbage_rarely, use_forked_kernels
+from tests.notebooks.live_displays import follow_live_displays
 
 SKIP_TAG = "skip-execution"
 """The tag of ``notebooks/build.py``, which takes seconds to import: every pytest that is started would wait for it."""
@@ -44,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if getattr(config.option, "maxworkerrestart", "") is None:
         config.option.maxworkerrestart = "0"  # where a worker has crashed, xdist may wait for its tests for ever
     use_forked_kernels()
+    follow_live_displays()
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
     os.environ["TRANSFORMER_LAB_LESSONS"] = lessons.name
     config.add_cleanup(lessons.cleanup)

@@ -126,7 +126,7 @@ def block_of_today() -> Diagram:
         "softmax(q kᵀ/√d_k) v": "causal, sliding window;\nKV cache when generating",
         "w_gate, w_up": "SwiGLU, not ReLU;\nor experts and a router",
     }
-    message: set[str] = set()
+    labels: set[str] = set()
     below = Spot(x, -0.3)
     for names, color in ((attention, BLUE), (network, GREEN)):
         boxes: list[Box] = []
@@ -135,9 +135,9 @@ def block_of_today() -> Diagram:
             box = _box(d, name, (left, y + 0.08), colors.get(name, color))
             if boxes:
                 d.arrow(boxes[-1], box)
-            if name in remarks and name not in message:
+            if name in remarks and name not in labels:
                 d.text(remarks[name], (x + 0.14, box.y), size=SHAPE_FONT_PT, align="left")
-                message.add(name)
+                labels.add(name)
             boxes.append(box)
             y += 0.295
         plus = _plus(d, (x, y))

@@ -19,6 +19,7 @@ PLOT = """
 from transformer_course import plots
 ax = plots.lines([1, 2], {"rising": [1, 3]}, "x", "y")
 """
+LIVE = "handle = display('begun', display_id=True); handle.update('ended')"
 
 
 @pytest.mark.slow
@@ -30,6 +31,8 @@ def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
         "missing": (SIX_TIMES_SEVEN, [], "six times seven: 42\n", ""),
         "same plot": (PLOT, [], "", ""),
         "plot of other data": (PLOT, [], "from 1 to 3", "from 1 to 4"),
+        "same end": (LIVE, [], "", ""),
+        "other end": (LIVE, [], "ended", "begun"),
         "close number": (SIX_TIMES_SEVEN, ["approximate"], "42", "43"),
         "far number": (SIX_TIMES_SEVEN, ["approximate"], "42", "84"),
         "other words": (SIX_TIMES_SEVEN, ["words-only"], "seven", "eight"),
@@ -53,10 +56,10 @@ def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", *options, "-n", "0", "lesson.ipynb"]
     environment = {**os.environ, "PYTHONPATH": str(SETTINGS.parent)}
     report = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env=environment).stdout
-    failed = {int(number) for number in re.findall(r"^FAILED lesson\.ipynb::Cell (\d)", report, re.MULTILINE)}
-    passed = {int(number) for number in re.findall(r"^PASSED lesson\.ipynb::Cell (\d)", report, re.MULTILINE)}
+    failed = {int(number) for number in re.findall(r"^FAILED lesson\.ipynb::Cell (\d+)", report, re.MULTILINE)}
+    passed = {int(number) for number in re.findall(r"^PASSED lesson\.ipynb::Cell (\d+)", report, re.MULTILINE)}
     names = [*sources]
-    assert {names[i] for i in passed} == {"same", "same plot", "close number"}, report
+    assert {names[i] for i in passed} == {"same", "same plot", "same end", "close number"}, report
     assert len(failed) + len(passed) == len(names), report
 
 

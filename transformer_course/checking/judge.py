@@ -94,8 +94,8 @@ def judge(
                 )  # to draw is right: the output is not
             first = _explain(exercise, where, case, observation, right, found_here)
             other = _beside_a_crash(known, observed_in_cases, index)
-            message = [*unfinished, *reading, *unused, first, *other, *warned]
-            return Verdict(exercise.name, status, readable("\n".join(message)))
+            sentences = [*unfinished, *reading, *unused, first, *other, *warned]
+            return Verdict(exercise.name, status, readable("\n".join(sentences)))
     return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
 
 

@@ -23,7 +23,7 @@ def output_dimensions(reference: Callable[..., Any], index: int = 0) -> list[str
 
 def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> str:
     """Return a line with the named dimensions of each input that is a tensor, and the value of each number."""
-    message = []
+    parts = []
     parameters = _signature(reference).parameters
     sizes: dict[str, int] = {}
     for name, value in inputs.items():
@@ -32,10 +32,10 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
             axes = axis_names(value.dim(), dimensions) or [""] * value.dim()
             # what is broadcast from the right may lack its first axes, and begin with another one than `batch`
             axes = [a if n in (1, sizes.setdefault(a, n)) else "" for a, n in zip(axes, value.shape, strict=True)]
-            message.append(f"{name} {_format_shape(axes, value.shape)}")
+            parts.append(f"{name} {_format_shape(axes, value.shape)}")
         elif isinstance(value, int | float):
-            message.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
-    return ", ".join(message)
+            parts.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
+    return ", ".join(parts)
 
 
 def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> list[str]:

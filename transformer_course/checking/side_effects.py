@@ -72,21 +72,21 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
             f"not made of the arguments of its own call, and no gradient reaches {listed_layers(lost)}."
         )
     if lost:
-        message = [f"{begin} no gradient reaches {listed_layers(lost)}."]
+        sentences = [f"{begin} no gradient reaches {listed_layers(lost)}."]
     elif not all(
         _is_finite(gradient) for observation in observed for name, gradient in _gradients(observation) if name in wrong
     ):
         return f"{begin} a gradient of nan or infinity reaches {listed_layers(wrong)}."
     elif (place or cuts) and not set(changed) & set(wrong):
-        message = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
+        sentences = [f"{begin} only part of the gradient reaches {listed_layers(wrong)}: one of its paths is cut."]
     else:
         return f"{begin} the gradient that reaches {listed_layers(wrong)} is wrong."
     if place:
-        message.append(place)
+        sentences.append(place)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
-        message.append(f"What cuts it: {' or '.join(found)}.")
-    return " ".join(message)
+        sentences.append(f"What cuts it: {' or '.join(found)}.")
+    return " ".join(sentences)
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:

@@ -105,7 +105,7 @@ class Case:
     def _contradictions(self, letter: str) -> list[str]:
         """Say which measurement speaks against a diagnosis: one that would be otherwise in a patient who has it."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
-        message = []
+        lines = []
         for instrument in CRITERIA:
             name = instrument.__name__
             if name not in self.measurements:
@@ -115,8 +115,8 @@ class Case:
                 saw = "differs from the healthy twin's; with this bug it would not" if found else (
                     "is that of the healthy twin; with this bug it would not be"
                 )  # fmt: skip
-                message.append(f"Your measurement {name} {saw}.")
-        return message
+                lines.append(f"Your measurement {name} {saw}.")
+        return lines
 
 
 class Clinic:

@@ -31,8 +31,10 @@ def merged(text: str, merges: Sequence[tuple[int, int]]) -> Diagram:
         pieces.append(pieces[pair[0]] + pieces[pair[1]])
         rows.append(tokens := _with_pair_merged(tokens, pair, len(pieces) - 1))
         named.append(f"Token {len(pieces) - 1}, {_shown(pieces[-1])}")
-    message = (f"{name}: {' '.join(_shown(pieces[t]) for t in row)}." for name, row in zip(named, rows, strict=True))
-    d = Diagram(f"The bytes of {text!r} and, below them, its tokens after each merge. {' '.join(message)}", lists=False)
+    sentences = (f"{name}: {' '.join(_shown(pieces[t]) for t in row)}." for name, row in zip(named, rows, strict=True))
+    d = Diagram(
+        f"The bytes of {text!r} and, below them, its tokens after each merge. {' '.join(sentences)}", lists=False
+    )
     above: list[Box] = []
     for i, row in enumerate(rows):
         above = _row(d, [pieces[token] for token in row], -i * ROW_HEIGHT, above)

@@ -59,10 +59,10 @@ def built(whose: Mapping[str, Mapping[str, str]]) -> Diagram:
     """
     own = [name for row in whose.values() for name, of in row.items() if of == "yours"]
     n_parts = sum(map(len, whose.values()))
-    message = (
+    sentences = (
         f"{len(own)} of {n_parts} are yours: {', '.join(own)}" if own else f"all {n_parts} are the library's so far"
     )
-    d = Diagram(f"The parts of the course, lesson by lesson: {message}.", lists=False)
+    d = Diagram(f"The parts of the course, lesson by lesson: {sentences}.", lists=False)
     for i, (lesson, row) in enumerate(whose.items()):
         x, y = 0.0, -i * ROW_HEIGHT
         d.text(lesson, (-0.15, y), align="right", bold=True)

@@ -52,7 +52,7 @@ def counts_of(old: str, new: str) -> str:
     should, is_ = _bounds(old), _bounds(new)
     if should[2] != is_[2]:
         return "counts in the wrong steps"
-    differs = [message for message, one, two in zip(("starts", "ends"), should, is_, strict=False) if one != two]
+    differs = [end for end, one, two in zip(("starts", "ends"), should, is_, strict=False) if one != two]
     if not differs or not (should[0].isdigit() and is_[0].isdigit()):
         return "starts or ends one too early or too late"
     late = int(is_[0]) > int(should[0]) if "starts" in differs else "-" not in is_[1].removeprefix(should[1])

@@ -618,10 +618,10 @@ class _Teller:
             return f"only the first entry of {self.noun} is used", f"Which entries of {self.noun} are needed?"
         if self.edit.kind == "scaled":
             size = next((word for part, word in SIZES if form.endswith(part)), "")
-            message = f"{self.is_} {size or 'off by a factor'}"
+            summaries = f"{self.is_} {size or 'off by a factor'}"
             if size in ("half", "twice"):
-                message += f" what {'they' if self.is_ == 'are' else 'it'} should be"
-            return f"{self.noun} {message}", f"By which factor do the numbers differ? {question}"
+                summaries += f" what {'they' if self.is_ == 'are' else 'it'} should be"
+            return f"{self.noun} {summaries}", f"By which factor do the numbers differ? {question}"
         if self.edit.kind == "shifted":
             size = "large" if "+" in form else "small"
             return (
@@ -629,12 +629,12 @@ class _Teller:
                 f"Where does 1 come in, or go missing, on the way to {self.noun}?",
             )
         if self.edit.kind == "function" and function and function[1] in APPLIED:
-            message = APPLIED[function[1]]
+            summaries = APPLIED[function[1]]
             for one, many in PLURALS.items() if self.is_ == "are" else ():
-                message = message.replace(one, many)
-            return f"{self.noun} {message}", question
+                summaries = summaries.replace(one, many)
+            return f"{self.noun} {summaries}", question
         it, its = ("them", "their") if self.is_ == "are" else ("it", "its")
-        message = {
+        summaries = {
             "function": f"{self.has} {its} root taken" if "0.5" in self.edit.new else f"{self.is_} squared",
             "inverse": f"{self.is_} inverted: 1 divided by {it} is used",
             "complement": f"{self.is_} subtracted from 1",
@@ -653,7 +653,7 @@ class _Teller:
             "all_true": f"{self.is_} True everywhere",
             "additive": f"{self.has} numbers to be added, 0 and −∞, in place of True and False",
         }.get(self.edit.kind, f"{self.is_} not as it should be")
-        return f"{self.noun} {message}", question
+        return f"{self.noun} {summaries}", question
 
     def sign(self) -> tuple[str, str]:
         term = self.value(self.edit.old.removeprefix("-"))
@@ -662,7 +662,9 @@ class _Teller:
         return f"{self.noun} {self.has} the wrong sign", f"Which sign should the first number of {self.noun} have?"
 
     def dtype(self) -> tuple[str, str]:
-        kind = next((message for name, message in DTYPES.items() if f".{name}()" in self.edit.new), "the wrong dtype")
+        kind = next(
+            (dtype_name for name, dtype_name in DTYPES.items() if f".{name}()" in self.edit.new), "the wrong dtype"
+        )
         come = "come" if self.is_ == "are" else "comes"
         summary = f"{self.noun} {self.has} {kind}" if kind == "the wrong dtype" else f"{self.noun} {come} out as {kind}"
         return summary, f"What is the `.dtype` of {self.noun}? Which is asked for?"
@@ -695,7 +697,7 @@ def _axis(code: str) -> str:
 def _reduced(form: str) -> str:
     to = {"mean": "averaged to one number", "sum": "added up to one number", "max": "reduced to the largest number"}
     return next(
-        (message for name, message in to.items() if form.endswith(f".{name}()")), "reduced to one number or row"
+        (reduction for name, reduction in to.items() if form.endswith(f".{name}()")), "reduced to one number or row"
     )
 
 

@@ -272,8 +272,8 @@ def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmissio
     if not graded.exercises:
         return graded
     exercises = [with_remarks(one, library_calls) for one in graded.exercises]
-    message = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
-    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in message]
+    remarks = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
+    notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in remarks]
     texts = {one.name: without_control_codes(answer_text(cells, one.name)) for one in exercises_of(lesson)}
     answers = {name: text for name, text in texts.items() if text}
     text = fingerprint(cells, lesson)

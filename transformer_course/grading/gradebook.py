@@ -74,7 +74,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         results: The results of everybody.
         settings: How they came about, as ``settings.new_settings`` returns it.
     """
-    message = {
+    notes = {
         **settings,
         "lessons": list(results.lessons),
         "of": results.max_points,
@@ -82,7 +82,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
         "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(out / "results.json", json.dumps(message, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(out / "results.json", json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
     atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
 
 
@@ -130,11 +130,11 @@ def recorded_points(out: Path) -> dict[str, dict[str, float]]:
         return {
             str(name): {
                 str(exercise): float(one["points"])
-                for lesson in message["lessons"].values()
+                for lesson in notes["lessons"].values()
                 for exercise, one in lesson["exercises"].items()
             }
-            | {LATE_DEDUCTION: _taken_off(message["points"], message["points_after_lateness"])}
-            for name, message in students.items()
+            | {LATE_DEDUCTION: _taken_off(notes["points"], notes["points_after_lateness"])}
+            for name, notes in students.items()
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

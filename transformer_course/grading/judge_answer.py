@@ -47,16 +47,16 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
     """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
     if outcome.answer is None:
         return outcome
-    message: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
-    if not message:
+    problem: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
+    if not problem:
         try:
             cases = behavior(exercise, seed).cases
             records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
-            message["observations"] = observations_of(records, cases)
-            message["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
+            problem["observations"] = observations_of(records, cases)
+            problem["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
         except Exception:  # forged records can make the code that reads them raise anything
-            message["malformed"] = True
-    return replace(outcome, answer=cut_texts(message, MAX_TEXT_LENGTH))
+            problem["malformed"] = True
+    return replace(outcome, answer=cut_texts(problem, MAX_TEXT_LENGTH))
 
 
 def judge_answer(

@@ -62,9 +62,9 @@ def write_settings(out: Path, settings: Mapping[str, Any]) -> None:
 def recorded_settings(out: Path) -> dict[str, Any] | None:
     """Return how the results in a folder came about; None if there are none."""
     try:
-        message = json.loads((out / SETTINGS_FILE).read_text("utf-8"))
-        json.dumps(message, ensure_ascii=False).encode()  # half a character could not be written into any report
-        return {key: message[key] for key in SETTINGS} if message["kind"] == FILE_KIND else None
+        stored = json.loads((out / SETTINGS_FILE).read_text("utf-8"))
+        json.dumps(stored, ensure_ascii=False).encode()  # half a character could not be written into any report
+        return {key: stored[key] for key in SETTINGS} if stored["kind"] == FILE_KIND else None
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # the last: lists in lists, without end
         return None
 

@@ -60,10 +60,10 @@ class Records:
             self._settings_in_words,
         )
         names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        message = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
+        rows = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
         return "; ".join(
             f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
-            for words, unsaid, name in message
+            for words, unsaid, name in rows
         )
 
     def write(
@@ -129,8 +129,8 @@ class Records:
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
-        message = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
-        return hashlib.sha256(message.encode("utf-8", "surrogatepass")).hexdigest()
+        serialized = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
+        return hashlib.sha256(serialized.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def read_records(out: Path) -> dict[str, list[GradedSubmission]]:

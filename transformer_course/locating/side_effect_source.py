@@ -29,9 +29,9 @@ def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: 
         if one.number != other.number:
             return None  # it took another way, and what it asked is not recorded
         if not same(one.value, other.value, tolerance=1e-4):
-            message = [format_value(value) for value in (one.value, other.value)]
-            is_short = max(map(len, message)) <= MAX_DISPLAYED_LENGTH and "tensor" not in "".join(message)
-            return expressions[one.number], f": {message[0]}, and then {message[1]}" if is_short else ""
+            values = [format_value(value) for value in (one.value, other.value)]
+            is_short = max(map(len, values)) <= MAX_DISPLAYED_LENGTH and "tensor" not in "".join(values)
+            return expressions[one.number], f": {values[0]}, and then {values[1]}" if is_short else ""
     return None
 
 
@@ -96,12 +96,12 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
         if part.inside and part.inside[0] in holders
         if isinstance(value := (trace.values(part.number) or [None])[-1], Tensor)
     ]
-    message = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
-    if not message:
+    shapes = [f"`{' '.join(part.text.split())}` {name_dimensions(value.shape, [])}" for part, value in parts]
+    if not shapes:
         return ""
-    if len(message) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
-        return f"On your line {whole.line}, these shapes meet: {message[0]} {operator} {message[1]}."
-    return f"The shapes on your line {whole.line}: {join_words(message)}."
+    if len(shapes) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
+        return f"On your line {whole.line}, these shapes meet: {shapes[0]} {operator} {shapes[1]}."
+    return f"The shapes on your line {whole.line}: {join_words(shapes)}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:

@@ -167,8 +167,8 @@ class Sandbox:
         from transformer_course.running.plain_data import NotPlainData, pack, unpack
 
         interpreter = self._started()
-        message = {"limits": asdict(self.limits), "has_models": bool(models)}
-        request = [json.dumps(message).encode(), pack(self._with_file(job)), packed, *([models] if models else [])]
+        settings = {"limits": asdict(self.limits), "has_models": bool(models)}
+        request = [json.dumps(settings).encode(), pack(self._with_file(job)), packed, *([models] if models else [])]
         request = [*_announced(interpreter, job, is_last=bool(models)), *request]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)

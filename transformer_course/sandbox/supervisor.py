@@ -145,10 +145,10 @@ def fork(act: Callable[[], object]) -> int:
 
 
 def _receive_job(jobs: BinaryIO) -> Request:
-    message = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
+    settings = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
     packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
     return Request(
-        packed, Limits(**message["limits"]), message.get("cpu_seconds", 0.0), message.get("has_models", False)
+        packed, Limits(**settings["limits"]), settings.get("cpu_seconds", 0.0), settings.get("has_models", False)
     )
 
 

@@ -194,8 +194,8 @@ class AttentionExplorer(View):
         if self.head == ALL_HEADS and len(lines) > 1:
             heads = [(head, lines[head]) for head in self._heads_on()]
             best = [(head, line.max().item(), names[int(line.argmax())]) for head, line in heads]
-            message = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
+            parts = [f"{name} {weight:.2f} (head {head})" for head, weight, name in best[:MAX_NAMED]]
         else:
             line = lines[max(self.head, 0)]
-            message = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
-        return f"\n{said} {', '.join(message)}."
+            parts = [f"{names[i]} {line[i]:.2f}" for i in line.sort(descending=True, stable=True)[1][:3].tolist()]
+        return f"\n{said} {', '.join(parts)}."

@@ -5,6 +5,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.lesson_04_masks.decoder_mask import diagonal, not_later
 from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
@@ -37,16 +38,6 @@ def same(queries, keys):
 def n(documents):
     """count the tokens of a row → the number of tokens of a row: the length of the second axis"""
     return documents.shape[1]
-
-
-def diagonal():
-    """choose the last diagonal that stays → the number of the last diagonal that stays: 0, the main one"""
-    return 0
-
-
-def not_later(n, diagonal):
-    """make a triangle of that size → the keys that do not come later: the lower triangle of an n × n matrix"""
-    return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 
 def both(same, not_later):

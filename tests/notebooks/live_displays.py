@@ -1,0 +1,24 @@
+"""Let nbval compare how a live display, such as a progress bar, ends: by itself, it keeps how the display begins."""
+
+from typing import Any
+
+from nbformat.notebooknode import from_dict
+from nbval.kernel import RunningKernel
+
+
+def follow_live_displays() -> None:
+    """Apply messages that update a display to the data that nbval has stored of it."""
+    receive, displays = RunningKernel.get_message, {}
+
+    def get_message(self: RunningKernel, stream: str, timeout: float | None = None) -> dict[str, Any]:
+        message = receive(self, stream, timeout=timeout)
+        content = message["content"]
+        display_id = content.get("transient", {}).get("display_id")
+        if message["msg_type"] == "display_data" and display_id:
+            displays[display_id] = content["data"] = from_dict(content["data"])  # nbval keeps this object, not a copy
+        elif message["msg_type"] == "update_display_data" and display_id in displays:
+            displays[display_id].clear()
+            displays[display_id].update(content["data"])
+        return message
+
+    RunningKernel.get_message = get_message
