@@ -46,6 +46,7 @@ def course_packages(course: Path) -> list[Package]:
         Package("lesson", lesson, [f"{COURSE}.lesson.notebook"]),
         _package(course, "views"),
         _package(course, "diagrams"),
+        _package(course, "plots"),
         _package(course, "stored_models"),
         Package("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
     ]

@@ -1493,7 +1493,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 #   fitted again by Besiroglu et al. (2024), [arXiv:2404.10102](https://arxiv.org/abs/2404.10102).
 # - [How to Scale Your Model](https://jax-ml.github.io/scaling-book/) and the
 #   [Ultra-Scale Playbook](https://huggingface.co/spaces/nanotron/ultrascale-playbook): all of this on real clusters.
-# - `transformer_lab/training/data_parallel.py` and `distributed.py`.
+# - `transformer_lab/training/data_parallel.py`: training in several processes.
 #
 # <details><summary>Where each part comes from</summary>
 #

@@ -22,9 +22,9 @@ def test_charts_and_numbers_follow_depth_step_and_layer(lab: Lab) -> None:
         stream.shows("layer 12.")
         stream.holds("view.layer", 12)
         row = stream.root.locator("tbody tr", has_text="pre-norm, no warm-up").locator("td")
-        displayed = stream.notebook.python("view.shown['pre-norm, no warm-up']")
-        assert float(row.nth(1).inner_text()) == pytest.approx(displayed["size"], rel=0.05)
-        assert float(row.nth(4).inner_text()) == pytest.approx(displayed["turn"], rel=0.05)
+        numbers = stream.notebook.python("view.numbers['pre-norm, no warm-up']")
+        assert float(row.nth(1).inner_text()) == pytest.approx(numbers["size"], rel=0.05)
+        assert float(row.nth(4).inner_text()) == pytest.approx(numbers["turn"], rel=0.05)
 
         stream.root.get_by_role("button", name="train").click()
         stream.shows("12 layers after 200 steps")

@@ -35,7 +35,7 @@ class ResidualStream(View):
         traitlets.TraitError: There is no such depth, step or layer.
 
     >>> stream = ResidualStream(depth=12, step=0, layer=12)
-    >>> stream.shown["post-norm, no warm-up"]["size"]
+    >>> stream.numbers["post-norm, no warm-up"]["size"]
     1.0
     """
 
