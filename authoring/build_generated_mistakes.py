@@ -139,9 +139,9 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
     for edit, behavior_of_it in edits:
         is_written = taken.get(behavior_of_it, edit) is None  # what a mistake equals was found before
         if not is_written and any(
-            _may_show(edit.shows, behavior_of_it, outlines, shown_by_way)
+            _may_show(edit.shows, behavior_of_it, outlines, shown_by_variant)
             and _are_one(known, variant, variant_of(steps, edit.code))
-            for variant, outlines, shown_by_way in written
+            for variant, outlines, shown_by_variant in written
         ):
             taken[behavior_of_it] = None
         first = taken.setdefault(behavior_of_it, edit)

@@ -91,7 +91,7 @@ def read_table() -> dict[str, str]:
 
 
 def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what is drawn: from a room to one that may use it, where no other package on the way says so already.
+    """List what is drawn: from a package to one that may use it, where no other package on the way says so already.
 
     That the course may use the library is said in words.
     """

@@ -44,11 +44,11 @@ def texts(folder: Path | None = None) -> list[str]:
 
 def packages(folder: Path) -> Iterator[str]:
     """Yield the docstrings of each module of a package; ``python_docstrings`` takes those outside of packages."""
-    observed: set[str] = set()
+    known: set[str] = set()
     for path in sorted(folder.glob("*/**/*.py")):
         if not EXCLUDED_MODULES & set(path.relative_to(folder).parts):
-            new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in observed]
-            observed.update(new)
+            new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in known]
+            known.update(new)
             if new:
                 yield "\n\n".join(new)
 

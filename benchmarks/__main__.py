@@ -25,7 +25,6 @@ CONTESTANTS = {
     "torch_transformer": ("TorchTransformer",),
     "hugging_face": ("Marian", "GPT2", "Llama", "GeneratingLlama"),
 }
-"""The module of each library, and its contestants."""
 DEFAULT = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1", "train LM tiny 32×24 dropout 0.1"]
 
 

@@ -13,7 +13,6 @@ from torch import Tensor
 from torch.autograd import Function
 
 ROWS_PER_CHUNK = 256
-"""So many rows of logits are held at once."""
 MAX_PADDED_LENGTH = 48
 """Attention of longer sentences is computed for one sentence at a time; shorter ones are padded and go together."""
 

@@ -178,4 +178,3 @@ greedy grouped tiny batch 32
 prefill grouped small batch 1 of 512
 prefill grouped small batch 1 of 2000
 """.splitlines()
-"""The names of the rows whose figures README.md prints."""

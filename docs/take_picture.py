@@ -26,7 +26,6 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
     exponentials = torch.exp(scores - scores.max())
     return exponentials / exponentials.sum()'''
 TASK = "Write softmax for any number of rows"
-"""Words of the lesson that stand above that cell."""
 
 WIDTH = 800
 """Points that README gives a picture: it is taken as wide, so that letters keep their size."""
@@ -34,7 +33,6 @@ STORED = {
     "map.png": ("08_training", "before-you-start-3"),
     "attention.png": ("08_training", "what-does-the-model-attend-to-2"),
 }
-"""Pictures that a published lesson holds: the lesson and its cell."""
 N_FRAMES = 48
 FRAME_MILLISECONDS = 90
 HIDE_TOOLS = """

@@ -13,7 +13,6 @@ from transformer_course.views.view import STATE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 FOLDED = "hide-output"
-"""The tag by which Sphinx folds the output of a cell."""
 PREDICT_FIRST = "What was measured: open it once you have predicted"
 FIND_FIRST = "What the check says: open it once you have found the bug"
 NOT_STARTED = "Not started yet."

@@ -36,7 +36,6 @@ TEXTS = (
     "docs/training.md",
     "transformer_course/sandbox/README.md",
 )
-"""Pages that are written as such."""
 COLLECTIONS = tuple(build.COLLECTIONS)
 PRINTED = f"notebooks/{page_to_keep.DOCUMENT_FILE}"
 """What a notebook names as a file of the course; on the site it is a link."""

@@ -100,8 +100,8 @@ def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
 
 def _in_order(names: list[str], docstring: str) -> list[str]:
     """Sort names by where a docstring first has them in double backticks."""
-    message = list(dict.fromkeys(re.findall(r"``(\w+)``", docstring)))
-    return sorted(names, key=lambda name: (message.index(name) if name in message else len(message), name))
+    order = list(dict.fromkeys(re.findall(r"``(\w+)``", docstring)))
+    return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def _public_names(parent: Path) -> dict[str, str]:

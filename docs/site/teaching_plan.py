@@ -17,10 +17,8 @@ from transformer_course.lesson_order import place
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
 """Where a text wants something computed that the site alone has; invisible where the text is read as it is."""
 STORED = re.compile(r"<!-- made from the lessons: (.+?) -->\n.*?\n<!-- end -->", re.DOTALL)
-"""Where a text holds something computed."""
 GUIDE = ROOT / "docs" / "instructors.md"
 NOTES = ROOT / "docs" / "lesson_notes.md"
-"""A section for each lesson, under its name."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from transformer_lab.data.tokenizers import bpe_tokenizer
 SQUARES = torch.arange(4000).square() % SIZES["vocab_size"]
 """Tokens that are the same on every machine, and of which something can be learned."""
 ON_SQUARES = (7.5356, 7.5262, 7.5090, 7.4664, 7.4217, 7.3607)
-"""The losses of the first steps on them."""
 
 # To read all of Python's docstrings takes long, and the model changes only when it is stored anew.
 of_stored_texts = pytest.mark.thorough

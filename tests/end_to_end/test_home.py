@@ -29,7 +29,6 @@ CELLS = {
     ],
     "02_scaling.ipynb": ["title", "imports"],
 }  # fmt: skip
-"""What is left of the learner's copies."""
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),

@@ -15,9 +15,7 @@ VALUES: list[Any] = [
     None, True, False, 0, 1, -1, 2, 3, 7, 2**31, 2**63, 2**64, 10**12, 10**30, 10**400, 0.5, -1.5, 1e-300, 1e308,
     float("nan"), float("inf"), "", "x", "\ud800", "\n", "../x", [], {}, [1], ["x"], [[]], {"x": 1}, [None], "0" * 9999,
 ]  # fmt: skip
-"""What a value in JSON is replaced by."""
 NUMBERS = [b"", b"-1", b"0", b"nan", b"inf", b"1e999", b"9" * 30, b"9" * 5000, b"x", b"1.5", b'"', b"\n", b"\t", b"\0"]
-"""What a number in a text is replaced by."""
 
 
 def flip(content: bytes, rng: random.Random) -> bytes:

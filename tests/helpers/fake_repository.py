@@ -9,7 +9,6 @@ from pathlib import Path
 COURSE = Path(__file__).parents[2] / "course.py"
 
 PRINT_ARGUMENTS = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
-"""A script that prints its arguments, and ends with a certain exit code."""
 
 QUICK_ENVIRONMENT = """
 import pathlib, sys

@@ -46,7 +46,6 @@ def measured(lesson: NotebookNode, *margins: Margin) -> dict[str, Any]:
 
 SAFE = Margin("show", "right > 0.9", 10, least=0.05, mean=0.07, largest=0.09, deviation=0.01, above=0, below=None)
 SAID = Claim("train", "right", "It is nearly always right.", above=0.9)
-"""What the lesson above says, and its margin."""
 SAID_SAFE = Margin("train", "right", 10, 0.95, 0.97, 0.99, 0.01, above=0.9, below=None)
 
 REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] | None]]] = {
@@ -132,7 +131,6 @@ SEEN = {
     "max({'a': 1.0, 'b': 3.0}.items(), key=lambda item: item[1])": (2, 0, None),
     "pd.DataFrame({'loss': [3.58], 'seen': [0.4]}).round({'loss': 1})": (3.58, 3.55, 3.65),
 }
-"""The numbers on which the code above hangs, with their lines."""
 
 
 def test_code_that_tells_does_the_same() -> None:

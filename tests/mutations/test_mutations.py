@@ -12,7 +12,6 @@ from transformer_course.exercises import LESSONS, exercises_of
 ROWS = re.findall(
     r"^\| (\d+) \|.*\| (.+) \|$", (ROOT / "docs" / "mistakes.md").read_text(encoding="utf-8"), re.MULTILINE
 )
-"""The listed mistakes: their numbers, and who names them."""
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: f"{mutation.file}: {mutation.mistake}")

@@ -32,7 +32,6 @@ WRITTEN = {
     "students/",
     "converters/autograde.py",  # nbgrader's
 }
-"""Paths that programs write, or that are elsewhere."""
 
 
 def code_spans(text):

@@ -33,7 +33,6 @@ UNWANTED = {
     "from transformer_course import diagrams; diagrams.__all__": ("matplotlib",),
     "from transformer_course.plots.alternative_text import *; describe_displayed_figures()": ("IPython",),
 }
-"""What is loaded, and what must not be loaded by it."""
 
 
 OFFERED = """

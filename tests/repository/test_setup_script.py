@@ -12,7 +12,6 @@ if os.name == "nt":
     pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
 
 WITHOUT = "import sys; sys.modules[{!r}] = None"
-"""How a Python looks that lacks a module."""
 
 
 @pytest.fixture

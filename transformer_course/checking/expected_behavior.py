@@ -91,7 +91,7 @@ class Behavior:
             mistake.name: mistake
             for mistake in self.generated.values()
             if mistake.name in names
-            and any(messages.lower() in message.lower() for messages in (mistake.summary, mistake.message))
+            and any(text.lower() in message.lower() for text in (mistake.summary, mistake.message))
         }
         return [*(mistake for mistake in self.exercise.mistakes if mistake.name in names), *generated.values()]
 

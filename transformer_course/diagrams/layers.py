@@ -394,11 +394,11 @@ class _Drawing:
     def branch_off(self, source: int, branch: float, area: Area, label: str) -> None:
         """Draw an arrow from the stream to a part beside it; from further below, in a lane on the left."""
         start = Spot(0, self.leaves[source], self.flow.steps[source].name)
-        variant = [start, Spot(area.x, start.y), area.bottom]
+        path = [start, Spot(area.x, start.y), area.bottom]
         if abs(start.y - branch) > 0.01:
             lane = self.left_edge = self.aside - 0.8
-            variant = [start, Spot(lane, start.y), Spot(lane, branch), Spot(area.x, branch), area.bottom]
-        self.diagram.path(variant, color=INK)
+            path = [start, Spot(lane, start.y), Spot(lane, branch), Spot(area.x, branch), area.bottom]
+        self.diagram.path(path, color=INK)
         if label:
             self.diagram.text(label, (0.5 * area.x - 0.02, start.y + 0.085), size=FONT_SIZE_PT - 2)
 

@@ -122,7 +122,7 @@ class GeneratedMistake(Mistake):
         """What is told of it alone: where other steps may be to blame as well, that too."""
         if self._own_words:
             return self._own_words.sentence
-        messages = f"{capitalized(self.summary)}."
+        sentence = f"{capitalized(self.summary)}."
         readings = [one for one in self.edit.readings if not _say_the_same(one, self.edit)]
         readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
         if self.edit.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
@@ -130,7 +130,7 @@ class GeneratedMistake(Mistake):
         if self.edit.kind == "part_left_out":  # it goes without saying that what is left out has no effect
             readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.summary]
         others = [summary for one in readings if not self.summary.startswith(summary := words(self.steps, one).summary)]
-        return f"{messages} The result is the same if {others[0]}." if others else messages
+        return f"{sentence} The result is the same if {others[0]}." if others else sentence
 
     def _exchanges_what_is_made_of_it(self, reading: AnswerEdit) -> bool:
         """Return whether a reading exchanges a value with one that is made of it: nobody does that."""

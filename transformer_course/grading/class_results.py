@@ -284,7 +284,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
     for raw, own in graded.items():
         by_person[whose[raw]] += own
-    displayed = {
+    lesson_results = {
         person: {
             lesson: _lesson_result(
                 lesson,
@@ -299,17 +299,17 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     }
     near: list[SimilarPair] = []
     for lesson in lessons:
-        counted = {names[person]: own[lesson].notebook for person, own in displayed.items()}
+        counted = {names[person]: own[lesson].notebook for person, own in lesson_results.items()}
         near += similar_pairs(lesson, {name: notebook.fingerprint for name, notebook in counted.items() if notebook})
     students = [
         StudentResult(
             names[person],
             person,
             _of_these_lessons(by_person[person], lessons),
-            displayed[person],
+            lesson_results[person],
             next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
             not listed or person in listed,
-            list(_written_answers(names[person], displayed[person].values(), rules)),
+            list(_written_answers(names[person], lesson_results[person].values(), rules)),
             {one.lesson: one.due for one in extensions[person]},
             _like(names[person], near),
             [one for one in overrides[person] if one.is_open],
@@ -395,8 +395,8 @@ def _lesson_result(
             for e in exercises_of(lesson)
         ]
         lateness = rules.late_policy.lateness(notebook.submission, extensions) if notebook else Lateness()
-        displayed = LessonResult(lesson, notebook, exercises, lateness, 0.0)
-        after = rules.late_policy.points_after(displayed.points, lateness)
+        lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0)
+        after = rules.late_policy.points_after(lesson_result.points, lateness)
         return LessonResult(lesson, notebook, exercises, lateness, after)
 
     def rank(displayed: LessonResult) -> tuple[float, float, float, bool]:

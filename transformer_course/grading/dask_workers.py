@@ -91,11 +91,11 @@ class SchedulerGrader:
         }
         try:
             for done in as_completed(futures):
-                guards, message = done.result()
+                guards, results = done.result()
                 name = futures[done]
                 graded = [
                     _with_submission(notebook, submission)
-                    for notebook, submission in zip(message, students[name], strict=True)
+                    for notebook, submission in zip(results, students[name], strict=True)
                 ]
                 keep(name, graded, guards)
                 yield name

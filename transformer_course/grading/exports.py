@@ -230,11 +230,11 @@ def _number(text: str) -> float | None:
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
     """Return what is to be said about each exercise, as HTML in one line."""
     lines: list[str] = []
-    for displayed in _lessons(student, lesson):
-        late = f" {displayed.lateness.message}." if displayed.lateness.message else ""
-        points, of = _plain(displayed.points), max_points([displayed.lesson])
-        lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(displayed.lesson, points, of, late))
-        for one in displayed.exercises:
+    for lesson_result in _lessons(student, lesson):
+        late = f" {lesson_result.lateness.message}." if lesson_result.lateness.message else ""
+        points, of = _plain(lesson_result.points), max_points([lesson_result.lesson])
+        lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(lesson_result.lesson, points, of, late))
+        for one in lesson_result.exercises:
             panel = one.graded.verdict.panel if one.graded else None
             title, message = (panel.title, panel.message) if panel else (f"{one.exercise.name}: not handed in", "")
             first_line = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
@@ -278,7 +278,9 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
         person = by_university.get(own.id) or by_system.find(
             *lms_ids, *filter(None, (own.email, own.login, own.id, own.name))
         )
-        is_graded = any(displayed.notebook and displayed.notebook.exercises for displayed in _lessons(student, lesson))
+        is_graded = any(
+            lesson_result.notebook and lesson_result.notebook.exercises for lesson_result in _lessons(student, lesson)
+        )
         if not is_graded and not _has_points(student, lesson):
             lines.append(f"  {student.name}: {student.status}; the cell stays as it was.")
         elif person is None:
@@ -291,11 +293,11 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
 
 
 def _lessons(student: StudentResult, lesson: str) -> list[LessonResult]:
-    return [displayed for displayed in student.lessons.values() if lesson in ("", displayed.lesson)]
+    return [lesson_result for lesson_result in student.lessons.values() if lesson in ("", lesson_result.lesson)]
 
 
 def _has_points(student: StudentResult, lesson: str) -> bool:
-    return any(displayed.points or displayed.bonus for displayed in _lessons(student, lesson))
+    return any(lesson_result.points or lesson_result.bonus for lesson_result in _lessons(student, lesson))
 
 
 def _points(student: StudentResult, results: ClassResults, lesson: str) -> float:

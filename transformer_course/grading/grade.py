@@ -158,11 +158,11 @@ def grade(
             try:
                 _grade_students(todo, grader, records, library_calls)
             finally:
-                displayed = write_report(out, message)
+                results = write_report(out, message)
     else:
         write_class_rules(out, *rules)
-        displayed = write_report(out, earlier or {})
-    return summary(out, displayed, n_kept=len(read_records(out)) - len(todo))
+        results = write_report(out, earlier or {})
+    return summary(out, results, n_kept=len(read_records(out)) - len(todo))
 
 
 def _check(seed: int | None, jobs: int, lessons: Sequence[str], library_calls: str) -> None:

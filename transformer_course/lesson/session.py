@@ -222,10 +222,10 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
 
 def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:
     """Return what was seen of a module, but for its outputs in train mode: these are taken as right."""
-    displayed = cast(Mapping[str, Any], right).items()
+    entries = cast(Mapping[str, Any], right).items()
     return cast(
         Observation,
-        {**observation, **{key: value for key, value in displayed if key in IN_TRAINING and key in observation}},
+        {**observation, **{key: value for key, value in entries if key in IN_TRAINING and key in observation}},
     )
 
 

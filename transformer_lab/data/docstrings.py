@@ -25,10 +25,10 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
         ValueError: The folder has no modules with docstrings, as where Python was installed without its sources.
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
-    observed, train, held_out = set[str](), list[str](), list[str]()
+    known, train, held_out = set[str](), list[str](), list[str]()
     for path in sorted(folder.glob("*.py")):
-        new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in observed]
-        observed.update(new)
+        new = [text for text in dict.fromkeys(docstrings_of(path.read_bytes())) if text not in known]
+        known.update(new)
         if new:
             (held_out if zlib.crc32(path.stem.encode()) % HOLD_OUT_EVERY == 0 else train).append("\n\n".join(new))
     if not train + held_out:

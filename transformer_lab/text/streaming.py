@@ -23,15 +23,15 @@ def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], promp
     """
     all_tokens = list(prompt)
     text = decode(all_tokens)
-    displayed = len(text)
+    n_yielded = len(text)
     for token in tokens:
         all_tokens.append(token)
         text = decode(all_tokens)
-        if len(text) > displayed and not text.endswith(INCOMPLETE_CHARACTER):
-            yield text[displayed:]
-            displayed = len(text)
-    if len(text) > displayed:
-        yield text[displayed:]
+        if len(text) > n_yielded and not text.endswith(INCOMPLETE_CHARACTER):
+            yield text[n_yielded:]
+            n_yielded = len(text)
+    if len(text) > n_yielded:
+        yield text[n_yielded:]
 
 
 def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:

@@ -23,7 +23,6 @@ ORDER_WITHOUT_EXERCISES = ["In short", "Self-check", "New words", "Interview que
 """The primer: nothing goes before it, and it has no exercises that a check could judge."""
 AN_EXPERIMENT = ["**Claim.**", "**Prediction.**", "**Verdict.**"]
 WITHOUT_AN_EXPERIMENT: set[str] = set()
-"""Lessons that do not ask for an experiment of the reader's own yet."""
 TITLE = [
     r"\A# {number} · .+",
     r"\*\*The question\.\*\*",

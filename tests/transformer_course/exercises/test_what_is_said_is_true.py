@@ -31,7 +31,6 @@ SAID = {
     "lesson_13_scale:48": ("There are no backward passes", "the wrong way round"),
     "lesson_14_post_training:6": ("`reference_rejected` comes in with the wrong sign", "adds where"),
 }
-"""By attempt, what is said of it, and what must not be."""
 ATTEMPTS = {attempt.id: attempt for attempt in read(FOLDER)}
 
 

@@ -9,7 +9,6 @@ from transformer_course.running.observe import observe_all
 
 CASE = Case({"x": 1.0}, "a number")
 CALLS = 2
-"""Number of times that a case is called when it is observed."""
 
 
 def compute(seconds):

@@ -37,9 +37,7 @@ RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
 ROOT = Path(__file__).parents[3]
 TIME_LIMIT = 0.25
-"""Seconds after which an answer that never ends is stopped."""
 STOPPED = "|".join(re.escape(f"no answer within {limit:g} s") for limit in (TIME_LIMIT, Limits(TIME_LIMIT).clock))
-"""What it is told: the second limit is that of a busy machine."""
 
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux limits this; see transformer_course/sandbox/README.md"

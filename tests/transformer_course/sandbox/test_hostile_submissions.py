@@ -28,7 +28,6 @@ from tests.transformer_course.sandbox.sample_submissions import linux
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
 HANDFUL = 2
-"""Number of submissions of each class that a run grades which is not thorough."""
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,6 @@ from transformer_lab.models.language_model_config import LanguageModelConfig, Sl
 from transformer_lab.pretrained.load import load_language_model, save_pretrained
 
 Changes = dict[str, list[Any]]
-"""The values that are tried of each option."""
 
 WITHOUT_EFFECT: Changes = {
     "initializer_range": [0.5], "use_cache": [False], "pad_token_id": [5], "bos_token_id": [7],
@@ -121,7 +120,6 @@ TOGETHER: dict[str, list[dict[str, Any]]] = {
         {"num_hidden_layers": 7, "sliding_window_pattern": None},
     ],
 }  # fmt: skip
-"""Options that have an effect together, older names among them."""
 
 
 def usual(kind: str) -> dict[str, Any]:

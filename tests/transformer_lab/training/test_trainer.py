@@ -220,6 +220,8 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
         trainer(tmp_path, lr=2e-2)
     with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
+    with pytest.raises(ValueError, match=r"by another version, whose settings average, peak_rate no longer exist"):
+        trainer(tmp_path)._check_settings({"training": {"peak_rate": 0.01, "average": 0.9}})
 
 
 def test_a_model_with_local_attention_is_resumed(tmp_path):

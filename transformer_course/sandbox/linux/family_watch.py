@@ -82,7 +82,7 @@ def _resident(process: str) -> int:
 def _proportional(process: str) -> int:
     """Return the memory of a process, in which what n processes share counts as the nth part."""
     try:
-        message = Path("/proc", process, "smaps_rollup").read_text()
-        return int(re.findall(r"^Pss:\s*(\d+) kB$", message, re.MULTILINE)[0]) << 10
+        text = Path("/proc", process, "smaps_rollup").read_text()
+        return int(re.findall(r"^Pss:\s*(\d+) kB$", text, re.MULTILINE)[0]) << 10
     except (OSError, IndexError):
         return 0

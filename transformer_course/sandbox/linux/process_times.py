@@ -31,10 +31,10 @@ def delay_seconds(process: int) -> float:
     try:
         handle = os.pidfd_open(process)
         try:  # /proc may be that of an outer namespace, and have another number for it
-            message = Path(f"/proc/self/fdinfo/{handle}").read_text()
+            text = Path(f"/proc/self/fdinfo/{handle}").read_text()
         finally:
             os.close(handle)
-        numbers = _NUMBER.findall(message)
+        numbers = _NUMBER.findall(text)
         return int(Path("/proc", *numbers, "schedstat").read_text().split()[1]) / 1e9
     except (OSError, IndexError, ValueError):
         return 0.0
@@ -45,8 +45,8 @@ def seconds_of_family() -> float:
     ticks = 0
     for process in family():
         with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended
-            message = Path("/proc", process, "stat").read_text(errors="replace").rpartition(")")[2].split()
-            ticks += sum(map(int, message[11:15]))  # utime, stime, cutime, cstime: ``man 5 proc_pid_stat``
+            fields = Path("/proc", process, "stat").read_text(errors="replace").rpartition(")")[2].split()
+            ticks += sum(map(int, fields[11:15]))  # utime, stime, cutime, cstime: ``man 5 proc_pid_stat``
     return ticks / os.sysconf("SC_CLK_TCK")
 
 

@@ -12,7 +12,6 @@ HEADERS = {
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
 COLUMN = ["x86_64", "aarch64"].index(platform.machine()) if platform.machine() in ("x86_64", "aarch64") else 0
-"""Which of two numbers is this machine's."""
 DANGEROUS = {  # numbers on x86-64 and arm64, linux/unistd.h; -1 where there is none
     "socket": (41, 198), "socketpair": (53, 199), "connect": (42, 203), "sendmsg": (46, 211),
     "shmget": (29, 194), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
