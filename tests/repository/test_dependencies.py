@@ -34,7 +34,6 @@ USED_WITHOUT_IMPORT = {
     "ipykernel": ("course.py", "ipykernel.kernelapp"),
     "mypy": ("tests/repository/test_types.py", '"mypy"'),
     "myst-nb": ("docs/site/conf.py", "myst_nb"),
-    "nbval": ("pyproject.toml", "--nbval"),
     "pandas-stubs": ("tests/repository/test_types.py", '"mypy"'),
     "pytest-cov": ("CONTRIBUTING.md", "--cov"),
     "ruff": ("course.py", '"ruff"'),
