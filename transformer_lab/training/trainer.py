@@ -219,11 +219,11 @@ class Trainer(Generic[AnyBatch]):
                 raise ValueError(f"{self.folder / CHECKPOINT_FILE} is damaged: {kind} is {before!r}")
             if kind == "training":  # a run of an older version, whose settings were fewer, had the defaults
                 before = {f.name: f.default for f in fields(TrainingConfig) if f.default is not MISSING} | before
-            if unknown := before.keys() - now.keys() if kind == "training" else ():
-                raise ValueError(
-                    f"{self.folder / CHECKPOINT_FILE} was made by another version, whose settings "
-                    f"{', '.join(sorted(unknown))} no longer exist; train into another folder"
-                )
+                if unknown := before.keys() - now.keys():
+                    raise ValueError(
+                        f"{self.folder / CHECKPOINT_FILE} was made by another version, whose settings "
+                        f"{', '.join(sorted(unknown))} no longer exist; train into another folder"
+                    )
             more_steps = type(before.get("steps")) is int and self.config.steps > before["steps"]
             differs = [
                 f"{name}={before.get(name)!r}, not {now.get(name)!r}"
