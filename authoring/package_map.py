@@ -64,7 +64,7 @@ PLACES = {
     "workspace": Box(4, 1, TRUSTED, "the learner’s folder"),
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
     "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
-    "grading": Box(5, 2, TRUSTED, "submissions in,", "gradebook out"),
+    "grading": Box(5, 2, TRUSTED, "incoming, rules,", "judging, reports"),
     "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 0, TRUSTED, "pictures with a handle"),
     "clinic": Box(3, 3, TRUSTED, "models with a bug"),
@@ -90,12 +90,25 @@ def read_table() -> dict[str, str]:
     raise ValueError(f"{LAYOUT} has no table MAY_USE")
 
 
+def merge_nested(may_use: Mapping[str, str]) -> dict[str, set[str]]:
+    """Return the last names of the packages that each package may use; a package inside another one counts as that."""
+    drawn: dict[str, str] = {}
+    for package in may_use:
+        around = [other for other in may_use if f"{package}.".startswith(f"{other}.")]
+        drawn[package.rpartition(".")[2]] = min(around, key=len).rpartition(".")[2]
+    merged: dict[str, set[str]] = {name: set() for name in drawn.values()}
+    for package, names in may_use.items():
+        name = drawn[package.rpartition(".")[2]]
+        merged[name] |= {drawn.get(used, used) for used in names.split()} - {name}
+    return merged
+
+
 def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
     """List what is drawn: from a package to one that may use it, where no other package on the way says so already.
 
     That the course may use the library is said in words.
     """
-    direct = {package.rpartition(".")[2]: {*names.split()} for package, names in may_use.items()}
+    direct = merge_nested(may_use)
     all_used: dict[str, set[str]] = {}
     for package in TopologicalSorter(direct).static_order():
         all_used[package] = direct[package].union(*(all_used[name] for name in direct[package]))
@@ -135,7 +148,7 @@ def drawing(may_use: Mapping[str, str]) -> str:
     Raises:
         ValueError: A package has no place on the map, or a place no package.
     """
-    packages = {package.rpartition(".")[2] for package in may_use}
+    packages = merge_nested(may_use).keys()
     if wrong := packages ^ {*PLACES, *SHARED}:
         raise ValueError(f"not both in the table of packages and on their map: {', '.join(sorted(wrong))}")
     parts = [

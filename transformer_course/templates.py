@@ -14,7 +14,7 @@ def render(package: str, template: str, **values: Any) -> str:
     """Render a template.
 
     Args:
-        package: The package with the folder ``templates``, such as ``transformer_course.grading``.
+        package: The package with the folder ``templates``, such as ``transformer_course.grading.reports``.
         template: The name of the file.
         values: The template's variables.
 

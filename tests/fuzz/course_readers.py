@@ -7,7 +7,7 @@ from unittest.mock import patch
 from tests.fuzz.damage import JSON, TEXT
 from tests.fuzz.readers import Reader
 from tests.transformer_course.grading.sample_results import write_results
-from transformer_course.grading.class_report import rewrite_report
+from transformer_course.grading.reports.class_report import rewrite_report
 from transformer_course.running.parts import Parts
 from transformer_course.workspace.progress import Prediction, read_progress, record_pass, record_prediction
 from transformer_course.workspace.saved_parts import load_parts

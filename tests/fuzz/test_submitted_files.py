@@ -22,12 +22,12 @@ from hypothesis import strategies as st
 from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.canvas_feedback import canvas_feedback
-from transformer_course.grading.class_report import read_results
-from transformer_course.grading.exports import merge_into_canvas
 from transformer_course.grading.grade import grade
-from transformer_course.grading.graded_results import GradedExercise
-from transformer_course.grading.worker import Task
+from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.judging.worker import Task
+from transformer_course.grading.reports.canvas_feedback import canvas_feedback
+from transformer_course.grading.reports.class_report import read_results
+from transformer_course.grading.reports.exports import merge_into_canvas
 
 HONEST = ["aa_honest", "zz_honest"]
 NOTHING_THAT_ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")

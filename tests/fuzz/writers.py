@@ -11,11 +11,11 @@ from tests.fuzz.readers import LLAMA, SIZES
 from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.class_results import class_results
-from transformer_course.grading.feedback import write_feedback
-from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
-from transformer_course.grading.student_records import Records
-from transformer_course.grading.submissions import Submission
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.student_records import Records
+from transformer_course.grading.reports.class_results import class_results
+from transformer_course.grading.reports.feedback import write_feedback
 from transformer_course.workspace.saved_parts import _write_section
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.data.corpus import LineErrors

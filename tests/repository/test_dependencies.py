@@ -23,7 +23,7 @@ REQUIREMENTS = {
 EXTRA = {
     "transformer_lab": "",
     "transformer_course": "",
-    "transformer_course/grading/dask_workers.py": "dask",
+    "transformer_course/grading/judging/dask_workers.py": "dask",
     "docs": "site",
     "setup.py": "build",
 }

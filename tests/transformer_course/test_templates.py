@@ -18,20 +18,20 @@ from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.answer_similarity import SimilarPair
-from transformer_course.grading.canvas_feedback import canvas_feedback
-from transformer_course.grading.class_page import class_page
-from transformer_course.grading.class_results import ClassResults, class_results
-from transformer_course.grading.class_rules import ClassRules
-from transformer_course.grading.exports import short_feedback
-from transformer_course.grading.feedback import feedback_page
-from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
-from transformer_course.grading.late_policy import LatePolicy
-from transformer_course.grading.overrides import Override
-from transformer_course.grading.roster import Person, Roster
-from transformer_course.grading.submissions import Submission
-from transformer_course.grading.written_answers import WrittenAnswer
-from transformer_course.grading.written_page import written_answers_page
+from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.written_answers import WrittenAnswer
+from transformer_course.grading.judging.answer_similarity import SimilarPair
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.reports.canvas_feedback import canvas_feedback
+from transformer_course.grading.reports.class_page import class_page
+from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.reports.exports import short_feedback
+from transformer_course.grading.reports.feedback import feedback_page
+from transformer_course.grading.reports.written_page import written_answers_page
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.overrides import Override
 from transformer_course.home import home_page
 from transformer_course.home.learner_progress import Home, LessonState
 from transformer_course.home.lesson_outline import Outline
@@ -224,14 +224,14 @@ def test_a_page_in_a_notebook_for_canvas_is_whole():
 
 
 def test_inserts_only_markup_as_html(tmp_path: Path):
-    template = environment("transformer_course.grading").from_string("{{ a }}{{ b }}{{ c }}")
+    template = environment("transformer_course.grading.reports").from_string("{{ a }}{{ b }}{{ c }}")
     panel = Panel("A", "", "good")
     assert template.render(a="<b>", b=Markup("<b>"), c=panel) == f"&lt;b&gt;<b>{panel._repr_html_()}"
 
 
 def test_a_missing_variable_is_an_error():
     with pytest.raises(UndefinedError, match="student"):
-        render("transformer_course.grading", "feedback.html")
+        render("transformer_course.grading.reports", "feedback.html")
 
 
 def test_a_page_of_the_grader_loads_nothing_and_runs_nothing():

@@ -36,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or the table is of another kind.
         OSError: A file cannot be read or written.
     """
-    from transformer_course.grading.canvas_feedback import CANVAS_FEEDBACK_FILE, canvas_feedback
-    from transformer_course.grading.class_report import read_results
-    from transformer_course.grading.exports import merge_into_canvas, merge_into_moodle
+    from transformer_course.grading.reports.canvas_feedback import CANVAS_FEEDBACK_FILE, canvas_feedback
+    from transformer_course.grading.reports.class_report import read_results
+    from transformer_course.grading.reports.exports import merge_into_canvas, merge_into_moodle
     from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
     results = read_results(args.results, bonus=args.bonus)

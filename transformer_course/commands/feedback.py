@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or one of these tables cannot be read.
         OSError: A file cannot be read or written.
     """
-    from transformer_course.grading.class_report import rewrite_report
+    from transformer_course.grading.reports.class_report import rewrite_report
 
     print(rewrite_report(args.results))
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from transformer_course.grading.late_policy import LatePolicy
+    from transformer_course.grading.rules.late_policy import LatePolicy
     from transformer_course.sandbox.resource_limits import Limits
     from transformer_course.sandbox.sandbox import Sandbox
 
@@ -97,7 +97,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
     from transformer_course.exercises import every_exercise
     from transformer_course.grading.grade import grade
-    from transformer_course.grading.own_exercises import read_own_exercises
+    from transformer_course.grading.rules.own_exercises import read_own_exercises
 
     every_exercise()
     gc.freeze()  # none of this is garbage, now or in the workers that are forked
@@ -111,7 +111,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy":
-    from transformer_course.grading.class_rules import read_late_policy
-    from transformer_course.grading.late_policy import parse_due
+    from transformer_course.grading.rules.class_rules import read_late_policy
+    from transformer_course.grading.rules.late_policy import parse_due
 
     return read_late_policy(args.out).changed(parse_due(args.due), args.late_penalty, args.grace)

@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
     from transformer_course.workspace.working_copies import copy_lessons, published_lessons
 
     if args.exercises:
-        from transformer_course.grading.handout import write_handout
-        from transformer_course.grading.own_exercises import OwnExercises
+        from transformer_course.grading.reports.handout import write_handout
+        from transformer_course.grading.rules.own_exercises import OwnExercises
 
         print(write_handout(OwnExercises.read(args.exercises), args.out))
     if args.lessons or not args.exercises:

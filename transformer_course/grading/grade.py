@@ -14,34 +14,34 @@ from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
 from transformer_course.exercises import every_lesson, exercises_of
-from transformer_course.grading.answer_similarity import answer_text, fingerprint
-from transformer_course.grading.assess import LIBRARY_CALLS, stumbled_over, with_remarks
-from transformer_course.grading.class_report import write_report
-from transformer_course.grading.class_results import of_another_lesson
-from transformer_course.grading.class_rules import read_class_rules, write_class_rules
-from transformer_course.grading.gradebook import pluralize, summary
-from transformer_course.grading.graded_results import GradedSubmission
-from transformer_course.grading.late_policy import LatePolicy
-from transformer_course.grading.own_exercises import OwnExercises
-from transformer_course.grading.printable_text import without_control_codes
-from transformer_course.grading.progress_bar import show_progress
-from transformer_course.grading.roster import Roster, read_roster
-from transformer_course.grading.settings import (
+from transformer_course.grading.incoming.printable_text import without_control_codes
+from transformer_course.grading.incoming.roster import Roster, read_roster
+from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.judging.answer_similarity import answer_text, fingerprint
+from transformer_course.grading.judging.assess import stumbled_over, with_remarks
+from transformer_course.grading.judging.graded_results import GradedSubmission
+from transformer_course.grading.judging.progress_bar import show_progress
+from transformer_course.grading.judging.student_records import Records, read_records
+from transformer_course.grading.judging.worker import Worker, grade_notebooks
+from transformer_course.grading.reports.class_report import write_report
+from transformer_course.grading.reports.class_results import of_another_lesson
+from transformer_course.grading.reports.gradebook import pluralize, summary
+from transformer_course.grading.rules.class_rules import LIBRARY_CALLS, read_class_rules, write_class_rules
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.own_exercises import OwnExercises
+from transformer_course.grading.rules.settings import (
     check_output_folder,
     new_settings,
     recorded_settings,
     versions,
     write_settings,
 )
-from transformer_course.grading.student_records import Records, read_records
-from transformer_course.grading.submissions import Submission, find_submissions
-from transformer_course.grading.worker import Worker, grade_notebooks
 from transformer_course.sandbox.container import Container
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from transformer_course.grading.dask_workers import SchedulerGrader
+    from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
 MAX_JOBS = 256
 ALL_LESSONS = "all"
@@ -257,7 +257,7 @@ def open_grader(
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
     if scheduler:
-        from transformer_course.grading.dask_workers import SchedulerGrader
+        from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
         with SchedulerGrader(scheduler, limits, seed, container, own) as grader:
             yield grader

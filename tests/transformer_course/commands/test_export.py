@@ -5,9 +5,9 @@ import pytest
 
 from tests.transformer_course.grading.sample_results import notebook, write_results
 from transformer_course.commands.main import main
-from transformer_course.grading.class_report import write_report
-from transformer_course.grading.settings import new_settings
-from transformer_course.grading.student_records import Records
+from transformer_course.grading.judging.student_records import Records
+from transformer_course.grading.reports.class_report import write_report
+from transformer_course.grading.rules.settings import new_settings
 from transformer_course.sandbox.resource_limits import Limits
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.class_report import write_report
-from transformer_course.grading.graded_results import GradedExercise, GradedSubmission
-from transformer_course.grading.settings import new_settings
-from transformer_course.grading.student_records import Records
-from transformer_course.grading.submissions import Submission
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.student_records import Records
+from transformer_course.grading.reports.class_report import write_report
+from transformer_course.grading.rules.settings import new_settings
 from transformer_course.sandbox.resource_limits import Limits
 
 

@@ -18,14 +18,14 @@ from transformer_course.checking import mistake_recognition
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.assess import Allowance, assess, assess_exercise
-from transformer_course.grading.class_report import read_results
-from transformer_course.grading.exports import merge_into_moodle
 from transformer_course.grading.grade import caution, grade, only_watched
-from transformer_course.grading.graded_results import GradedExercise
-from transformer_course.grading.late_policy import LatePolicy
-from transformer_course.grading.submissions import Submission
-from transformer_course.grading.worker import Task
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise
+from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.judging.worker import Task
+from transformer_course.grading.reports.class_report import read_results
+from transformer_course.grading.reports.exports import merge_into_moodle
+from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
@@ -381,7 +381,7 @@ def says_that_no_sandbox_starts(connection: Connection, *_: object) -> None:
 
 
 def test_a_sandbox_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("transformer_course.grading.worker.serve", says_that_no_sandbox_starts)
+    monkeypatch.setattr("transformer_course.grading.judging.worker.serve", says_that_no_sandbox_starts)
     with pytest.raises(SandboxError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -17,7 +17,7 @@ from tests.helpers.thoroughness import Thoroughness
 from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course import running
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.judge_answer import judge_outcome, observed_outside
+from transformer_course.grading.judging.judge_answer import judge_outcome, observed_outside
 from transformer_course.running import answer_job
 from transformer_course.running.case import Case
 from transformer_course.running.plain_data import NotPlainData, pack, unpack

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.thoroughness import one_in
 from tests.transformer_course.sandbox.sample_submissions import IMPORTS, RIGHT, cells, grade_answer, grade_cells
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.run_answer import library_source
+from transformer_course.grading.judging.run_answer import library_source
 from transformer_course.sandbox.sandbox import Sandbox
 
 ATTENTION = every_exercise()["attention"]

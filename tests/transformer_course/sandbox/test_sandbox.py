@@ -89,7 +89,7 @@ def test_the_next_answer_finds_whole_what_one_answer_breaks(sandbox: Sandbox, so
         "checking.explain",
         "workspace.saved_parts",
         "notebook.every_exercise",
-        "grading.assess",
+        "grading.judging.assess",
     ],
 )
 def test_the_trusted_side_cannot_be_imported(sandbox: Sandbox, what: str):

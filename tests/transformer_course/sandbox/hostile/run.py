@@ -25,9 +25,9 @@ from tests.transformer_course.sandbox.hostile import (
 )
 from tests.transformer_course.sandbox.sample_submissions import RIGHT
 from transformer_course.checking import mistake_recognition
-from transformer_course.grading.assess import Allowance, assess
-from transformer_course.grading.submissions import Submission, find_submissions
-from transformer_course.grading.worker import Task, Worker
+from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.judging.assess import Allowance, assess
+from transformer_course.grading.judging.worker import Task, Worker
 from transformer_course.sandbox import sandbox
 from transformer_course.sandbox.copied_code import copy_course
 from transformer_course.sandbox.resource_limits import Limits

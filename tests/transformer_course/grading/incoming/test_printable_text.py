@@ -1,0 +1,29 @@
+import pytest
+
+from transformer_course.grading.incoming.printable_text import clean_name, printable, record_name, without_control_codes
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("\udcff", "?"), ("a\nb", "a_b"), ("  ", "_"), ("../a\\b", ".._a_b"), ("\x1b[2J", "_[2J"), ("e\u0301", "é")],
+)
+def test_a_name_that_is_not_safe_to_write_is_cleaned(name: str, written: str):
+    assert clean_name(name) == written
+
+
+def test_a_path_stays_a_path():
+    assert printable("folder/a\x1b[31m\udcff.ipynb") == "folder/a_[31m?.ipynb"
+
+
+def test_lines_stay_lines():
+    assert without_control_codes("one\n\x1b[2Jtwo\r") == "one\n\N{REPLACEMENT CHARACTER}[2Jtwo"
+    assert without_control_codes("one\rtwo\u2028three\r\n\tfour\xa0\ud800") == (
+        "one\ntwo\nthree\n    four \N{REPLACEMENT CHARACTER}"
+    )
+
+
+def test_the_name_of_a_record_fits_into_every_file_system():
+    letters = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
+    names = [f"{letters}a", f"{letters}b", "\udcff", "e\u0301" * 200, "..", ""]
+    records = [record_name(name) for name in names]
+    assert len(set(records)) == len(names) and max(len(name.encode()) for name in records) < 120

@@ -1,0 +1,67 @@
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.incoming.roster import Person, Roster, read_roster
+
+ADA = Person("a17", "Ada Lovelace", "ada@uni.edu", "al815")
+
+
+def table(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+    (folder / "roster.csv").write_bytes(text.encode(encoding))
+    return folder / "roster.csv"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,name,email,login\na17,Ada Lovelace,ada@uni.edu,al815\n",
+        "ID;Name;E-Mail;Login\r\na17;Ada Lovelace;ada@uni.edu;al815\r\n",
+        "Student ID\tFull name\tEmail address\tUsername\na17\tAda Lovelace\tada@uni.edu\tal815",
+        "First name,Last name,ID number,Email,Username,Group\n\nAda,Lovelace, a17 ,ada@uni.edu,al815,2\n,,,,,\n",
+        '\ufeff"SIS User ID","Student","SIS Login ID","Email"\n"a17","Ada Lovelace","al815","ada@uni.edu"\n',
+    ],
+)
+def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: str):
+    assert read_roster(table(tmp_path, text)) == [ADA]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "roster.csv is empty; it needs a line of titles"),
+        ("name\nAda\nBen\nAda\n", "roster.csv, line 4: a second row has the id 'Ada'"),
+        ("id,group\n,7\n", "roster.csv, line 2: nobody is named; there is no id, login, e-mail address or name"),
+        ('id\n"a\n', "roster.csv, line 2: unexpected end of data"),
+    ],
+)
+def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, message: str):
+    with pytest.raises(ValueError, match=message):
+        read_roster(table(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a17", "A17", "al815", "ada@uni.edu", "ada", "Ada Lovelace", "ada_lovelace", "lovelaceada", "Lovelace, Ada"],
+)
+def test_somebody_is_found_by_whatever_a_system_calls_them(name: str):
+    assert Roster([ADA, Person("b", "Ben Ada-Smith")]).find(name) == ADA
+
+
+def test_names_of_many_words_and_accents_are_found():
+    jan = Person("j", "Jan van der Bérg")
+    assert Roster([jan]).find("vanderbergjan") == Roster([jan]).find("JANVANDERBERG") == jan
+
+
+def test_the_rows_that_canvas_adds_are_no_students(tmp_path: Path):
+    text = (
+        "Student,ID,SIS User ID,SIS Login ID,Section,Lab (12)\n,,,,,Manual Posting\n    Points Possible,,,,,10\n"
+        '"Lovelace, Ada",12345,a17,ada@uni.edu,1,\n"Student, Test",99,,x,1,\n'
+    )
+    assert read_roster(table(tmp_path, text)) == [Person("12345", "Lovelace, Ada", "", "ada@uni.edu")]
+
+
+def test_nobody_is_found_where_several_have_the_name():
+    roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
+    assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")
+    assert roster.find("unknown", "") is None

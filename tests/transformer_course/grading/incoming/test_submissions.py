@@ -1,0 +1,219 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
+from transformer_course.grading.incoming import submissions, submitted_files
+from transformer_course.grading.incoming.submissions import Submission, find_submissions
+
+
+def described(found: list[Submission]) -> set[tuple[str, str, bool]]:
+    return {(submission.student, submission.lesson, bool(submission.problem)) for submission in found}
+
+
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [
+        ("ada/01_lookup.ipynb", "ada"),
+        ("ada/01_lookup (new edition).ipynb", "ada"),
+        ("ada/01_lookup-1.ipynb", "ada"),
+        ("class/ada_01_lookup.ipynb", "ada"),
+        ("class/ada.ipynb", "ada"),
+    ],
+)
+def test_one_notebook_is_named_after_its_student_or_lies_in_their_folder(tmp_path: Path, file: str, student: str):
+    path = write_notebook(tmp_path / file, cells({}))
+    assert described(find_submissions([path])) == {(student, "01_lookup", False)}
+    assert described(find_submissions([path.parent])) == {(student, "01_lookup", False)}
+
+
+def test_a_student_may_have_folders_of_their_own(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "week 1" / "lookup.ipynb", cells({}))
+    write_notebook(tmp_path / "ada" / ".ipynb_checkpoints" / "lookup-checkpoint.ipynb", cells({}))
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
+
+
+def test_the_lesson_shows_in_the_cells_if_the_name_does_not_tell(tmp_path: Path):
+    code = cells({}, "02_scaling")
+    assert described(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
+
+
+def test_colab_keeps_the_ids_of_cells_in_their_metadata(tmp_path: Path):
+    notebook = {
+        "nbformat": 4,
+        "cells": [{"cell_type": "code", "source": ["a\n", "b"], "metadata": {"id": "check-softmax"}}],
+    }
+    path = tmp_path / "ada.ipynb"
+    path.write_text(json.dumps(notebook))
+    [submission] = find_submissions([path])
+    assert submission.lesson == "01_lookup" and submission.cells == [{"id": "check-softmax", "source": "a\nb"}]
+
+
+def test_a_notebook_named_twice_is_graded_once(tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    assert len(find_submissions([tmp_path, path, path.parent])) == 1
+
+
+def test_a_student_without_a_notebook_is_not_forgotten(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "ben").mkdir()
+    assert ("ben", "", True) in described(find_submissions([tmp_path]))
+
+
+def test_what_comes_with_the_lessons_but_has_no_exercises_is_no_submission(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    alone = [write_notebook(tmp_path / student / "interview_questions.ipynb", []) for student in ("ada", "ben")]
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ben", "", True)}
+    assert [submission.problem for submission in find_submissions(alone)] == [submissions.NOTHING_TO_GRADE] * 2
+
+
+def test_a_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
+
+
+def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "graded").mkdir()
+    assert {student for student, _, _ in described(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is no JSON"),
+        (bytes(range(256)), "is no JSON"),
+        (b'{"nbformat": 4, "cells": [', "is no JSON"),
+        (b"[" * 1_000_000, "is no JSON"),
+        (b"[" * 990 + b"]" * 990, "The file is damaged"),
+        (b'{"nbformat": ' + b"9" * 5000 + b"}", "The file is damaged"),
+        (b"[1, 2]", "but no notebook"),
+        (b'{"nbformat": 4}', "but no notebook"),
+        (b'{"nbformat": 4, "cells": [3]}', "but no notebook"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "but no notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "has the format 3"),
+        (b'{"nbformat": 4, "cells": []}', None),
+    ],
+)
+def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, message: str | None):
+    path = tmp_path / "ada" / "01_lookup.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    [submission] = find_submissions([tmp_path])
+    assert (submission.student, submission.lesson) == ("ada", "01_lookup")
+    assert message in submission.problem if message else not submission.problem
+
+
+def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    with path.open("ab") as file:
+        file.truncate(2 << 20)
+    assert find_submissions([path])[0].problem == "The file is larger than 1 MB. Were the outputs cleared?"
+
+
+def test_too_much_code_says_so(tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}, others=["x" * (1 << 20)]))
+    assert find_submissions([path])[0].problem == "The notebook holds more than 1 million characters of code."
+
+
+def test_too_many_cells_say_so(tmp_path: Path):
+    many = [{"id": f"cell-{n}", "source": ""} for n in range(submissions.MAX_CELLS + 1)]  # random ids may coincide
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
+    assert find_submissions([path])[0].problem == "The notebook has 5001 cells of code; at most 5000 are read."
+
+
+def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(submissions, "MAX_NOTEBOOKS", 2)
+    for number in range(4):
+        write_notebook(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
+    found = find_submissions([tmp_path])
+    assert [submission.path.name for submission in found] == ["01_lookup-0.ipynb", "01_lookup-1.ipynb", "ada"]
+    assert found[-1].problem == "4 notebooks are in this folder: only the first 2 were looked at."
+
+
+def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
+    deepest = tmp_path / "ada" / Path(*["a"] * submitted_files.MAX_DEPTH)
+    write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
+    write_notebook(deepest / "02_scaling.ipynb", [])
+    write_notebook(deepest / "a" / "03_heads.ipynb", [])
+    assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
+
+
+@pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
+def test_any_name_of_a_cell_can_be_read(name: object):
+    content = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]})
+    [cell], _ = submissions.read_cells(content.encode())
+    assert len(cell["id"]) <= 100
+
+
+@pytest.mark.parametrize("text", ["\ud800", ["a", "\udfff"]])
+def test_halves_of_characters_are_replaced_where_they_are_read(text: object):
+    code = {"cell_type": "code", "source": text, "id": "\ud800"}
+    content = json.dumps({"nbformat": 4, "cells": [code, {**code, "cell_type": "markdown", "id": "written-\ud800"}]})
+    [cell], written = submissions.read_cells(content.encode())
+    assert cell["source"].endswith("\N{REPLACEMENT CHARACTER}") and cell["id"] == "?"
+    assert [(name, answer[-1]) for name, answer in written.items()] == [("question", "\N{REPLACEMENT CHARACTER}")]
+
+
+def test_a_notebook_of_another_course_says_so(tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
+    assert "no lesson of the course" in find_submissions([tmp_path])[0].problem
+    assert find_submissions([path])[0].lesson == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no links and pipes among files")
+def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path):
+    solved = write_notebook(tmp_path / "instructor" / "01_lookup.ipynb", cells({}))
+    folder = tmp_path / "class"
+    for student in ("ada", "ben", "eve"):
+        (folder / student).mkdir(parents=True)
+    (folder / "ada" / "01_lookup.ipynb").symlink_to(solved)
+    os.mkfifo(folder / "ben" / "01_lookup.ipynb")
+    (folder / "eve" / "folder").symlink_to(solved.parent)
+    problems = {submission.student: submission.problem for submission in find_submissions([folder])}
+    assert problems["ada"] == problems["ben"] == "This is no file of its own."
+    assert problems["eve"] == "There is no notebook to grade in this folder."
+
+
+def test_paths_that_hold_nothing_are_named(tmp_path: Path):
+    with pytest.raises(ValueError, match=r"there is no .*nowhere"):
+        find_submissions([tmp_path / "nowhere"])
+    with pytest.raises(ValueError, match=f"no notebook lies in {tmp_path}"):
+        find_submissions([tmp_path])
+
+
+@pytest.mark.parametrize("names", [("Zo\u00eb", "Zoe\u0308"), ("bob", "bob "), ("b_ob", "b\\ob"), ("Eve", "eve")])
+def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path, names: tuple[str, str]):
+    for name in names:
+        write_notebook(tmp_path / name / "01_lookup.ipynb", cells({}))
+    found = find_submissions([tmp_path])
+    assert len({one.student for one in found}) == len(found) == 2
+    first, second = sorted(found, key=lambda one: one.student.endswith(" (2)"))
+    assert second.student.endswith(" (2)")
+    assert second.remark.startswith(f"This name differs from that of “{first.student}”")
+    assert first.remark == first.problem == second.problem == ""
+
+
+def test_a_linked_folder_is_listed_and_not_followed(tmp_path: Path):
+    write_notebook(tmp_path / "elsewhere" / "01_lookup.ipynb", cells({}))
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "class" / "ben").symlink_to(tmp_path / "elsewhere")
+    assert described(find_submissions([tmp_path / "class"])) == {("ada", "01_lookup", False), ("ben", "", True)}
+
+
+def test_a_notebook_has_a_digest_of_what_is_graded(tmp_path: Path):
+    one, same, other = (
+        find_submissions([write_notebook(tmp_path / name / "01_lookup.ipynb", code)])[0].digest
+        for name, code in (("a", cells({})), ("b", cells({})), ("c", cells({"softmax": "x = 1"})))
+    )
+    assert len(one) == 64 and one == same != other
+
+
+def test_a_long_number_is_told_in_short(tmp_path: Path):
+    path = tmp_path / "ada.ipynb"
+    path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
+    [submission] = find_submissions([path])
+    assert submission.problem == f"The notebook has the format {'9' * 20}; only 4 can be read."

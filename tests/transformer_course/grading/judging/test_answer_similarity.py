@@ -1,0 +1,135 @@
+"""Copies are listed however they are disguised; what people write by themselves, or are shown, is not."""
+
+import inspect
+import itertools
+import re
+import textwrap
+from collections.abc import Mapping
+from functools import cache
+
+import pytest
+
+from tests.transformer_course.exercises.test_alternative_answers import UNUSUAL
+from tests.transformer_course.exercises.test_references import INDEPENDENT
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells
+from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.grading.judging.answer_similarity import (
+    MIN_SIMILARITY,
+    MIN_TOKEN_RUNS,
+    answer_text,
+    fingerprint,
+    is_the_solution,
+    similar_pairs,
+    similarity,
+)
+
+VERBOSE = {
+    "softmax": '''
+def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
+    """Turn scores into weights."""
+    biggest, _ = torch.max(scores, dim=-1)
+    biggest = biggest.reshape(*biggest.shape, 1)
+    powers = torch.exp(scores - biggest)
+    sums = torch.sum(powers, dim=-1)
+    sums = sums.reshape(*sums.shape, 1)
+    if torch.any(sums == 0):
+        return torch.zeros_like(scores)
+    return torch.div(powers, sums)
+''',
+    "soft_lookup": """
+def soft_lookup(query, keys, values):
+    products = []
+    for index in range(keys.shape[0]):
+        products.append(torch.dot(query, keys[index]))
+    probabilities = softmax(torch.stack(products))
+    mixed = torch.zeros(values.shape[1], dtype=values.dtype)
+    for index in range(values.shape[0]):
+        mixed = mixed + probabilities[index] * values[index]
+    return mixed
+""",
+}
+
+
+def renamed(source: str) -> str:
+    """Disguise a copy: other names for variables, comments, another docstring, lines broken elsewhere."""
+    names = {"biggest": "m", "powers": "e", "sums": "total", "index": "i", "products": "s", "mixed": "out"}
+    for old, new in names.items():
+        source = re.sub(rf"\b{old}\b", new, source)
+    source = source.replace('"""Turn scores into weights."""', '"""My own idea."""')
+    return (
+        source.replace("(", "(  # mine\n        ", 1) if "def" not in source.partition("(")[0] else f"# mine\n{source}"
+    )
+
+
+def handed_in(answers: Mapping[str, str], lesson: str = "01_lookup") -> frozenset[int]:
+    return fingerprint(cells(answers, lesson), lesson)
+
+
+def test_a_copy_under_other_names_is_found():
+    copy = {name: renamed(source) for name, source in VERBOSE.items()}
+    assert copy != VERBOSE and similarity(handed_in(VERBOSE), handed_in(copy)) == 1.0
+    changed = {**copy, "softmax": copy["softmax"].replace("torch.div(e, total)", "e / total")}
+    assert MIN_SIMILARITY <= similarity(handed_in(VERBOSE), handed_in(changed)) < 1.0
+    found = similar_pairs("01_lookup", {"ada": handed_in(VERBOSE), "ben": handed_in(RIGHT), "cleo": handed_in(changed)})
+    assert [pair.students for pair in found] == [("ada", "cleo")]
+
+
+def test_what_the_course_shows_and_stubs_count_for_nothing():
+    for lesson in LESSONS:
+        assert handed_in(RIGHT, lesson) == handed_in({}, lesson) == frozenset()
+    both = handed_in(VERBOSE) | handed_in(RIGHT)
+    assert similarity(both, handed_in(VERBOSE)) == 1.0
+
+
+@cache  # to find the source of a class takes long
+def independent_answers() -> dict[str, list[str]]:
+    """Return the right answers in other styles that the tests have, by exercise."""
+    found: dict[str, list[str]] = {}
+    for lesson in LESSONS:
+        for exercise in exercises_of(lesson):
+            others = [INDEPENDENT[exercise.name], *UNUSUAL.get(exercise.name, {}).values()]
+            written = [one for one in others if inspect.isfunction(one) or inspect.isclass(one)]
+            sources = [textwrap.dedent(inspect.getsource(one)) for one in written]
+            found[exercise.name] = [f"{exercise.name} = 0\n{source}" for source in sources if "lambda" not in source]
+    return found
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_people_who_work_by_themselves_are_not_listed(lesson: str):
+    answers = independent_answers()
+    names = [exercise.name for exercise in exercises_of(lesson)]
+    students = {
+        str(n): handed_in({name: answers[name][n] for name in names if n < len(answers[name])}, lesson)
+        for n in range(6)
+    }
+    assert similar_pairs(lesson, students) == []
+    assert all(similarity(a, b) < 0.5 for a, b in itertools.combinations(students.values(), 2))
+
+
+def test_short_answers_are_not_compared():
+    body = "e = (s - s.amax(-1, keepdim=True)).exp_()\n    return e.div(e.sum(-1)[..., None])"
+    short = {"softmax": f"def softmax(s):\n    {body}"}
+    assert 0 < len(handed_in(short)) < MIN_TOKEN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
+
+
+def test_a_paste_of_the_solution_is_known_where_it_is_long():
+    known = [
+        exercise.name
+        for lesson in LESSONS
+        for exercise in exercises_of(lesson)
+        if is_the_solution(cells(RIGHT, lesson), exercise.name)
+    ]
+    assert len(known) > 30 and "softmax" not in known and "MultiHeadAttention" in known
+    given = {"masked_attention": f"# mine\n{RIGHT['masked_attention']}"}
+    assert is_the_solution(cells(given, "04_masks"), "masked_attention")
+    given = {"masked_attention": RIGHT["masked_attention"].replace("return ", "return 1 * ")}
+    assert not is_the_solution(cells(given, "04_masks"), "masked_attention")
+
+
+@pytest.mark.parametrize(
+    "source", ["def softmax(", "def softmax(x):\n\treturn (\n  '''", "class softmax:\n x\n  y", "def softmax(\0"]
+)
+def test_code_that_is_no_python_does_no_harm(source: str):
+    code = [{"id": "", "source": source}, {"id": "check-softmax", "source": ""}]
+    assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_TOKEN_RUNS
+    assert not is_the_solution(code, "softmax")

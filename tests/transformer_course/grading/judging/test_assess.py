@@ -1,0 +1,131 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, cells
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise, with_remarks
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def graded_in(sandbox: Sandbox, submission: Submission, seed: int) -> GradedSubmission:
+    return assess(
+        submission, Allowance(sandbox.limits), lambda one, exercise, _: assess_exercise(one, exercise, sandbox, seed)
+    )
+
+
+SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
+
+
+def test_the_sandbox_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
+    sandbox = FakeSandbox({"missing": True})
+    notebook = graded_in(sandbox, SUBMISSION, 987_123_654)
+    assert [job["name"] for job in sandbox.jobs] == [one.exercise.name for one in notebook.exercises]
+    for job in sandbox.jobs:
+        assert job.keys() == {"name", "asked", "cells", "cases", "seconds", "clock", "library"}
+        library = json.loads(job["library"])
+        assert job["name"] not in library and len(library) == len(every_exercise()) - 1
+        assert "987123654" not in str(job)
+
+
+def test_what_a_learner_wrote_comes_back_short_and_printable():
+    sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
+    for one in graded_in(sandbox, SUBMISSION, 7).exercises:
+        assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
+        assert (one.points, one.seconds) == (0, 0.25)
+
+
+def test_what_cannot_be_read_is_not_run():
+    sandbox = FakeSandbox({})
+    assert graded_in(sandbox, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
+    assert sandbox.jobs == []
+
+
+def graded_by_text(submission: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+    """Grade as if each answer were run: neither it nor what it uses may be wrong."""
+    above = [cell["source"] for cell in submission.cells]
+    defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
+    text = above[defining]
+    used = [source for source in above[:defining] if source.startswith("def softmax(") and "softmax(" in text[5:]]
+    is_right = "wrong" not in text and not (used and "wrong" in used[-1])
+    return GradedExercise(exercise, Verdict(exercise.name, "passed" if is_right else "wrong", "As is."), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"), [("return softmax(query)", "passed"), ("return softmax('wrong')", "wrong")]
+)
+def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
+    answers = {
+        **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
+        "softmax": "def softmax(x):\n    return 'wrong'",
+        "soft_lookup": f"def soft_lookup(query):\n    {rest}",
+    }
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    graded = {
+        one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
+    }
+    assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
+    message = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
+    assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
+
+
+def test_an_answer_on_a_wrong_one_passes_in_the_sandbox(sandbox: Sandbox):
+    """The reference replaces the learner's function also where that is in the cell before, or used by another."""
+    own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
+    answers = {
+        "softmax": "def softmax(scores):\n    return scores.softmax(-1) / 2",
+        "soft_lookup": own,
+        "attention_weights": "def attention_weights(queries, keys):\n    return softmax(queries @ keys.mT)",
+        "attention": "def attention(queries, keys, values):\n    return attention_weights(queries, keys) @ values",
+    }
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    lesson = exercises_of("01_lookup")
+
+    def assess_one(one: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+        if exercise.name not in answers:
+            return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
+        return assess_exercise(one, exercise, sandbox, 7)
+
+    graded = {one.exercise.name: one for one in assess(submission, Allowance(sandbox.limits), assess_one).exercises}
+    assert len(graded) == len(lesson)
+    assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
+    assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
+    assert graded["softmax"].n_right < graded["softmax"].n_cases
+
+
+def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
+    """By the clock, it took longer than all may take together; of its own, a second."""
+    limits = []
+
+    def assess_one(submission: Submission, exercise: Exercise, limit: Limits) -> GradedExercise:
+        limits.append(limit.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 99.0, cost=1.0)
+
+    graded = assess(SUBMISSION, Allowance(Limits(seconds=10.0)), assess_one)
+    assert limits == [10.0] * len(graded.exercises)
+
+
+@pytest.mark.parametrize(
+    ("library_calls", "points", "remarks", "message"),
+    [
+        ("full", 2, [], None),
+        ("remark", 2, ["calls `torch.softmax`"], "Remark: it calls `torch.softmax`."),
+        ("none", 0, ["calls `torch.softmax`"], "it calls `torch.softmax`, so it has no points"),
+    ],
+)
+def test_the_instructor_says_what_a_call_of_the_answer_costs(
+    library_calls: str, points: int, remarks: list[str], message: str | None
+):
+    passed = GradedExercise(SOFTMAX, Verdict("softmax", "passed", "Right."), 0.1, 3, 3, 0.1, ["calls `torch.softmax`"])
+    report = with_remarks(passed, library_calls)
+    assert (report.points, [*report.remarks]) == (points, remarks)
+    assert message in report.verdict.message if message else report.verdict.message == "Right."
+    assert report.n_right == (3 if points else 0)

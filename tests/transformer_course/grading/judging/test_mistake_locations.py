@@ -1,0 +1,230 @@
+"""The place on a feedback page: found with traces from the sandbox, harmless if they are forged, and never points."""
+
+import html
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_course.cells import cell
+from tests.transformer_course.sandbox.sample_submissions import SEED, grade_answer, linux, still_works
+from transformer_course.checking.expected_behavior import behavior
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging import judge_answer, mistake_locations
+from transformer_course.grading.judging.graded_results import GradedSubmission
+from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, seed_of_places
+from transformer_course.grading.reports.class_results import class_results
+from transformer_course.grading.reports.feedback import feedback_page
+from transformer_course.locating.fault_location import REST_IS_RIGHT, is_small, locate
+from transformer_course.running.plain_data import pack
+from transformer_course.running.trace import Traced
+from transformer_course.sandbox.sandbox import Sandbox
+from transformer_course.sandbox.trace_conversation import Conversation
+
+NAME = "scaled_dot_product_attention"
+HEAD = f"import math\nimport torch.nn.functional as F\ndef {NAME}(queries, keys, values):\n"
+WRONG = [
+    "scores = queries @ keys.mT / keys.shape[-1] ** 0.5",
+    "weights = torch.softmax(scores * 1.7, dim=-1)",
+    "return weights @ values",
+]
+RIGHT = [WRONG[0], "weights = torch.softmax(scores, dim=-1)", WRONG[2]]
+
+
+def source(lines, head=HEAD):
+    return head + "".join(f"    {line}\n" for line in lines)
+
+
+def page(graded, lesson="02_scaling"):
+    notebook = Submission("ada", Path("ada.ipynb"), lesson)
+    [ada] = class_results({"ada": [GradedSubmission(notebook, [graded])]}).students
+    return feedback_page(ada)
+
+
+def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sandbox: Sandbox):
+    graded = grade_answer(sandbox, source(WRONG), NAME)
+    assert graded.verdict.status == "wrong"
+    assert "On your line 5, the underlined part should be the scores" in graded.verdict.message
+    displayed = html.unescape(page(graded))
+    marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
+    assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in displayed
+    assert "the underlined part should be the scores" in displayed
+
+
+def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypatch):
+    answers = [
+        RIGHT,
+        WRONG,
+        ["scores = queries @ keys", *RIGHT[1:]],
+        ["queries /= 1", *RIGHT],
+        ["queries *= 2", *RIGHT],
+    ]
+    with_places = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
+    monkeypatch.setattr(judge_answer, "with_place_in_sandbox", lambda verdict, *_: verdict)
+    without = [grade_answer(sandbox, source(lines), NAME) for lines in answers]
+    assert [one.points for one in with_places] == [one.points for one in without]
+    assert [one.points > 0 for one in without] == [True, False, False, True, False]
+    for one, other in zip(with_places, without, strict=True):
+        assert replace(one.verdict, message="", hints=()) == replace(other.verdict, message="", hints=())
+        assert other.verdict.message.splitlines()[0] in one.verdict.message
+        assert (one.verdict.message == other.verdict.message) == other.verdict.passed
+
+
+def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox):
+    known = behavior(every_exercise()[NAME], seed_of_places(SEED))
+    place = locate(known, Traced(cell(source(WRONG), NAME)))
+    assert place is not None
+    found = place.message.replace(f" {REST_IS_RIGHT}", "")  # the large cases are not sent to the sandbox
+    assert grade_answer(sandbox, source(WRONG), NAME).verdict.message.startswith(
+        f"{found}\n{OTHER_CASES_NOTE}\nCase 1 of"
+    )
+
+
+def test_cases_that_count_never_meet_right_values():
+    assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
+
+
+def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(sandbox: Sandbox):
+    earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
+    call = "return attention_weights(queries, queries) @ values"
+    answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
+    assert f"is here:\n    line 4:  {call}\n" in grade_answer(sandbox, answer, "attention").verdict.message
+
+
+def test_a_crash_is_told_with_the_shapes_that_met(sandbox: Sandbox):
+    graded = grade_answer(
+        sandbox, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME
+    )
+    assert graded.verdict.status == "crashed"
+    assert ", these shapes meet: `queries` (" in graded.verdict.message
+
+
+TRACE = {"output": None, "error": None, "crashed_in": None, "events": [], "writes": []}
+EVIL = "<script>alert(1)</script>"
+EXPRESSION = [0, "<cell 1>", 1, [0, 1], EVIL, EVIL, (), "Call"]
+HOSTILE = {
+    "nothing": [b""],
+    "garbage": [b"garbage"],
+    "nested": [b"[" * 10_000],
+    "deep": [pack({"traces": [{**TRACE, "output": [[[[[[1]]]]]]}]})],
+    "wrong types": [pack({"traces": [{**TRACE, "events": [["a", {}, None]]}]})],
+    "many events": [pack({"traces": [{**TRACE, "events": [[0, 0, 1]] * 9000}]})],
+    "no such expression": [pack({"traces": [{**TRACE, "events": [[999, 0, 1.0]]}]})],
+    "strange output": [pack({"traces": [{**TRACE, "output": {"a": [None]}}]})],
+    "huge shape": [pack({"traces": [{**TRACE, "output": torch.ones(0, 2**40)}]})],
+    "lies": [pack({"traces": [{**TRACE, "output": torch.ones(2)}]})] * 20,
+}
+"""What an answer may send in place of its traces."""
+
+
+def sending(answers, where, then="os._exit(0)"):
+    """Return an answer whose process, where it is traced, sends these answers and then does something.
+
+    Args:
+        answers: The answers.
+        where: Whether to do it when the answer is called, or (``define``) when it is defined.
+        then: What to do then.
+    """
+    data = b"".join(len(answer).to_bytes(8, "big") + answer for answer in answers)
+    act = f"if is_traced():\n        os.write(3, {data!r})\n        {then}"
+    return (
+        "import os, sys, time\n"
+        "def is_traced():\n"
+        "    frame = sys._getframe()\n"
+        "    while frame and frame.f_code.co_name != 'serve_traces':\n"
+        "        frame = frame.f_back\n"
+        "    return frame is not None\n"
+        f"def define():\n    {act}\n    return 3\n"
+        f"THREE = {'define()' if where == 'define' else '3'}\n"
+        f"def softmax(s):\n    {act if where == 'call' else 'pass'}\n    return s * THREE\n"
+    )
+
+
+@linux
+@pytest.mark.parametrize("where", ["define", "call"])
+@pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_trace_changes_nothing_but_its_own_feedback(sandbox: Sandbox, answers, where):
+    graded = grade_answer(sandbox, sending(answers, where))
+    assert (graded.verdict.status, graded.points) == ("wrong", 0)
+    assert "Case 1" in graded.verdict.message
+    assert still_works(sandbox)
+
+
+@linux
+def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
+    """It has one expression, and gives the right outputs as soon as something is put there."""
+    expected = behavior(every_exercise()["softmax"], seed_of_places(SEED)).expected
+    n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], seed_of_places(SEED)).cases)
+    outputs = [observed["output"] for observed in expected[:n_small]]
+    wrong = [{**TRACE, "output": output + 1, "events": [[0, 0, output + 1]]} for output in outputs]
+    right = [{**TRACE, "output": output} for output in outputs]
+    traces = [pack({"traces": [trace]}) for trace in wrong]
+    twice = [pack({"traces": [wrong[0], wrong[0]]})]
+    answers = [pack({"expressions": [EXPRESSION]}), pack({"records": []}), *traces, *twice]
+    answers += [pack({"traces": [trace]}) for trace in right] * 3
+    graded = grade_answer(sandbox, sending(answers, "define", "time.sleep(600)"))
+    assert (graded.verdict.status, graded.points) == ("wrong", 0)
+    displayed = page(graded, "01_lookup")
+    assert "<script" not in displayed
+    assert html.escape(EVIL) in displayed
+
+
+@linux
+@pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
+def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
+    monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.1)
+    started = time.monotonic()
+    graded = grade_answer(sandbox, sending([], where, then))
+    assert graded.verdict.status == "wrong"
+    assert time.monotonic() - started < 300
+    assert still_works(sandbox)
+
+
+SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
+
+
+@linux
+@pytest.mark.parametrize("waited", [0.0, 99.0])
+def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_does(
+    sandbox: Sandbox, monkeypatch, waited
+):
+    """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
+    monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
+    if waited:
+        answers = Conversation._exchange
+
+        def has_waited(self, question=None):
+            answer = answers(self, question)
+            self.waited = waited
+            return answer
+
+        monkeypatch.setattr(Conversation, "_exchange", has_waited)
+    graded = grade_answer(sandbox, SLEEPS_WHEN_TRACED)
+    assert graded.verdict.status == "wrong"
+    slept = 3 * 0.5  # by the clock, before it is ended
+    assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
+
+
+def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(sandbox: Sandbox):
+    """Where it is traced, it makes another mistake than in the cases that count."""
+    two_faced = sending([], "call", "return s.softmax(0)")
+    graded = grade_answer(sandbox, two_faced)
+    assert (graded.verdict.mistakes, graded.points, graded.n_right) == (("first_axis",), 0, 0)
+    right = grade_answer(sandbox, two_faced.replace("return s * THREE", "return s.softmax(-1)"))
+    assert right.verdict.passed and right.points == 2
+
+
+def test_a_slow_answer_is_named_by_the_cases_that_count(sandbox: Sandbox, monkeypatch):
+    monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
+    asked = []
+    monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: asked.append(self))
+    graded = grade_answer(sandbox, "def softmax(s):\n    return s.softmax(0)")
+    assert (graded.verdict.mistakes, asked) == (("first_axis",), [])
+
+
+def test_what_cannot_be_traced_keeps_its_verdict(sandbox: Sandbox):
+    graded = grade_answer(sandbox, "softmax = lambda s: s * 7")
+    assert (graded.verdict.status, graded.verdict.hints) == ("wrong", ())

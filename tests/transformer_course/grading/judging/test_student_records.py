@@ -1,0 +1,96 @@
+"""What has been graded is kept on the disk, and found again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.student_records import Records, as_dict, read_records
+from transformer_course.sandbox.exit_reasons import explain_exit
+from transformer_course.sandbox.resource_limits import Limits
+
+SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
+VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))
+GRADED = GradedSubmission(
+    SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)], "full", ["A note."], frozenset({3, 5})
+)
+BROKEN = GradedSubmission(Submission("ada", Path("x.ipynb"), problem="It is damaged."), [])
+SETTINGS = {"seed": 7, "limits": [10.0, 2048]}
+GUARDS = {"landlock": 7}
+
+
+def records(out: Path, **settings: object) -> Records:
+    return Records(out, {**SETTINGS, **settings})
+
+
+def test_settings_that_differ_are_told_in_words(tmp_path: Path):
+    records(tmp_path, own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada")
+    assert changed.split("; ") == [
+        "limits: 2.5 s and 512 MB now, 10 s and 2048 MB last time",
+        "torch: 2.13 now, none last time",
+        "exercises of your own: none now, week_3 (5e5e5e5e) last time",
+    ]
+    assert records(tmp_path, own={"week_3": "5e" * 32}).changed_settings("ada") == ""
+    assert records(tmp_path).changed_settings("ben") == ""
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
+    records(tmp_path).write("Zoë/..", [], [], GUARDS)
+    message = read_records(tmp_path)
+    assert list(message) == ["Zoë/..", "ada"] and message["Zoë/.."] == []
+    assert [as_dict(notebook) for notebook in message["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    assert message["ada"][0].fingerprint == {3, 5}
+    [one] = message["ada"][0].exercises
+    assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
+    assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]
+    assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}
+
+
+def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION])
+    assert records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))])
+    assert not records(tmp_path).is_up_to_date("ben", [SUBMISSION])
+    assert not records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, digest="5f")])
+    assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION, BROKEN.submission])
+    assert not records(tmp_path, seed=8).is_up_to_date("ada", [SUBMISSION])
+
+
+@pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
+def test_a_student_whose_answer_others_have_ended_is_graded_again(tmp_path: Path, reason: str):
+    crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
+    ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
+    records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
+    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION]) == (reason == "SIGSEGV")
+
+
+def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
+    for name in ("a/b", "a b", "a_b"):
+        records(tmp_path).write(name, [], [], GUARDS)
+    assert set(read_records(tmp_path)) == {"a/b", "a b", "a_b"}
+
+
+def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    [path] = (tmp_path / "students").iterdir()
+    whole = path.read_text("utf-8")
+    for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
+        path.write_text(text, "utf-8")
+        with pytest.warns(UserWarning, match="ada.* is damaged or of an older edition"):
+            assert read_records(tmp_path) == {}, text
+        assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION])
+    path.write_text(whole, "utf-8")
+    assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    records(tmp_path).forget_all()
+    assert read_records(tmp_path) == {}

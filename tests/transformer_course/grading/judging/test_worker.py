@@ -1,0 +1,228 @@
+"""A worker survives whatever comes out of its sandbox."""
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, linux, softmax_after
+from transformer_course.checking.verdict import Verdict
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging import worker as worker_module
+from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED
+from transformer_course.grading.judging.worker import Task, Worker, limited_memory, seed_of_cases
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
+
+LIMITS = Limits(seconds=60.0, memory_mb=512)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker(LIMITS) as worker:
+        yield worker
+
+
+def task(source: str, name: str = "softmax", limits: Limits = LIMITS) -> Task:
+    return Task(Submission("ada", Path("x.ipynb"), "01_lookup", [{"id": name, "source": source}]), name, 7, limits)
+
+
+def test_it_grades_as_the_sandbox_does(worker: Worker):
+    graded = worker.assess(task(RIGHT["softmax"]))
+    assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
+    assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"
+    assert worker.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
+
+
+@linux
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def softmax(s): return torch.zeros(2**21, 0)",
+        "def softmax(s): return [[]] * 40_000",
+        "def softmax(s): raise ValueError('a b ' * 10**6)",
+    ],
+    ids=["rows of nothing", "lists of nothing", "words"],
+)
+def test_a_reply_that_is_dear_to_read_costs_its_own_points_only(worker: Worker, source: str):
+    assert worker.assess(task(source, limits=replace(LIMITS, seconds=3.0))).points == 0
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+):
+    before = worker._process.pid
+    monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.0)
+    graded = worker.assess(task(softmax_after("return s")))
+    assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", COULD_NOT_BE_JUDGED, 0)
+    monkeypatch.undo()
+    assert worker._process.pid != before
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    while (task := connection.recv()) is not None:
+        with (folder / task.name).open("a") as tried:
+            tried.write("x")
+        connection.send(None)
+        if task.name == "similarity" or len((folder / task.name).read_text()) == 1:
+            connection.send("the system has no process or thread left")
+            return
+        connection.send(0.5)
+        connection.send((Verdict(task.name, "passed", ""), 3, 3))
+
+
+@pytest.mark.slow
+def test_an_answer_whose_sandbox_broke_down_once_is_graded_again_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(worker_module, "serve", partial(breaks_down, tmp_path))
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(RIGHT["softmax"]))
+        assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
+        assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == COULD_NOT_BE_JUDGED
+    assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
+
+
+def is_killed_once(folder: Path, connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+    connection.send(None)
+    if not (folder / "killed").exists():
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    connection.send(0.1)
+    connection.send((Verdict("softmax", "passed", ""), 10, 10))
+
+
+def test_an_answer_whose_worker_was_killed_is_graded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(is_killed_once, tmp_path))
+    with Worker(LIMITS) as worker:
+        assert worker.assess(task("")).points == 2
+
+
+def is_always_killed(connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_that_a_worker_was_killed_twice_is_said_and_stands_in_the_summary(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", is_always_killed)
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(""))
+    assert "ended by SIGKILL" in graded.verdict.message and graded.ended_by_others
+
+
+@linux
+def test_a_judge_that_others_keep_waiting_is_waited_for(monkeypatch: pytest.MonkeyPatch):
+    """Who computes for longer than is allowed is not: the time on the clock says nothing of that."""
+    monkeypatch.setattr(worker_module, "JUDGE_TIMEOUT_S", 0.5)
+    for judge, points in ((partial(time.sleep, 0.8), 2), (computes, 0)):
+        monkeypatch.setattr(worker_module, "serve", partial(judges, judge))
+        with Worker(LIMITS) as worker:
+            assert worker.assess(task("")).points == points
+
+
+def computes() -> None:
+    while time.process_time() < 600:
+        pass
+
+
+def judges(judge: Callable[[], None], connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    if connection.recv() is None:
+        return
+    connection.send(None)
+    connection.send(0.1)
+    judge()
+    connection.send((Verdict("softmax", "passed", ""), 10, 10))
+
+
+def is_killed_as_it_starts(n: int, folder: Path, connection: Connection, *_: object) -> None:
+    (folder / str(os.getpid())).touch()
+    if len([*folder.iterdir()]) <= n:
+        os.kill(os.getpid(), signal.SIGKILL)
+    says_that_it_is_ready(connection)
+
+
+def test_a_worker_that_was_killed_as_it_started_is_started_once_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for n in (1, 2):
+        (folder := tmp_path / str(n)).mkdir()
+        monkeypatch.setattr(worker_module, "serve", partial(is_killed_as_it_starts, n, folder))
+        with (
+            Worker(LIMITS) as worker,
+            contextlib.nullcontext() if n == 1 else pytest.raises(SandboxError, match="start"),
+        ):
+            assert worker.guards == {"landlock": 7}
+
+
+def test_other_code_gets_other_cases_and_the_same_code_the_same():
+    one, other = [{"id": "a", "source": "x = 1"}], [{"id": "a", "source": "x = 1 "}]
+    assert seed_of_cases(7, one) == seed_of_cases(7, [{"id": "b", "source": "x = 1"}])
+    seeds = {seed_of_cases(7, one), seed_of_cases(7, other), seed_of_cases(8, one)}
+    assert len(seeds) == 3 and all(0 <= seed < 2**63 for seed in seeds)
+
+
+def says_that_it_is_ready(connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+
+
+def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    with Worker(LIMITS) as worker:
+        assert worker.guards == {"landlock": 7}
+        worker.kill()
+        with pytest.raises(SandboxError, match="was ended"):
+            worker.assess(task(RIGHT["softmax"]))
+
+
+def never_has_the_reference(connection: Connection, *_: object) -> None:
+    says_that_it_is_ready(connection)
+    connection.recv()
+
+
+def test_that_the_courses_own_answer_is_late_costs_no_learner_anything(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
+    monkeypatch.setattr(worker_module, "REFERENCE_TIMEOUT_S", 0.1)
+    with (
+        Worker(LIMITS) as worker,
+        pytest.raises(SandboxError, match=r"own answer to softmax is not ready after 0\.1 s"),
+    ):
+        worker.assess(task(RIGHT["softmax"]))
+
+
+@linux
+def test_it_ends_when_the_grader_is_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    monkeypatch.setattr(worker_module, "start_method", lambda: "fork")
+    reading, writing = os.pipe()
+    grader = os.fork()
+    if grader == 0:
+        workers = [Worker(LIMITS), Worker(LIMITS)]  # the second is forked with the first one's pipe
+        os.write(writing, b"x" if all(worker.guards for worker in workers) else b"")
+        time.sleep(600)
+    assert os.read(reading, 1) == b"x"
+    os.kill(grader, signal.SIGKILL)
+    os.waitpid(grader, 0)
+    os.close(writing)
+    assert select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""  # all three had its other end
+
+
+@linux
+def test_memory_is_limited_in_the_block_and_not_after_it():
+    with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
+        torch.empty(1 << 28)  # far more than threads of earlier tests may leave when they end
+    assert torch.empty(1 << 28).numel() == 1 << 28

@@ -1,0 +1,142 @@
+"""The page of a class tells an instructor what to explain again, and to whom."""
+
+import itertools
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+
+from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.reports.class_page import class_page, describe_mistake, mistake_counts, shared_mistakes
+from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.overrides import Override
+
+FIRST, SECOND, *_ = exercises_of("01_lookup")
+COMMON, RARE = SECOND.mistakes[0], SECOND.mistakes[1]
+
+
+def a_class(n: int = 5) -> ClassResults:
+    """Return a class in which most make the same mistake, one is late, one hands in garbage, and one nothing."""
+    graded = {f"student {i}": [notebook(1, mistakes=(COMMON.name,))] for i in range(n - 2)}
+    graded["other"] = [notebook(1, mistakes=(RARE.name,))]
+    graded["late"] = [notebook(9, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")]
+    graded["<b>eve"] = [notebook(0, problem="It is <i>damaged.")]
+    people = [Person(name) for name in graded if name != "late"] + [Person("idle")]
+    due = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)})
+    return class_results(graded, ClassRules(Roster(people), due, [Override("<b>eve", FIRST.name, FIRST.points / 2)]))
+
+
+def text_of(page: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", page.partition("</style>")[2]).split())
+
+
+def test_the_mistake_of_most_students_comes_first():
+    first, second = shared_mistakes(a_class())
+    assert (first.exercise, first.summary) == (SECOND, COMMON.summary.rstrip("."))
+    assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
+    assert second.students == ["other"]
+    assert mistake_counts(a_class())[0] == {
+        "exercise": SECOND.name,
+        "mistake": COMMON.name,
+        "students": 3,
+        "answers": 5,
+    }
+    page = text_of(class_page(a_class()))
+    to_explain = page.partition("What to explain again")[2].partition("Who needs a word")[0]
+    assert f"3 of 5 : {SECOND.name} :" in to_explain and "other" not in to_explain
+
+
+def test_everybody_who_needs_a_word_is_named():
+    page = text_of(class_page(a_class()))
+    assert "Handed in nothing (1) idle" in page
+    assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
+    assert "late: 01_lookup, 2 days late (time of the file)" in page and "Not in the roster (1) late" in page
+    assert "6 of 7 students handed in." in page
+
+
+def test_who_has_nothing_right_or_never_began_is_named():
+    begun = notebook(0)
+    never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
+    graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
+    page = text_of(class_page(class_results(graded)))
+    assert "Handed in, but never began (1) ben" in page and "Began, and has no points (1) ada" in page
+    assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
+
+
+def test_each_exercise_is_counted_by_how_it_went():
+    page = class_page(a_class())
+    rows = dict(re.findall(r'<tr><th scope="row"><code>(\w+)</code>.*?</th>(.*?)</tr>', page))
+    passed, partly, *others = map(int, re.findall(r"<td>(\d+)</td>", rows[FIRST.name]))
+    assert (passed, partly, others) == (5, 1, [0, 0, 0, 1])
+    assert [int(cell) for cell in re.findall(r"<td>(\d+)</td>", rows[SECOND.name])] == [1, 0, 4, 0, 0, 2]
+    assert re.findall(r"<td>(\d+[.]\d\d)</td>", rows[SECOND.name]) == ["0.20", "0.20"]
+
+
+def test_what_is_worth_a_look_is_listed_and_changes_no_points():
+    own = frozenset(range(100))
+    graded = {
+        name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls `torch.softmax` <b>."])]
+        for n, name in enumerate(["ada", "ben"])
+    }
+    results = class_results({**graded, "cleo": [replace(notebook(1), fingerprint=frozenset(range(200, 300)))]})
+    page = text_of(class_page(results))
+    assert "softmax calls <code>torch.softmax</code> &lt;b&gt;." in class_page(results)
+    assert [pair.students for pair in results.similar] == [("ada", "ben")]
+    assert "ada; ben 01_lookup 98%" in page and "None of this has changed a score." in page
+    costly = class_page(replace(results, rules=ClassRules(library_calls="none")))
+    assert "None of this" not in costly and "has no points, as you have set" in costly
+    assert len({student.points for student in results.students}) == 1
+    assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
+
+
+def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():
+    softmax = every_exercise()["softmax"]
+    assert describe_mistake(softmax, "changes_argument") == "an argument is changed"
+    assert describe_mistake(softmax, "stops_at_total") == "the answer stops after *add up each row*"
+    assert describe_mistake(softmax, "stops_at_scores") == "the first step is still to come"
+    assert describe_mistake(softmax, "of_another_edition") == "of another edition"
+    described = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
+    assert described == "the step “divide by the sum” multiplies where it should divide"
+
+
+class Outline(HTMLParser):
+    """Collects what makes a page accessible or not."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.headings: list[int] = []
+        self.tables: list[dict[str, int]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag != "script" and not {"src", "href"} & dict(attrs).keys()
+        if tag != "meta":
+            self.open.append(tag)
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "table":
+            self.tables.append({"caption": 0, "col": 0, "row": 0})
+        if tag == "caption":
+            self.tables[-1]["caption"] += 1
+        if tag == "th":
+            self.tables[-1][dict(attrs)["scope"] or ""] += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_is_whole_offline_and_accessible():
+    for results in (a_class(), class_results({}), class_results({"ada": []})):
+        page = class_page(results)
+        outline = Outline(page)
+        assert outline.open == [] and 'lang="en"' in page and "color-scheme: light dark" in page
+        assert outline.headings[0] == 1
+        assert all(below - above <= 1 for above, below in itertools.pairwise(outline.headings))
+        assert all(table["caption"] == 1 and table["col"] and table["row"] for table in outline.tables)
+        assert "<b>eve" not in page
+    assert len(Outline(class_page(a_class())).tables) == 2

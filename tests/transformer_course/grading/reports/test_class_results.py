@@ -1,0 +1,239 @@
+"""What counts, under what the instructor has set."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.reports.class_page import class_page
+from transformer_course.grading.reports.class_results import class_results
+from transformer_course.grading.reports.feedback import feedback_page
+from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import Extension, LatePolicy
+from transformer_course.grading.rules.overrides import Override
+
+FIRST, SECOND, *_ = exercises_of("01_lookup")
+PEOPLE = [Person("1", "Ada Lovelace", "ada@uni.edu"), Person("2", "Li Na"), Person("3", "Li Na")]
+LISTED = ClassRules(Roster(PEOPLE))
+LATE = ClassRules(late_policy=LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10))
+
+
+def test_of_several_notebooks_of_a_lesson_the_best_counts():
+    notebooks = [notebook(1), notebook(3), notebook(2), notebook(0, problem="It is damaged.")]
+    [ada] = class_results({"ada": notebooks}).students
+    assert ada.lessons["01_lookup"].notebook is notebooks[1] and ada.status == "graded in part"
+
+
+def test_one_that_can_be_read_counts_before_one_that_cannot():
+    notebooks = [notebook(0), notebook(0, problem="It is damaged.")]
+    [ada] = class_results({"ada": notebooks[::-1]}).students
+    assert ada.lessons["01_lookup"].notebook is notebooks[0]
+
+
+def test_lateness_takes_nothing_off_the_points_and_has_a_sum_of_its_own():
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    [ada] = class_results({"ada": [late]}, LATE).students
+    assert ada.points == FIRST.points + SECOND.points
+    assert ada.points_after == pytest.approx(0.8 * ada.points)
+    assert ada.lessons["01_lookup"].lateness.message == "2 days late (time of the file)"
+
+
+def test_a_late_notebook_never_counts_to_a_students_harm():
+    in_time = notebook(2, handed_in="2026-10-11T09:00:00+00:00")
+    late = notebook(3, handed_in="2026-10-31T09:00:00+00:00")
+    [ada] = class_results({"ada": [in_time, late]}, LATE).students
+    assert ada.lessons["01_lookup"].notebook is in_time
+
+
+def test_everybody_in_the_roster_has_a_row_and_others_are_told():
+    results = class_results({"lovelaceada": [notebook(2)], "2": [notebook(1)], "eve": [notebook(0)]}, LISTED)
+    rows = {student.name: (student.status, student.is_listed, student.points > 0) for student in results.students}
+    assert rows == {
+        "Ada Lovelace": ("graded", True, True),
+        "Li Na (2)": ("graded", True, True),
+        "Li Na (3)": ("nothing handed in", True, False),
+        "eve": ("graded", False, False),
+    }
+    [eve] = [student for student in results.students if student.name == "eve"]
+    assert list(eve.remarks) == ["Not in the roster."]
+
+
+def test_what_two_systems_call_one_person_is_one_row():
+    ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [notebook(2, lms_id="1")]}, LISTED).students
+    assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
+    assert list(ada.remarks) == ["2 notebooks of 01_lookup: the best one counts."]
+
+
+def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student_graded():
+    alike = "This name differs from that of “Eve” only in case."
+    twice = [notebook(2, remark=alike), notebook(1, file="01_lookup-1.ipynb", remark=alike)]
+    results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
+    message = {student.name: (student.status, [*student.remarks]) for student in results.students}
+    best = "2 notebooks of 01_lookup: the best one counts."
+    assert message == {"Eve": ("graded", []), "eve (2)": ("graded", [alike, best])}
+    assert summary(Path("out"), results).count(alike) == class_page(results).count(alike) == 1
+    assert "could not" not in class_page(results).lower() and alike not in feedback_page(results.students[1])
+
+
+def test_what_is_given_by_hand_stands_over_the_grader_and_is_marked():
+    overrides = [
+        Override("ada@uni.edu", SECOND.name, 0.5, "Half of it is there."),
+        Override("1", "", None, "Come and see me."),
+        Override("Li Na (3)", FIRST.name, 1.0),
+        Override("bob", FIRST.name, 1.0),
+    ]
+    results = class_results({"ada": [notebook(1)]}, ClassRules(Roster(PEOPLE), overrides=overrides))
+    ada, _, li_na = results.students
+    assert ada.points == FIRST.points + 0.5 and ada.comment == "Come and see me."
+    assert list(ada.remarks) == [f"Points given by hand: {SECOND.name}."]
+    assert li_na.points == 1.0  # nothing was handed in
+    assert results.unknown == ["overrides.csv: there is no student 'bob'."]
+
+
+def test_the_weakest_isolation_counts():
+    one, other = notebook(1), notebook(2)
+    object.__setattr__(other, "isolation", "none")
+    [ada] = class_results({"ada": [one, other]}).students
+    assert ada.isolation == "none"
+
+
+def test_with_partial_credit_right_cases_count_and_full_points_stay():
+    book = notebook(1)
+    wrong = replace(book.exercises[1], n_right=1, n_cases=4)
+    book = replace(book, exercises=[book.exercises[0], wrong, *book.exercises[2:]])
+    [strict], [kind] = (
+        class_results({"ada": [book]}, ClassRules(partial_credit=partial)).students for partial in (False, True)
+    )
+    assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points / 4
+
+
+def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_said():
+    graded = {f"student {n}": [notebook(2)] for n in range(9)}
+    graded["euler"] = [notebook(1, file="02_scaling.ipynb", lesson="02_scaling")]
+    results = class_results(graded)
+    assert results.lessons == ["01_lookup"]
+    line = "02_scaling was handed in by 1 of 10 students, so it does not count unless --lesson asks for it."
+    assert list(results.remarks) == [line] and line in summary(Path("out"), results) and line in class_page(results)
+    [euler] = [student for student in results.students if student.name == "euler"]
+    message = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
+    assert (euler.status, list(euler.remarks)) == ("could not be graded", [message])
+    assert message.partition(": ")[2] in feedback_page(euler)
+    asked = class_results(graded, ClassRules(lessons=["01_lookup", "02_scaling"]))
+    due = class_results(graded, ClassRules(late_policy=LatePolicy({"02_scaling": datetime(2026, 10, 12, tzinfo=UTC)})))
+    assert asked.lessons == due.lessons == ["01_lookup", "02_scaling"] and not list(asked.remarks)
+    graded["student 0"].append(notebook(1, file="02_scaling.ipynb", lesson="02_scaling"))
+    assert class_results(graded).lessons == asked.lessons  # two of ten are enough
+
+
+@pytest.mark.parametrize(
+    ("handed_in", "counts"),
+    [
+        ([("01",)], ["01"]),
+        ([("01",), ("02",)], ["01", "02"]),  # nobody can tell which of the two is the wrong one
+        ([("01",), ("01", "02")], ["01"]),
+        ([("01",), ("01",), ("02",)], ["01"]),
+        ([("01", "02"), ("01", "02"), ("03",)], ["01", "02"]),
+    ],
+)
+def test_in_a_small_class_one_student_alone_adds_no_lesson(handed_in: list[tuple[str, ...]], counts: list[str]):
+    names = {lesson[:2]: lesson for lesson in every_lesson()}
+    graded = {f"student {i}": [notebook(1, lesson=names[lesson]) for lesson in own] for i, own in enumerate(handed_in)}
+    results = class_results(graded)
+    assert [lesson[:2] for lesson in results.lessons] == counts
+    assert len(results.left_out) == len({*sum(handed_in, ())}) - len(counts) == len(list(results.remarks))
+
+
+def test_of_several_notebooks_what_is_exported_decides():
+    exercises = exercises_of("01_lookup")
+    core = [one for one in notebook(99).exercises if not one.exercise.stretch]
+    in_time = replace(notebook(0, handed_in="2026-10-11T09:00:00+00:00"), exercises=core)
+    late = notebook(99, file="01_lookup-1.ipynb", handed_in="2026-10-12T09:00:00+00:00")
+    full = sum(e.points for e in exercises if not e.stretch)
+    for bonus, best in ((False, in_time), (True, late)):
+        [ada] = class_results({"ada": [late, in_time]}, replace(LATE, bonus=bonus)).students
+        assert ada.lessons["01_lookup"].notebook is best
+        assert ada.points_after == (full if best is in_time else 0.9 * full)
+
+
+def test_an_extension_is_for_one_student_and_is_said():
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    extension = Extension("Ada Lovelace", "01_lookup", datetime(2026, 10, 14, tzinfo=UTC))
+    rules = replace(LATE, roster=Roster(PEOPLE), extensions=[extension, replace(extension, student="bob")])
+    results = class_results({"1": [late], "2": [late]}, rules)
+    ada, li_na, _ = results.students
+    assert ada.points_after == ada.points > li_na.points_after
+    assert any(remark.startswith("01_lookup until 2026-10-1") for remark in ada.remarks)
+    assert results.unknown == ["extensions.csv: there is no student 'bob'."]
+
+
+def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_path: Path):
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    write_gradebook(tmp_path, class_results({"ada": [late]}, LATE), {})
+    before = recorded_points(tmp_path)
+    assert changes(before, class_results({"ada": [late]}, LATE)) == []
+    extension = Extension("ada", "", datetime(2026, 10, 14, tzinfo=UTC))
+    extended = class_results({"ada": [late]}, replace(LATE, extensions=[extension]))
+    off = sum(e.points for e in exercises_of("01_lookup")[:2]) * 2 / 10  # the second day has begun
+    assert changes(before, extended) == [f"ada: taken off for lateness {off:g} → 0"]
+
+
+def test_a_name_of_two_students_in_a_table_is_told_with_both():
+    people = [Person("1", "Anna Müller"), Person("2", "Anna Müller")]
+    rules = ClassRules(roster=Roster(people), overrides=[Override("Müller, Anna", FIRST.name, 1.0)])
+    [message] = class_results({}, rules).unknown
+    assert message == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write which one."
+
+
+def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
+    asked = Override("ada", FIRST.name, request="My line 3 is right.")
+    graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
+    message = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
+    assert "Not marked yet, and without points: 2 of the written answers" in message
+    assert "Without an answer: 1 of the requests" in message
+    [ada] = class_results(graded).students
+    marks = {answer.key: replace(answer, points=1.0) for answer in ada.written}
+    done = ClassRules(overrides=[replace(asked, comment="No.")], marks=marks)
+    assert list(class_results(graded, done).remarks) == []
+
+
+def test_points_by_hand_that_fall_behind_the_grader_are_remarked():
+    overrides = [Override("ada", FIRST.name, 0.5), Override("ben", FIRST.name, 0.5)]
+    ada, ben = class_results({"ada": [notebook(1)], "ben": [notebook(0)]}, ClassRules(overrides=overrides)).students
+    assert f"{FIRST.name}: 0.5 by hand, but the grader now gives {FIRST.points}." in ada.remarks
+    assert list(ben.remarks) == [f"Points given by hand: {FIRST.name}."]
+
+
+def test_a_request_is_open_until_it_has_an_answer():
+    open_one = Override("ada", FIRST.name, request="My line 3 is right.")
+    [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[open_one])).students
+    assert f"Asks about {FIRST.name}: My line 3 is right." in ada.remarks and "You asked" in feedback_page(ada)
+    assert "Asks for another look (1)" in class_page(class_results({"ada": []}, ClassRules(overrides=[open_one])))
+    for answer in (replace(open_one, points=1.0), replace(open_one, comment="No: look at 4.")):
+        [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[answer])).students
+        assert not ada.requests and "You asked" in feedback_page(ada)
+
+
+def test_copies_are_told_in_groups_and_in_each_row():
+    own, other = frozenset(range(100)), frozenset(range(500, 600))
+    prints = (
+        {f"a{n}": own - {n} for n in range(4)} | {f"b{n}": other - {500 + n} for n in range(2)} | {"c": frozenset()}
+    )
+    results = class_results({name: [replace(notebook(1), fingerprint=runs)] for name, runs in prints.items()})
+    assert len(results.similar) == 7
+    groups = {tuple(who): (lesson, round(least, 2)) for lesson, who, least in results.copies}
+    assert groups == {("a0", "a1", "a2", "a3"): ("01_lookup", 0.98), ("b0", "b1"): ("01_lookup", 0.98)}
+    assert "01_lookup: nearly the same as b1." in results.students[4].remarks and "Nearly the same (2)" in class_page(
+        results
+    )
+
+
+def test_sums_are_rounded():
+    book = notebook(0)
+    third = [replace(one, n_right=1, n_cases=3) for one in book.exercises]
+    [ada] = class_results({"ada": [replace(book, exercises=third)]}, ClassRules(partial_credit=True)).students
+    assert ada.points == round(ada.points, 2) and len(str(ada.points)) < 6 and len(str(ada.bonus)) < 6

@@ -1,0 +1,155 @@
+"""Points come into the tables of Canvas and Moodle, and nothing else in them changes."""
+
+import csv
+import io
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercises import exercises_of
+from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.written_answers import WrittenAnswer
+from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.reports.class_results import ClassResults, class_results, max_points
+from transformer_course.grading.reports.exports import RawTable, merge_into_canvas, merge_into_moodle
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.overrides import Override
+
+FIRST, SECOND, *_ = exercises_of("01_lookup")
+CANVAS = (
+    "\ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Lookup (4711),Quiz (12),Final Score\r\n"
+    ",,,,,Manual Posting,,\r\n"
+    "    Points Possible,,,,,10,5.00,(read only)\r\n"
+    '"Lovelace, Ada",12345,a17,ada@uni.edu,"1, ""A""",,4.50,90\r\n'
+    '"Li, Na",12346,b18,bli,1,7,,\r\n'
+    '"O\'Neil, Ben",12347,,ben,1, ,0,\r\n'
+    '"Student, Test",99,,,1,,,\r\n'
+)
+MOODLE = (
+    "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments\n"
+    'Participant 98765,Ada Lovelace,ada@uni.edu,"Submitted, graded",,10,-,\n'
+    "Participant 98766,Ben O'Neil,ben@uni.edu,No submission,3,10,-,old\n"
+)
+
+
+def class_of_three() -> ClassResults:
+    return class_results(
+        {
+            "lovelaceada": [notebook(2, lms_id="12345", mistakes=("a_mistake",))],
+            "bli": [notebook(1)],
+            "oneilben": [notebook(0, problem="It is damaged.")],
+            "eve": [notebook(1)],
+        }
+    )
+
+
+def merged(folder: Path, text: str, results: ClassResults, **how: str) -> tuple[str, str]:
+    (folder / "export.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    merge = merge_into_canvas if text.startswith(("\ufeffStudent", "Student")) else merge_into_moodle
+    table = merge(folder / "export.csv", results, **how)
+    return table.text, table.messages
+
+
+def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path: Path):
+    text, report = merged(tmp_path, CANVAS, class_of_three(), column="Lookup")
+    points, most = FIRST.points + SECOND.points, max_points(["01_lookup"])
+    assert text == CANVAS.replace('""A""",,', f'""A""",{points},').replace(
+        "bli,1,7,", f"bli,1,{FIRST.points},"
+    ).replace("Points Possible,,,,,10,", f"Points Possible,,,,,{most},")
+    assert report.splitlines() == [
+        "The column is “Lookup (4711)”.",
+        "2 of 3 rows get points.",
+        "  eve: no row is this student's.",
+        "  oneilben: could not be graded; the cell stays as it was.",
+        "1 of them had other points before.",
+        f"  bli: 7 → {FIRST.points}",
+    ]
+
+
+def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
+    text, report = merged(tmp_path, CANVAS, class_of_three())
+    assert report.startswith("The column is “Transformer Course”, a new one beside “Lookup (4711)” and “Quiz (12)”.\n")
+    before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
+    assert [row[:-1] for row in after] == before
+    points = [str(FIRST.points + SECOND.points), str(FIRST.points)]
+    assert [row[-1] for row in after] == ["Transformer Course", "", str(max_points(["01_lookup"])), *points, "", ""]
+    old_lines, new_lines = CANVAS.split("\r\n"), text.split("\r\n")
+    assert all(new.startswith(old) for old, new in zip(old_lines, new_lines, strict=True))
+
+
+def test_moodle_gets_grades_and_feedback(tmp_path: Path):
+    override = Override("ada@uni.edu", SECOND.name, 0.5, 'Nearly: "<b>" & more')
+    people = [Person("x1", "Ada Lovelace", "ada@uni.edu"), Person("x2", "Ben O'Neil", "ben@uni.edu")]
+    late = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
+    in_time = notebook(1, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
+    results = class_results({"x1": [in_time]}, ClassRules(Roster(people), late, [override]))
+    text, report = merged(tmp_path, MOODLE, results)
+    header, ada, ben = csv.reader(io.StringIO(text, newline=""))
+    assert text.splitlines()[2] == MOODLE.splitlines()[2] and header == MOODLE.splitlines()[0].split(",")
+    assert float(ada[4]) == (FIRST.points + 0.5) / 2
+    assert f"{SECOND.name}: not right yet (0.5 of {SECOND.points})" in ada[7] and "1 day late" in ada[7]
+    assert "Nearly: &#34;&lt;b&gt;&#34; &amp; more" in ada[7]
+    assert ben[4] == "3" and "nothing handed in; the cell stays as it was" in report
+
+
+def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
+    bonus = next(e for e in exercises_of("01_lookup") if e.stretch)
+    report = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
+    book = replace(notebook(0), exercises=[GradedExercise(bonus, report, 0.1)])
+    results = class_results({"98765": [book]})
+    written = [WrittenAnswer("01_lookup", "why", "98765", "So.", 2.0, 3.0, "Well `said`.")]
+    results = replace(results, students=[replace(results.students[0], written=written)])
+    _, ada, _ = csv.reader(io.StringIO(merged(tmp_path, MOODLE, results)[0], newline=""))
+    assert f"{bonus.name}: not right yet (bonus: 0 of {bonus.points})" in ada[7] and ada[4] == "2"
+    assert (
+        "Look at <code>x</code> &amp; &lt;i&gt;, <em>twice</em>." in ada[7] and "why (2 of 3). Well `said`." in ada[7]
+    )
+
+
+def test_what_is_possible_in_canvas_has_the_written_answers(tmp_path: Path):
+    one = WrittenAnswer("01_lookup", "why", "ada", "So.", 2.0, 3.0)
+    results = class_results({"ada": [notebook(99, written={"why": "So."})]}, ClassRules(marks={one.key: one}))
+    text, report = merged(tmp_path, "Student,ID\nPoints Possible,\nada,1\n", results)
+    most = max_points(["01_lookup"])
+    assert text.splitlines()[1:] == [f"Points Possible,,{most + 3}", f"ada,1,{most + 2}"] and "possible" not in report
+
+
+def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
+    results = class_results({"ada": [notebook(99), notebook(99, lesson="02_scaling", file="02_scaling.ipynb")]})
+    text = "Student,ID\nada,1\n"
+    bonus = sum(e.points for e in exercises_of("01_lookup") if e.stretch)
+    assert merged(tmp_path, text, results)[0] == f"Student,ID,Transformer Course\nada,1,{results.max_points}\n"
+    results = replace(results, rules=ClassRules(bonus=True))
+    one, report = merged(tmp_path, text, results, lesson="01_lookup")
+    most = max_points(["01_lookup"])
+    assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
+    assert f"1 of them have more than the {most} points possible: Canvas allows that." in report
+    with pytest.raises(ValueError, match="nobody handed in '03_heads'; there are 01_lookup, 02_scaling"):
+        merged(tmp_path, text, results, lesson="03_heads")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Student,Name\n", "is no gradebook of Canvas: it has no columns Student and ID"),
+        ("Name,Points\n", "is no table of grades of Moodle: it has no column Identifier or Email address"),
+        ("", "is empty; it needs a row of titles"),
+        ('Student,"ID\n', "row 1: a quoted cell does not end"),
+    ],
+)
+def test_another_table_is_refused(tmp_path: Path, text: str, message: str):
+    with pytest.raises(ValueError, match=message):
+        merged(tmp_path, text, class_of_three())
+
+
+@pytest.mark.parametrize(
+    "text", [CANVAS, MOODLE, "a,b", "a,b\n,", 'a\n"x\r\ny",\udcff\r', "a\n\n\nb", '"a""b", c "d" \n']
+)
+def test_any_table_is_written_as_it_was_read(tmp_path: Path, text: str):
+    (tmp_path / "table.csv").write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert str(RawTable(tmp_path / "table.csv")) == text

@@ -1,0 +1,38 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.reports.handout import stub, write_handout
+from transformer_course.grading.rules.own_exercises import OwnExercises
+
+
+def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
+    own = OwnExercises.read(own_file)
+    write_handout(own, tmp_path / "out")
+    text = (tmp_path / "out" / "week_3.ipynb").read_text("utf-8")
+    assert "secret" not in text and "draw" not in text and "One mean" not in text
+    sources = {cell["id"]: "".join(cell["source"]) for cell in json.loads(text)["cells"]}
+    assert sources["about-centered"] == "## `centered` (3 points)"
+    names: dict[str, object] = {}
+    for name in ("imports", "centered", "Shift"):
+        exec(sources[name], names)
+    centered = names["centered"]
+    assert callable(centered) and centered.__doc__ == "Subtract from each row its mean."
+    with pytest.raises(NotImplementedError):
+        centered(3)
+    write_handout(own, tmp_path / "out")
+    (tmp_path / "out" / "week_3.ipynb").write_text("mine")
+    with pytest.raises(ValueError, match="is there, and differs"):
+        write_handout(own, tmp_path / "out")
+
+
+def test_one_exercise_is_counted_as_one(own_file: Path, tmp_path: Path):
+    own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
+    message = write_handout(OwnExercises.read(own_file), tmp_path / "out")
+    assert message == "week_3: 1 exercise of your own, without answers and checks"
+
+
+def test_of_a_class_the_signatures_stay():
+    assert stub(every_exercise()["FeedForward"]).count("raise NotImplementedError") == 2

@@ -1,0 +1,51 @@
+import re
+
+import pytest
+
+from transformer_course.grading.reports.marked_code import marked_code
+
+CODE = "import torch\n\ndef softmax(scores):\n    total = scores.sum() + 1 < 2\n    return scores / total"
+
+
+def place(number: int, line: str, what: str) -> str:
+    """Return how a message shows an expression in a line."""
+    before = f"    line {number}:  "
+    return f"It is wrong.\n{before}{line}\n{' ' * (len(before) + line.index(what))}{'^' * len(what)}\nMore."
+
+
+def test_the_place_of_a_message_is_marked_in_the_code_and_lines_are_numbered():
+    displayed, is_marked = marked_code(CODE, place(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
+    assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in displayed
+    assert re.findall(r"^ +(\d)", displayed.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
+
+
+def test_of_a_long_line_the_part_that_is_shown_is_found():
+    line = f"    y = {'a + ' * 30}scores.sum()"
+    message = place(1, f"… {line[60:]}", "scores.sum()")
+    assert "+ <mark>scores.sum()</mark></pre>" in marked_code(line, message)[0]
+
+
+def test_the_line_of_an_error_is_marked():
+    message = "On the input x: ValueError: a\nOn your line 5:\n    return scores / total\nThe inputs: x."
+    assert "  5      <mark>return scores / total</mark></pre>" in marked_code(CODE, message)[0]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "",
+        place(9, "total", "total"),
+        place(4, "what is not there", "not"),
+        "Oh.\nOn your line 1:\n    return scores / total",
+        "    line 99999999999999999999:  x\n                 ^",
+        "    line 4:  total\n ^",
+    ],
+)
+def test_what_the_code_has_not_is_not_marked(message: str):
+    displayed, is_marked = marked_code(CODE, message)
+    assert not is_marked and "<mark>" not in displayed
+
+
+def test_what_a_learner_wrote_stays_text_and_a_long_cell_is_cut():
+    displayed, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
+    assert is_marked and "<script" not in displayed and "… and 100 more lines" in displayed

@@ -1,0 +1,33 @@
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.rules.class_rules import read_class_rules, write_class_rules
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.overrides import Override
+
+
+def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
+    assert read_class_rules(tmp_path).roster.people == []
+    (tmp_path / "class.csv").write_text("id,name\n1,Ada\n")
+    late_policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
+    write_class_rules(tmp_path, tmp_path / "class.csv", late_policy, True, ["01_lookup"], [])
+    rules = read_class_rules(tmp_path)
+    assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == late_policy
+    assert rules.partial_credit and rules.overrides == [] and rules.lessons == ["01_lookup"]
+    assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1"
+    (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
+    (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
+    write_class_rules(tmp_path, tmp_path / "roster.csv", late_policy, False, [], [])
+    rules = read_class_rules(tmp_path)
+    assert rules.overrides == [Override("Ada", "softmax", 1.0)] and not rules.partial_credit and not rules.lessons
+    assert [one.student for one in rules.extensions] == ["Ada"]
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"due": {"": "soon"}}', '{"lessons": ["03"]}', '{"partial_credit": 1}'])
+def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
+    (tmp_path / "class_rules.json").write_text(text)
+    with pytest.raises(ValueError, match=r"class_rules\.json does not hold the rules of a class"):
+        read_class_rules(tmp_path)

@@ -1,0 +1,94 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.rules.late_policy import Extension, Lateness, LatePolicy, parse_due, read_extensions
+
+DUE = datetime(2026, 10, 12, 18, tzinfo=UTC)
+POLICY = LatePolicy({"01_lookup": DUE}, penalty=10, grace=15)
+SUBMISSION = Submission("ada", Path("x.ipynb"), "01_lookup", time_source="time of the file")
+UNKNOWN = Lateness(None, "marked as late, by how much is not known")
+
+
+@pytest.mark.parametrize(
+    ("time", "lateness"),
+    [
+        ("2026-10-12T17:59:59+00:00", Lateness()),
+        ("2026-10-12T18:15:00+00:00", Lateness()),
+        ("2026-10-12T18:15:01+00:00", Lateness(1, "1 day late (time of the file)")),
+        ("2026-10-12T19:15:00+01:00", Lateness()),
+        ("2026-10-13T18:00:00+00:00", Lateness(1, "1 day late (time of the file)")),
+        ("2026-10-13T18:00:01+00:00", Lateness(2, "2 days late (time of the file)")),
+        ("", Lateness(0, "when it was handed in is not known")),
+    ],
+)
+def test_days_that_have_begun_count(time: str, lateness: Lateness):
+    assert POLICY.lateness(replace(SUBMISSION, handed_in=time)) == lateness
+
+
+def test_a_mark_without_a_time_is_said_and_costs_nothing():
+    marked = replace(SUBMISSION, is_marked_late=True)
+    early = replace(marked, handed_in="2026-10-10T00:00:00+00:00")
+    assert POLICY.lateness(marked) == POLICY.lateness(early) == LatePolicy().lateness(marked) == UNKNOWN
+    assert POLICY.points_after(8, UNKNOWN) == 8
+
+
+def test_lessons_without_a_date_of_their_own_have_that_of_all_others():
+    late = replace(SUBMISSION, handed_in="2026-10-20T00:00:00+00:00")
+    other = replace(late, lesson="02_scaling")
+    assert POLICY.lateness(other) == Lateness()
+    assert LatePolicy({"": DUE}).lateness(other).days == LatePolicy({"": DUE}).lateness(late).days == 8
+
+
+@pytest.mark.parametrize(("days", "points"), [(0, 7), (1, 6.3), (10, 0), (20, 0)])
+def test_each_day_takes_its_part_off_and_no_more_than_all(days: int, points: float):
+    assert POLICY.points_after(7, Lateness(days)) == points
+
+
+def test_a_policy_is_read_as_it_was_written():
+    assert LatePolicy.from_dict(POLICY.as_dict()) == POLICY and LatePolicy.from_dict({}) == LatePolicy()
+
+
+def test_what_is_not_given_again_holds():
+    other = DUE + timedelta(days=7)
+    assert POLICY.changed({}, None, None) == POLICY
+    assert POLICY.changed({"": other}, None, None) == LatePolicy({"01_lookup": DUE, "": other}, 10, 15)
+    assert POLICY.changed({"01_lookup": other}, 20, None) == LatePolicy({"01_lookup": other}, 20, 15)
+    assert list(POLICY.changed({"": other}, None, 0).message())[1:] == [
+        f"01_lookup due {DUE.astimezone():%Y-%m-%d %H:%M}",
+        "10 % off for each day late",
+    ]
+    with pytest.raises(ValueError, match="need due dates, given by --due"):
+        LatePolicy().changed({}, 10, None)
+
+
+def test_an_extension_is_for_one_student_and_never_shortens():
+    late = replace(SUBMISSION, handed_in="2026-10-14T00:00:00+00:00")
+    longer, shorter = DUE + timedelta(days=1), DUE - timedelta(days=9)
+    assert POLICY.lateness(late, {"01_lookup": longer}).days == 1 and POLICY.lateness(late).days == 2
+    assert POLICY.lateness(late, {"": longer}).days == 1 and POLICY.lateness(late, {"": shorter}).days == 2
+    marked = replace(late, is_marked_late=True)
+    assert POLICY.lateness(marked, {"": DUE + timedelta(days=5)}) == Lateness()  # Canvas knows nothing of it
+    assert LatePolicy().lateness(late, {"": longer}).days == 1
+
+
+def test_extensions_are_read_and_what_is_wrong_with_them_is_named_by_its_line(tmp_path: Path):
+    assert read_extensions(tmp_path) == []
+    path = tmp_path / "extensions.csv"
+    path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,01_lookup,2026-10-12T18:00+00:00\n")
+    assert read_extensions(tmp_path) == [Extension("Ada", "", DUE), Extension("Ben", "01_lookup", DUE)]
+    for row, message in {
+        "Ada,03,2026-10-12": "lesson '03'",
+        ",,2026-10-12": "no student",
+        "Ada,,soon": "a date",
+    }.items():
+        path.write_text(f"student,lesson,due\n{row}\n")
+        with pytest.raises(ValueError, match=rf"extensions\.csv, line 2: .*{message}"):
+            read_extensions(tmp_path)
+
+
+def test_a_time_without_a_zone_is_that_of_this_machine():
+    assert parse_due(["2026-10-12T18:00"])[""] == datetime(2026, 10, 12, 18).astimezone()

@@ -1,0 +1,41 @@
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.rules.settings import (
+    check_output_folder,
+    new_settings,
+    recorded_settings,
+    write_settings,
+)
+from transformer_course.sandbox.resource_limits import Limits
+
+
+def test_what_is_recorded_is_what_was_set(tmp_path: Path):
+    settings = new_settings(7, Limits(seconds=3.0), {"landlock": 5})
+    write_settings(tmp_path / "out", settings)
+    tmp_path = tmp_path / "out"
+    assert recorded_settings(tmp_path) == settings
+    assert (settings["seed"], settings["limits"]["seconds"]) == (7, 3.0)
+    for spoilt in ({"kind": "another"}, {"platform": "\ud800"}):
+        write_settings(tmp_path, {**settings, **spoilt})
+        assert recorded_settings(tmp_path) is None
+    (tmp_path / "settings.json").write_text("[" * 100_000)
+    assert recorded_settings(tmp_path) is None
+
+
+def test_a_folder_with_other_things_is_refused(tmp_path: Path):
+    (tmp_path / "file").touch()
+    (tmp_path / "settings.json").write_text("[]")
+    with pytest.raises(ValueError, match="holds something else than an earlier grading"):
+        check_output_folder(tmp_path)
+    with pytest.raises(ValueError, match="file is a file; the results need a folder"):
+        check_output_folder(tmp_path / "file")
+
+
+def test_a_folder_that_is_new_empty_or_of_an_earlier_grading_is_taken(tmp_path: Path):
+    check_output_folder(tmp_path / "new")
+    check_output_folder(tmp_path)
+    write_settings(tmp_path, new_settings(7, Limits(seconds=3.0), {"landlock": 5}))
+    (tmp_path / "results.json").write_text('{"kind": "transf')  # a grading was stopped; what is graded is whole
+    check_output_folder(tmp_path)

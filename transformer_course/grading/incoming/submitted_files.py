@@ -1,0 +1,335 @@
+"""The files that were handed in, in folders and in zips, which are never unpacked but read in memory."""
+
+import os
+import re
+import stat
+import struct
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from transformer_course.grading.incoming.printable_text import printable
+
+MAX_NOTEBOOK_BYTES = 16 << 20
+"""An honest notebook with many pictures has a few million."""
+MAX_DEPTH = 8
+"""Number of nested folders that are searched."""
+MAX_INNER_ZIP_BYTES = 64 << 20
+MAX_DIRECTORY_BYTES = 4 << 20
+"""Bytes of a zip's list of contents, about 100 for each file."""
+MAX_INNER_ZIPS = 1
+"""Number of zips inside each other, besides the outermost."""
+TIMESTAMP_FILE = "timestamp.txt"
+"""Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
+SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
+SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
+"""Folders that systems lay there; any other name may be a learner's."""
+NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
+NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
+Time = tuple[datetime | None, str]
+"""When something was handed in, and where that is known from, in words."""
+
+
+class UnreadableFile(ValueError):
+    """What was handed in cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class SubmittedFile:
+    """One file, or a folder or zip that has nothing to read.
+
+    Args:
+        path: Where it is, with the zip that it is in as one of the folders.
+        parts: The names of the folders that it is in, seen from the folder or zip that was asked for, and its own.
+        read: Function that returns its content, or raises ``UnreadableFile``.
+        time: When it was last changed; None if that is not known.
+        time_source: Where that time is from, in words.
+        problem: Why it is not to be read; empty if it is.
+        is_notebook: Whether it could be one by its name.
+    """
+
+    path: Path
+    parts: tuple[str, ...]
+    read: Callable[[], bytes] = bytes
+    time: datetime | None = None
+    time_source: str = ""
+    problem: str = ""
+    is_notebook: bool = True
+
+
+def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False) -> Iterator[SubmittedFile]:
+    """Find the files in a folder and in the zips there; nothing that is hidden, and nothing through a link.
+
+    Folders directly below that have no file are told, too, with their problem: each is a student's. Each file is to be
+    read before the next is asked for.
+
+    Args:
+        folder: The folder.
+        ignore: A folder that is not searched.
+        of_nbgrader: Whether nbgrader has collected what is in it, so that its timestamps are there.
+    """
+    entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
+    is_cloned = _is_cloned(folder, [one for one in entries if one.is_dir() or one.suffix.lower() in (".ipynb", ".zip")])
+
+    def time(path: Path) -> Time:
+        if of_nbgrader:
+            student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
+            noted = _noted_time(folder / student / assignment / TIMESTAMP_FILE)
+            if noted is not None:
+                return noted, TIMESTAMP_FILE
+        return (None, "") if is_cloned else time_of(path)
+
+    for entry in entries:
+        if entry.is_symlink() and entry.is_dir():
+            linked = "This is a link to a folder somewhere else, and links are not followed."
+            yield SubmittedFile(entry, (entry.name,), problem=linked)
+        elif entry.is_dir() and not _is_same(entry, ignore):
+            found = False
+            for path in sorted(_files_in_tree(entry, ignore)):
+                for submitted_file in _file(path, path.relative_to(folder).parts, time(path)):
+                    found = True
+                    yield submitted_file
+            if not found:
+                yield SubmittedFile(entry, (entry.name,), problem=NO_NOTEBOOK_IN_FOLDER)
+        elif not entry.is_dir():
+            yield from _file(entry, (entry.name,), time(entry))
+
+
+def _is_cloned(folder: Path, entries: Sequence[Path]) -> bool:
+    """Return whether all files there have the time of cloning; one student alone cannot make it look so."""
+    above = [folder, *folder.resolve().parents][: MAX_DEPTH + 1]
+    return any((one / ".git").exists() for one in above) or (
+        bool(entries) and all((entry / ".git").exists() for entry in entries)
+    )
+
+
+def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
+    for here, folders, files in os.walk(folder):
+        depth = len(Path(here).relative_to(folder).parts)
+        folders[:] = [
+            name
+            for name in folders
+            if depth < MAX_DEPTH and not _is_hidden(name) and not _is_same(Path(here, name), ignore)
+        ]
+        yield from (Path(here, name) for name in files if not _is_hidden(name))
+
+
+def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[SubmittedFile]:
+    suffix = path.suffix.lower()
+    if suffix == ".ipynb":
+        yield one_file(path, parts, time)
+    elif suffix == ".zip" and not path.is_symlink() and path.is_file():
+        yield from files_in_zip(path, (*parts[:-1], path.stem), time)
+    elif path.name.lower() not in SYSTEM_FILES:
+        yield SubmittedFile(path, parts, bytes, *time, problem=_no_notebook(path.name), is_notebook=False)
+
+
+def _no_notebook(name: str) -> str:
+    suffix = printable(PurePosixPath(name).suffix[:20])
+    return f"This is no notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
+
+
+def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
+    """Return a notebook that lies in a folder, with the time at which it was handed in."""
+
+    def read() -> bytes:
+        try:
+            if path.is_symlink() or not path.is_file():
+                raise UnreadableFile("This is no file of its own.")
+            with path.open("rb") as file:
+                return _read_at_most(file, MAX_NOTEBOOK_BYTES)
+        except OSError as error:
+            raise UnreadableFile(f"The file cannot be read: {error.strerror}.") from error
+
+    return SubmittedFile(path, parts, read, *time)
+
+
+def time_of(path: Path) -> Time:
+    """Return when a file or a zip was changed, by the file system, which its content says nothing to."""
+    try:
+        return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
+    except (OSError, ValueError, OverflowError):
+        return None, ""
+
+
+def _noted_time(path: Path) -> datetime | None:
+    """Return the time in a file as nbgrader writes it, such as ``2026-10-12 15:58:23.948203 UTC``."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            return None
+        with path.open("rb") as file:
+            text = file.read(100).decode().strip()
+        noted = datetime.fromisoformat(re.sub(r" *(UTC|Z)$", "+00:00", text))
+        return noted if noted.tzinfo else noted.replace(tzinfo=UTC)
+    except (OSError, ValueError):
+        return None
+
+
+def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = None) -> Iterator[SubmittedFile]:
+    """Find the files in a zip, and in zips in it; what cannot be read is told with its problem.
+
+    Each is to be read before the next is asked for.
+
+    Args:
+        path: The zip.
+        parts: The names of the folders that it is in, and its own, if it is a student's; none if it is that of a class.
+        time: When it was handed in, which holds for all that is in it: what a student's zip says of its files is what
+            the student says. None if it is that of a class, which says when each file was handed in.
+    """
+    try:
+        with path.open("rb") as file:
+            yield from _members(file, path, path.stem, parts, time)
+    except OSError as error:
+        yield SubmittedFile(path, parts or (path.stem,), problem=f"The file cannot be read: {error.strerror}.")
+
+
+def _members(
+    file: IO[bytes], displayed: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
+) -> Iterator[SubmittedFile]:
+    try:
+        _check_directory(file)
+        archive = zipfile.ZipFile(file)
+    except (UnreadableFile, zipfile.BadZipFile, ValueError, OSError, NotImplementedError, struct.error) as error:
+        why = str(error) if isinstance(error, UnreadableFile) else "The zip is damaged."
+        yield SubmittedFile(displayed, parts or (stem,), problem=why)
+        return
+    with archive:
+        folders, filled = set[str](), set[str]()
+        for info, inner, problem in _entries(archive, stem, is_class=not parts):
+            (folders if info.is_dir() else filled).update(inner[:1])
+            if not info.is_dir():
+                own_time = time or _time_in_zip(info)
+                yield from _member(
+                    archive, info, displayed.joinpath(*inner), (*parts, *inner), own_time, problem, depth
+                )
+        if parts and not filled:
+            yield SubmittedFile(displayed, parts, problem=NO_NOTEBOOK_IN_ZIP)
+        for folder in set() if parts else sorted(folders - filled):  # of a class, each is a student's
+            yield SubmittedFile(displayed / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
+
+
+def _entries(
+    archive: zipfile.ZipFile, stem: str, *, is_class: bool
+) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
+    """Yield what a zip lists, with the names of its folders and its own as seen from inside, and with its problem."""
+    observed: set[tuple[str, ...]] = set()
+    for info in archive.infolist():
+        name = PurePosixPath(info.filename.replace("\\", "/"))
+        inner = name.parts
+        if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in SYSTEM_FILES:
+            continue
+        problem = _problem_of(info, name)
+        if inner in observed:
+            problem = "The zip holds two files of this name: the first one was read."
+        observed.add(inner)
+        if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
+            inner = inner[1:]  # a folder, zipped under its own name
+        if _leads_out(name):
+            inner = (*((stem,) if is_class else ()), name.name)
+        yield info, inner, problem
+
+
+def _member(
+    archive: zipfile.ZipFile,
+    info: zipfile.ZipInfo,
+    path: Path,
+    here: tuple[str, ...],
+    time: Time,
+    problem: str,
+    depth: int,
+) -> Iterator[SubmittedFile]:
+    """Find what a file in a zip is: a notebook, a zip, or neither."""
+    suffix = path.suffix.lower()
+    if suffix not in (".ipynb", ".zip"):
+        yield SubmittedFile(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
+    elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
+        yield SubmittedFile(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
+    elif suffix == ".ipynb":
+        yield SubmittedFile(path, here, _reader(archive, info), *time)
+    else:
+        here = (*here[:-1], path.stem)
+        try:
+            content = BytesIO(_read_member(archive, info, MAX_INNER_ZIP_BYTES))
+        except UnreadableFile as error:
+            yield SubmittedFile(path, here, problem=str(error))
+        else:
+            yield from _members(content, path, path.stem, here, time, depth + 1)
+
+
+def _check_directory(file: IO[bytes]) -> None:
+    """Check that the list of contents is short, before it is read: a few bytes for each of a million names cost much.
+
+    Raises:
+        UnreadableFile: It is too long.
+    """
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - (22 + (1 << 16))))
+    tail = file.read()
+    at = tail.rfind(b"PK\5\6")
+    if at < 0:
+        raise UnreadableFile("The file is damaged: it is no zip.")
+    (length,) = struct.unpack_from("<I", tail, at + 12)
+    if length > MAX_DIRECTORY_BYTES:
+        raise UnreadableFile("The zip holds too many files.")
+    file.seek(0)
+
+
+def _problem_of(info: zipfile.ZipInfo, name: PurePosixPath) -> str:
+    if _leads_out(name):
+        return "The zip holds a path that leads out of it; this file was not read."
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "This is a link, and links are not followed."
+    if len(name.parts) > MAX_DEPTH + 2:
+        return f"This lies more than {MAX_DEPTH} folders deep."
+    return ""
+
+
+def _leads_out(name: PurePosixPath) -> bool:
+    return name.is_absolute() or ".." in name.parts or bool(re.match(r"[A-Za-z]:", str(name)))
+
+
+def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], bytes]:
+    return lambda: _read_member(archive, info, MAX_NOTEBOOK_BYTES)
+
+
+def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
+    """Read a member, whatever length it claims to have.
+
+    Raises:
+        UnreadableFile: It is encrypted, damaged or too large.
+    """
+    if info.flag_bits & 1:
+        raise UnreadableFile("The zip is encrypted.")
+    try:
+        with archive.open(info) as file:
+            return _read_at_most(file, most)
+    except UnreadableFile:
+        raise
+    except Exception as error:  # zlib, bz2 and lzma have errors of their own
+        raise UnreadableFile("The zip is damaged.") from error
+
+
+def _time_in_zip(info: zipfile.ZipInfo) -> Time:
+    try:
+        return datetime(*info.date_time).astimezone(UTC), "time in the zip"
+    except (ValueError, OverflowError, OSError):
+        return None, ""
+
+
+def _read_at_most(file: IO[bytes], most: int) -> bytes:
+    content = file.read(most + 1)
+    if len(content) > most:
+        raise UnreadableFile(f"The file is larger than {most >> 20} MB. Were the outputs cleared?")
+    return content
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name in SYSTEM_FOLDERS
+
+
+def _is_same(path: Path, other: Path | None) -> bool:
+    return other is not None and path.resolve() == other.resolve()

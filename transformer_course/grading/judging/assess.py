@@ -1,0 +1,161 @@
+"""Grade a notebook: one exercise after the other, within what all of a student's notebooks may take."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transformer_course.checking.formatting import join_words
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import exercises_of, is_own
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.answer_similarity import answer_text, definition_of
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.judge_answer import MIN_TIME_LIMIT_S, judge_answer
+from transformer_course.grading.judging.run_answer import library_source, run_answer
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
+
+ALLOWANCE_LIMITS = 2
+"""The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
+MAX_EXTRA_ALLOWANCES = 2
+"""After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
+NOT_RUN_MESSAGE = (
+    "It was not run: the notebooks of this lesson, with all that they do, had taken more than {seconds:g} s by then."
+)
+
+
+class Allowance:
+    """The time that all of a student's notebooks of a lesson may take together.
+
+    Args:
+        limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
+            ``MIN_TIME_LIMIT_S``, which is enough for one that ends: one endless loop costs no other points.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._seconds = limits, ALLOWANCE_LIMITS * limits.seconds
+        self._left = self._seconds
+
+    @property
+    def limits(self) -> Limits | None:
+        """The limits of the next exercise; None if it is not to be run at all."""
+        if self._left < -MAX_EXTRA_ALLOWANCES * self._seconds:
+            return None
+        return replace(self._limits, seconds=min(self._limits.seconds, max(self._left, MIN_TIME_LIMIT_S)))
+
+    def spend(self, seconds: float) -> None:
+        """Take time off."""
+        self._left -= seconds
+
+    @property
+    def spent(self) -> float:
+        """The time that has been taken off."""
+        return self._seconds - self._left
+
+
+def assess(
+    submission: Submission,
+    allowance: Allowance,
+    assess_one: Callable[[Submission, Exercise, Limits], GradedExercise],
+) -> GradedSubmission:
+    """Grade all exercises of one submission.
+
+    An answer that is wrong, and uses an earlier answer of the notebook that is wrong, too, is graded again with the
+    course's answer in place of that: a mistake costs its points once.
+
+    Args:
+        submission: The notebook.
+        allowance: What it may take, with the others of the student.
+        assess_one: Function that grades an exercise of a submission within limits.
+    """
+    if submission.problem:
+        return GradedSubmission(submission, [])
+    graded: list[GradedExercise] = []
+    for exercise in exercises_of(submission.lesson):
+
+        def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
+            if (limits := allowance.limits) is None:
+                message = NOT_RUN_MESSAGE.format(seconds=int(allowance.spent))
+                return GradedExercise(exercise, Verdict(exercise.name, "crashed", message), 0.0)
+            one = assess_one(submission, exercise, limits)
+            allowance.spend(one.cost)
+            return one
+
+        first = attempt(submission)
+        used = [] if first.verdict.passed else _wrong_parts(submission, exercise, graded)
+        again = attempt(_with_solutions(submission, exercise, used)) if used else first
+        graded.append(_once_mended(again, used) if used and again.verdict.passed else first)
+    return GradedSubmission(submission, graded)
+
+
+def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
+    """Return what is kept of a notebook that the grader itself stumbles over: a row that says so."""
+    problem = f"The grader stumbled over this notebook ({type(error).__name__}), so it was not graded."
+    return GradedSubmission(replace(submission, problem=submission.problem or problem, written={}), [])
+
+
+def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
+    """Return a result with its remarks in the feedback; a call of what was to be written may cost the points.
+
+    Args:
+        graded: The result.
+        library_calls: One of ``class_rules.LIBRARY_CALLS``.
+    """
+    calls = [remark for remark in graded.remarks if remark.startswith("calls ")]
+    if library_calls == "full":
+        graded = replace(graded, remarks=[remark for remark in graded.remarks if remark not in calls])
+    message = "\n".join([graded.verdict.message, *(f"Remark: it {remark}." for remark in graded.remarks)])
+    if library_calls == "none" and calls:
+        message = f"The numbers are right, but it {join_words(calls)}, so it has no points."
+        return replace(graded, verdict=replace(graded.verdict, status="wrong", message=message), n_right=0)
+    return replace(graded, verdict=replace(graded.verdict, message=message))
+
+
+def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
+    """List the earlier exercises that an answer uses, directly or through others, and whose answers are wrong.
+
+    An instructor's own are none of them: their answers never enter the sandbox.
+    """
+    text = answer_text(submission.cells, exercise.name)
+    used = []
+    for one in reversed(earlier):
+        if re.search(rf"\b{one.exercise.name}\b", text):
+            text += f"\n{answer_text(submission.cells, one.exercise.name)}"
+            used.append(one)
+    return [one.exercise for one in reversed(used) if not one.verdict.passed and not is_own(one.exercise)]
+
+
+def _with_solutions(submission: Submission, exercise: Exercise, parts: Sequence[Exercise]) -> Submission:
+    """Return the submission with the course's answers put right before the cells that define an answer."""
+    sources = [library_source(part) for part in parts]
+    names = [part.name for part in parts]
+    code = "\n".join(
+        source.get("source") or f"from {source['module']} import {name}"
+        for name, source in zip(names, sources, strict=True)
+    )
+    defines = definition_of(exercise.name)
+    cells = []
+    for cell in submission.cells:
+        cells += [{"id": "", "source": code}, cell] if defines.search(cell["source"]) else [cell]
+    return replace(submission, cells=cells)
+
+
+def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
+    """Return the result with what it depends on."""
+    names = " and ".join(f"`{part.name}`" for part in parts)
+    message = f"This is right with the course's {names} in place of yours, so it has all its points."
+    return replace(graded, verdict=replace(graded.verdict, message=f"{message}\n{graded.verdict.message}"))
+
+
+def assess_exercise(submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int) -> GradedExercise:
+    """Grade one exercise of a submission.
+
+    Args:
+        submission: The notebook.
+        exercise: The exercise.
+        sandbox: Where the answer runs. It gets the cases, and never the seed.
+        seed: Seed of the cases.
+    """
+    job, outcome = run_answer(submission, exercise, sandbox, seed)
+    return judge_answer(exercise, job, outcome, sandbox, seed)

@@ -1,0 +1,163 @@
+"""Grade on the workers of a Dask scheduler: whole submissions go there, and each is run in a sandbox there, as here.
+
+A Dask worker is on the trusted side. It gets notebooks, the seed and an instructor's own exercises, and so do all who
+can reach the scheduler; no learner's code runs in it.
+"""
+
+import asyncio
+import contextlib
+import multiprocessing
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Any
+
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.graded_results import GradedSubmission
+from transformer_course.grading.judging.student_records import as_dict, from_dict
+from transformer_course.grading.judging.worker import Worker, grade_notebooks
+from transformer_course.grading.rules.own_exercises import OwnExercises
+from transformer_course.grading.rules.settings import versions
+from transformer_course.sandbox.container import Container
+from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
+
+try:
+    from distributed import Client, WorkerPlugin, as_completed, get_worker
+except ImportError as error:
+    raise ValueError("to grade on Dask workers, install transformer-course[dask]") from error
+
+PLUGIN_NAME = "transformer-course-grading"
+CONNECT_TIMEOUT_S = 30
+
+
+class SchedulerGrader:
+    """Grades students on the workers of a scheduler; a context manager.
+
+    Args:
+        address: The scheduler's address.
+        limits: Limits of each exercise.
+        seed: Seed of the cases.
+        container: The tool for containers on the workers, if the notebooks' code is to run in one.
+        own: Exercises of the instructor's own.
+
+    Attributes:
+        guards: The guards of each Dask worker's sandboxes.
+
+    Raises:
+        ValueError: The workers are of another version, or there are none.
+        SandboxError: The scheduler does not answer, or a sandbox does not start.
+    """
+
+    def __init__(self, address: str, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises]) -> None:
+        try:
+            self._client = Client(address, timeout=CONNECT_TIMEOUT_S)
+        except (OSError, ValueError) as error:
+            raise SandboxError(f"no Dask scheduler answers at {address}: {error}") from error
+        self._seed, self._limits = seed, limits
+        try:
+            self.guards = self._open(address, _Graders(limits, container, own))
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> "SchedulerGrader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception):  # its workers may be gone
+            self._client.unregister_worker_plugin(PLUGIN_NAME)
+        self._client.close()
+
+    def _open(self, address: str, graders: "_Graders") -> list[dict[str, Any]]:
+        theirs = self._client.run(versions)
+        if not theirs:
+            raise ValueError(f"the scheduler at {address} has no workers")
+        for worker, found in theirs.items():
+            if found != versions():
+                raise ValueError(f"version mismatch: worker {worker} has {found}, this machine has {versions()}")
+        self._client.register_plugin(graders, name=PLUGIN_NAME)
+        return list(self._client.run(guards_there).values())
+
+    def grade(
+        self,
+        students: Mapping[str, Sequence[Submission]],
+        keep: Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None],
+    ) -> Generator[str, None, None]:
+        """Grade students, keep the results of each one, and yield the name."""
+        futures = {
+            self._client.submit(grade_there, submissions, self._limits, self._seed, pure=False, retries=1): name
+            for name, submissions in students.items()
+        }
+        try:
+            for done in as_completed(futures):
+                guards, results = done.result()
+                name = futures[done]
+                graded = [
+                    _with_submission(notebook, submission)
+                    for notebook, submission in zip(results, students[name], strict=True)
+                ]
+                keep(name, graded, guards)
+                yield name
+        finally:
+            self._client.cancel(list(futures), force=True)
+
+
+class _Graders(WorkerPlugin):
+    """What a Dask worker holds: for each of its threads a process that grades.
+
+    The processes end when the Dask worker does, as nothing else holds the other end of their pipes.
+    """
+
+    name = PLUGIN_NAME
+
+    def __init__(self, limits: Limits, container: str, own: Sequence[OwnExercises]) -> None:
+        self._limits, self._container, self._own = limits, container, own
+
+    async def setup(self, worker: Any) -> None:
+        """Start the processes, in a thread: their imports take seconds, and the Dask worker must keep answering."""
+        await asyncio.to_thread(self._start, worker.state.nthreads)
+
+    def _start(self, n: int) -> None:
+        for exercises in self._own:
+            exercises.add()
+        container = Container(self._container) if self._container else None
+        process = multiprocessing.current_process()
+        self._was_daemon, process.daemon = process.daemon, False  # Dask starts it as a daemon, which has no children
+        self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
+        self.free: SimpleQueue[Worker] = SimpleQueue()
+        for one in self.workers:
+            self.free.put(one)
+
+    async def teardown(self, worker: Any) -> None:
+        """End them."""
+        await asyncio.to_thread(self._end)
+
+    def _end(self) -> None:
+        for one in self.workers:
+            one.__exit__(None, None, None)
+        multiprocessing.current_process().daemon = self._was_daemon
+
+
+async def guards_there(dask_worker: Any) -> dict[str, Any]:
+    """Return the guards of the sandboxes on a Dask worker, once all are open."""
+    workers = dask_worker.plugins[PLUGIN_NAME].workers
+    guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
+    return dict(guards)
+
+
+def grade_there(
+    submissions: Sequence[Submission], limits: Limits, seed: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Grade the notebooks of a student on this Dask worker: the guards, and the results as plain data."""
+    graders: _Graders = get_worker().plugins[PLUGIN_NAME]
+    one = graders.free.get()
+    try:
+        return one.guards, [as_dict(notebook) for notebook in grade_notebooks(one, submissions, limits, seed)]
+    finally:
+        graders.free.put(one)
+
+
+def _with_submission(notebook: Mapping[str, Any], submission: Submission) -> GradedSubmission:
+    graded = from_dict(notebook)
+    return GradedSubmission(replace(submission, problem=graded.submission.problem), graded.exercises)

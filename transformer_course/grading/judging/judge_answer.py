@@ -1,0 +1,170 @@
+"""Judge on the trusted side what came out of the sandbox: the points, a name for the mistake, and its place."""
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from transformer_course.checking.expected_behavior import behavior
+from transformer_course.checking.explain import explain_crash
+from transformer_course.checking.formatting import readable
+from transformer_course.checking.judge import judge
+from transformer_course.checking.tolerance import distance, observation_distance
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import LITTLE_MEMORY_MB, Exercise
+from transformer_course.exercises import every_exercise
+from transformer_course.grading.incoming.printable_text import without_control_codes
+from transformer_course.grading.judging.answer_similarity import is_the_solution
+from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.judging.mistake_locations import (
+    MAX_TEXT_LENGTH,
+    SecondRun,
+    took_too_long,
+    with_place_in_sandbox,
+)
+from transformer_course.grading.judging.run_answer import run_job
+from transformer_course.running.case import Case
+from transformer_course.running.observe import observations_of, observe
+from transformer_course.running.plain_data import cut_texts
+from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
+from transformer_course.sandbox.exit_reasons import BUSY_REASON, KILLED_REASONS, explain_exit
+from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
+
+MIN_TIME_LIMIT_S = 1.0
+"""Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
+QUICK_ANSWER_S = 0.5
+"""Who takes less for all cases is called on as many others, to find a name for what is wrong."""
+COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
+MAX_NAME_LENGTH, MAX_CALLS = 100, 3
+"""Number of characters of a name that an answer calls, and of such names."""
+MAX_MESSAGE_LENGTH = 4000
+"""Number of characters of a message, which may quote the learner's own code and errors."""
+
+
+def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome:
+    """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
+    if outcome.answer is None:
+        return outcome
+    problem: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
+    if not problem:
+        try:
+            cases = behavior(exercise, seed).cases
+            records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
+            problem["observations"] = observations_of(records, cases)
+            problem["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
+        except Exception:  # forged records can make the code that reads them raise anything
+            problem["malformed"] = True
+    return replace(outcome, answer=cut_texts(problem, MAX_TEXT_LENGTH))
+
+
+def judge_answer(
+    exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, sandbox: Sandbox, seed: int
+) -> GradedExercise:
+    """Judge an outcome; where the answer goes wrong is found in the sandbox.
+
+    To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
+    time, and at least ``MIN_TIME_LIMIT_S``; of computing, since here nothing sleeps, and others may have the
+    processors.
+    """
+    stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, MIN_TIME_LIMIT_S)
+    with contextlib.ExitStack() as stack:
+        second_run = SecondRun(exercise, job, sandbox, seed, left, stack)
+        try:
+            with time_limit(left, math.inf):
+                outcome = observed_outside(exercise, outcome, seed)
+                verdict = judge_outcome(exercise, outcome, seed, sandbox.limits, second_run)
+                n_right, n_cases = count_right(exercise, verdict, outcome, seed)
+        except TookTooLong:
+            verdict, n_right, n_cases = Verdict(exercise.name, "crashed", COULD_NOT_BE_JUDGED), 0, 0
+        if outcome.answer is not None and "observations" in outcome.answer and stopwatch.computing < left:
+            verdict = with_place_in_sandbox(verdict, exercise, outcome.answer["observations"], second_run, seed)
+    cost = outcome.cost + stopwatch.computing + second_run.cost
+    if verdict.passed and exercise.in_little_memory:
+        verdict, took = _in_little_memory(verdict, exercise, exercise.in_little_memory(seed), job, sandbox)
+        n_right -= not verdict.passed
+        cost += took
+    verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
+    calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
+    remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
+    if verdict.passed and is_the_solution(job["cells"], exercise.name):
+        remarks.append("is the course's solution, word for word")
+    return GradedExercise(exercise, verdict, outcome.seconds, n_right, n_cases, cost, remarks)
+
+
+@contextlib.contextmanager
+def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
+    """Give a sandbox other limits in the block."""
+    usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        sandbox.limits = usual
+
+
+def _in_little_memory(
+    verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], sandbox: Sandbox
+) -> tuple[Verdict, float]:
+    """Call a right answer where it must get by with little memory: its process may take no more.
+
+    Returns:
+        The verdict, and the seconds that it took.
+    """
+    with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB):
+        outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
+    if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
+        return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
+    records = (outcome.answer or {}).get("records")
+    found = records[0] if isinstance(records, list) and records and isinstance(records[0], dict) else {}
+    right = observe(exercise.reference, case)
+    if distance(found.get("output"), right.get("output")) <= 1:
+        return verdict, outcome.cost
+    message = f"The numbers of the small cases are right. But on a large one ({case.label}), "
+    error = str(found.get("error"))
+    if "MemoryError" in error or "allocate memory" in error:
+        message += (
+            f"it takes more than {LITTLE_MEMORY_MB} MB of memory beside its arguments: something is made at once there."
+        )
+    elif "output" in found:
+        message += "they are not."
+    else:
+        message += f"it did not return within {sandbox.limits.seconds:g} s, or it crashed."
+    return replace(verdict, status="wrong", message=message), outcome.cost
+
+
+def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
+    """Return in how many cases an answer is right, and the number of cases."""
+    known = behavior(exercise, seed)
+    n_cases = len(known.cases) + (exercise.in_little_memory is not None)
+    if verdict.passed:
+        return n_cases, n_cases
+    try:
+        found = known.normalized((outcome.answer or {})["observations"])
+        right = [observation_distance(one, other) <= 1 for one, other in zip(found, known.expected, strict=False)]
+        return sum(right), n_cases
+    except Exception:  # as in judge_outcome
+        return 0, n_cases
+
+
+def judge_outcome(
+    exercise: Exercise, outcome: Outcome, seed: int, limits: Limits, second_run: SecondRun | None = None
+) -> Verdict:
+    """Return the verdict on what came out of the sandbox, which is untrusted and may be any plain data.
+
+    If it is wrong, and was quick, a name is looked for by what it shows in a ``second_run``: there, the cases are those
+    of the whole class, and what mistakes show on them has to be computed only once.
+    """
+    if outcome.answer is None:
+        return Verdict(exercise.name, "crashed", explain_exit(outcome.reason, limits))
+    try:
+        if "missing" in outcome.answer:
+            return Verdict(exercise.name, "not_started", f"No cell defines `{exercise.name}`.")
+        if "crash" in outcome.answer:
+            return Verdict(exercise.name, "crashed", explain_crash("The cell", outcome.answer["crash"]))
+        parts = every_exercise().keys() - {exercise.name}
+        observed = outcome.answer["observations"]
+        elsewhere = second_run if outcome.cost < QUICK_ANSWER_S and not took_too_long(observed) else None
+        return judge(exercise, seed, observed, parts, elsewhere)
+    except Exception:  # forged observations can make the code that reads them raise anything
+        return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")

@@ -1,0 +1,82 @@
+"""Make a job of an answer and run it in the sandbox; once more, if what ended it may be no fault of its own."""
+
+import json
+from dataclasses import replace
+from functools import cache, lru_cache
+from typing import Any
+
+from transformer_course.checking.expected_behavior import behavior
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_exercise, is_own
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.answer_similarity import names_asked_for
+from transformer_course.running.plain_data import pack
+from transformer_course.running.served_models import without_tables
+from transformer_course.sandbox.exit_reasons import BUSY_REASON, KILLED_REASONS
+from transformer_course.sandbox.sandbox import Outcome, Sandbox
+
+
+def run_answer(
+    submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int
+) -> tuple[dict[str, Any], Outcome]:
+    """Run the answer to an exercise in the sandbox: the job, and its outcome."""
+    job = {
+        "cells": submission.cells,
+        "seconds": sandbox.limits.seconds,
+        "clock": sandbox.limits.clock,
+        "name": exercise.name,
+        "asked": names_asked_for(exercise.name),
+        "library": _library(exercise.name),
+    }
+    return job, run_job(sandbox, job, *_packed_cases(exercise, seed))
+
+
+def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job, and once more if it has no result for a reason that may not be its own."""
+    outcome = _run_once(sandbox, job, *packed)
+    was_killed = (
+        outcome.reason in KILLED_REASONS and outcome.cost < sandbox.limits.seconds
+    )  # as without memory a system does
+    if was_killed or outcome.reason == BUSY_REASON:
+        again = _run_once(sandbox, job, *packed)
+        return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
+    return outcome
+
+
+def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
+    """Run a job; the machine is too busy where time was up by the clock, and others had the processors for longer."""
+    outcome = sandbox.run(job, *packed)
+    records = (outcome.answer or {}).get("records")
+    last = records[-1] if isinstance(records, list) and records else None
+    error = last.get("error") if isinstance(last, dict) else None
+    if outcome.waited > sandbox.limits.seconds and isinstance(error, dict) and "computed" in error:
+        return replace(outcome, answer=None, reason=BUSY_REASON)
+    return outcome
+
+
+@lru_cache(maxsize=40)  # who hands in the same gets the same cases
+def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
+    """Return the cases of a job, without a word on what they test, and the models that are called in them."""
+    cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])
+    return pack({"cases": cases}), pack(models) if models else b""
+
+
+@cache
+def _library(name: str) -> str:
+    """Return where the sandbox finds the library's parts for an exercise, as JSON; an instructor's own are
+    not there.
+    """
+    others = {other: each for other, each in every_exercise().items() if other != name and not is_own(each)}
+    return json.dumps({other: library_source(each) for other, each in others.items()})
+
+
+@cache
+def library_source(exercise: Exercise) -> dict[str, str]:
+    """Return where the sandbox finds the library's function or class for an exercise.
+
+    Returns:
+        Its ``module``, if that is in the model library; else, since the sandbox has no exercises, its ``source``.
+    """
+    module = exercise.reference.__module__
+    course = __name__.partition(".grading")[0]
+    return {"source": exercise.solution} if module.startswith(f"{course}.") else {"module": module}

@@ -1,0 +1,342 @@
+"""A process that runs answers in a sandbox of its own, reads what comes back, and judges it.
+
+What comes out of the sandbox may be made to exhaust whoever reads it. So that happens here, within bounds of time and
+memory; an answer that exceeds them costs its own points, and the process, which is replaced.
+"""
+
+import contextlib
+import gc
+import hmac
+import json
+import math
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any, Literal
+
+from transformer_course import exercises
+from transformer_course.checking.expected_behavior import behavior
+from transformer_course.checking.verdict import Verdict
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import LESSONS, every_exercise
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.judging.assess import Allowance, assess, stumbled_over
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED, judge_answer
+from transformer_course.grading.judging.run_answer import run_answer
+from transformer_course.grading.rules.own_exercises import OwnExercises
+from transformer_course.sandbox.container import Container
+from transformer_course.sandbox.exit_reasons import explain_exit
+from transformer_course.sandbox.interpreter import START_TIMEOUT_S, SandboxError
+from transformer_course.sandbox.linux.process_times import cpu_seconds
+from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_TIMEOUT_S, Limits
+from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
+
+REFERENCE_TIMEOUT_S = 120.0
+"""Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
+JUDGE_TIMEOUT_S = 30.0
+"""Time in which an answer must be judged; what honest answers take is below a second.
+
+Where other programs have the processors, it gets up to ``CLOCK_FACTOR`` times as long.
+"""
+JUDGE_MEMORY_MB = 2048
+GC_THRESHOLD = 20_000
+"""So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
+time."""
+EXIT_TIMEOUT_S = 0.5
+
+
+@dataclass(frozen=True)
+class Task:
+    """An exercise of a submission, to be graded.
+
+    Args:
+        submission: The notebook.
+        name: The name of the exercise.
+        seed: Seed of the cases.
+        limits: Limits of the answer.
+    """
+
+    submission: Submission
+    name: str
+    seed: int
+    limits: Limits
+
+
+class Worker:
+    """The process, as the grader sees it; a context manager. It starts at once, and is waited for when it is used.
+
+    Args:
+        limits: Resource limits of each answer.
+        container: The container to run the sandbox in, if any.
+        own: Exercises of an instructor's own.
+        sandbox: A sandbox that has been started before, to be used as long as the first process lasts.
+    """
+
+    def __init__(
+        self,
+        limits: Limits,
+        container: Container | None = None,
+        own: Sequence[OwnExercises] = (),
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        self._limits, self._container, self._own = limits, container, own
+        self._started_sandbox = sandbox
+        self._is_killed = False
+        self._start()
+
+    @property
+    def guards(self) -> dict[str, Any]:
+        """The guards of its sandbox, as ``confine.confine`` returns them.
+
+        Raises:
+            SandboxError: Its sandbox does not start.
+        """
+        return self._wait_until_ready()
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.send(None)
+            self._process.join(START_TIMEOUT_S if error is None else 0.0)
+        self._end()
+
+    def assess(self, task: Task) -> GradedExercise:
+        """Grade one exercise.
+
+        Raises:
+            SandboxError: The sandbox does not start, the process has been killed, or the course's own answer takes too
+                long, which is no learner's fault.
+        """
+        exercise, begun = every_exercise()[task.name], time.monotonic()
+        for is_again in (False, True):
+            self._wait_until_ready()
+            try:
+                self._connection.send(task)
+                self._wait_for_reference(task.name)
+                seconds = judged = self._receive(
+                    2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S
+                )  # it may run twice
+                if not isinstance(seconds, str):
+                    judged = self._receive_judged()
+                if not isinstance(judged, str):
+                    return GradedExercise(exercise, judged[0], seconds, *judged[1:])
+            except SandboxError:
+                raise
+            except (EOFError, OSError, TimeoutError):
+                judged = None
+            self._process.join(EXIT_TIMEOUT_S)
+            was_killed = self._process.exitcode == -signal.SIGKILL
+            self._end()
+            if self._is_killed:
+                raise SandboxError("the process that grades was ended")
+            self._start()
+            # Once, the process may be killed, or a sandbox break, because the system has no memory or process left.
+            if is_again or (judged is None and not was_killed):
+                break
+        message = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
+        verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - begun
+        displayed = min(seconds, task.limits.kill_after)
+        return GradedExercise(exercise, verdict, displayed, cost=displayed if was_killed else seconds)
+
+    def _wait_for_reference(self, name: str) -> None:
+        if not self._connection.poll(REFERENCE_TIMEOUT_S):
+            self._end()
+            late = f"the course's own answer to {name} is not ready after {REFERENCE_TIMEOUT_S:g} s"
+            raise SandboxError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
+        self._connection.recv()
+
+    def kill(self) -> None:
+        """End the process at once, and its sandbox with it; whoever waits for an answer gets none."""
+        self._is_killed = True
+        self._process.kill()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+        self._sandbox.close()
+        remove_dead_sandboxes()  # if it was killed, it has not removed its own
+
+    def _start(self) -> None:
+        self._guards: dict[str, Any] | None = None
+        self._sandbox, self._started_sandbox = (
+            self._started_sandbox or Sandbox(self._limits, container=self._container),
+            None,
+        )
+        method = start_method()
+        if method == "fork":
+            every_exercise()  # imported once for all that are forked
+        else:
+            self._sandbox.close()  # only what is forked has the pipes that are open here
+        context: Any = multiprocessing.get_context(method)
+        self._connection, theirs = context.Pipe()
+        ours = self._connection if method == "fork" else None
+        self._process = context.Process(
+            target=_begin, args=(serve, ours, theirs, self._sandbox, self._own), daemon=True
+        )
+        self._process.start()
+        theirs.close()
+        self._sandbox.leave_to_child()
+
+    def _receive_guards(self) -> dict[str, Any] | str:
+        """Return the guards of the sandbox, or why it does not start."""
+        try:
+            ready: dict[str, Any] | str = self._receive(START_TIMEOUT_S)
+        except (EOFError, TimeoutError):
+            return f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+        return ready
+
+    def _wait_until_ready(self) -> dict[str, Any]:
+        if self._guards is None:
+            ready = self._receive_guards()
+            if isinstance(ready, str) and not self._is_killed:  # once, the system may have killed it as it started
+                self._end()
+                self._start()
+                ready = self._receive_guards()
+            if isinstance(ready, str):
+                self._end()
+                raise SandboxError(ready)
+            self._guards = dict(ready)
+        return self._guards
+
+    def _receive_judged(self) -> Any:
+        begun = _computed(self._process.pid)
+        for is_last in (False, False, True):
+            try:
+                return self._receive(JUDGE_TIMEOUT_S)
+            except TimeoutError:
+                if is_last or _computed(self._process.pid) - begun >= JUDGE_TIMEOUT_S / CLOCK_FACTOR:
+                    raise
+
+    def _receive(self, seconds: float) -> Any:
+        if not self._connection.poll(seconds):
+            raise TimeoutError
+        return self._connection.recv()
+
+
+def _computed(process: int) -> float:
+    """Return the time that a process has computed; infinity where the system does not tell."""
+    return cpu_seconds(process) if sys.platform == "linux" else math.inf
+
+
+def grade_notebooks(
+    worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
+) -> list[GradedSubmission]:
+    """Grade the notebooks of a student, one after the other.
+
+    Args:
+        worker: Who grades them.
+        submissions: The notebooks.
+        limits: Limits of each exercise.
+        seed: The secret of this grading, of which the seed of each notebook's cases is made.
+    """
+
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
+        return worker.assess(Task(submission, exercise.name, seed_of_cases(seed, submission.cells), limits))
+
+    allowances: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(limits))
+    graded = []
+    for submission in submissions:
+        try:
+            graded.append(assess(submission, allowances[submission.lesson], assess_one))
+        except OSError:
+            raise  # of this machine, and of no student
+        except Exception as error:
+            graded.append(stumbled_over(submission, error))
+    return graded
+
+
+def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
+    """Return the seed of a notebook's cases: the same for the same code, and another as soon as that has changed.
+
+    So whatever feedback tells of the cases is of no use in another notebook, and grading again gives the same.
+    """
+    code = json.dumps([cell["source"] for cell in cells]).encode()
+    return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
+
+
+def start_method() -> Literal["fork", "forkserver", "spawn"]:
+    """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
+
+    Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
+    from another one, which has done nothing but the imports.
+    """
+    if sys.platform != "linux":
+        return "spawn"
+    if len(os.listdir("/proc/self/task")) == 1:
+        return "fork"
+    multiprocessing.set_forkserver_preload([__name__, *(f"{exercises.__name__}.lesson_{name}" for name in LESSONS)])
+    return "forkserver"
+
+
+def _begin(
+    serve: Callable[..., None],
+    ours: Connection | None,
+    theirs: Connection,
+    sandbox: Sandbox,
+    own: Sequence[OwnExercises],
+) -> None:
+    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
+    if ours:
+        ours.close()
+    serve(theirs, sandbox, own)
+
+
+def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] = ()) -> None:
+    """Open a sandbox, say which guards it has, and grade one exercise after the other until None comes."""
+    for added in own:
+        added.add()
+    try:
+        if sandbox.folder is None:
+            sandbox.start()
+        every_exercise()  # a sandbox takes as long to start; and later, imports would count as an answer's time
+        gc.set_threshold(GC_THRESHOLD)
+        with sandbox:
+            connection.send(sandbox.guards)
+            with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):  # the grader ends
+                while (task := connection.recv()) is not None:
+                    _grade(task, sandbox, connection)
+    except SandboxError as error:
+        connection.send(str(error))
+
+
+def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
+    exercise = every_exercise()[task.name]
+    sandbox.limits = task.limits
+    with limited_memory(JUDGE_MEMORY_MB):
+        _ = behavior(exercise, task.seed).expected  # first, so that its time is not that of the answer
+        connection.send(None)
+        job, outcome = run_answer(task.submission, exercise, sandbox, task.seed)
+        connection.send(outcome.seconds)
+        graded = judge_answer(exercise, job, outcome, sandbox, task.seed)
+        connection.send((graded.verdict, graded.n_right, graded.n_cases, graded.cost, graded.remarks))
+
+
+@contextlib.contextmanager
+def limited_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may allocate in the block; on Linux only."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + (megabytes << 20), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

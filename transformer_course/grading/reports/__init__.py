@@ -1,0 +1,7 @@
+"""What goes out: the gradebook, pages for students and instructor, and tables for other systems.
+
+In reading order: ``class_results`` applies the instructor's rules to the verdicts. ``gradebook`` writes them as a
+table; ``feedback``, with ``marked_code``, ``written_page`` and ``class_page`` are pages from the folder ``templates``;
+``exports`` and ``canvas_feedback`` are for other systems. ``class_report`` writes all that stays in the folder of
+results. ``handout`` makes a notebook of an instructor's own exercises. Uses ``judging``.
+"""

@@ -1,0 +1,229 @@
+"""A page about a whole class, as HTML: what to explain again, who needs a word, how each exercise went."""
+
+import statistics
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
+from transformer_course.checking.message_panel import as_html
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.catalog import catalog_of
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
+from transformer_course.grading.reports.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
+from transformer_course.templates import render
+
+N_TO_EXPLAIN = 8
+"""Number of mistakes in the list of what to explain again."""
+N_BINS = 10
+"""Number of ranges of points in the distribution."""
+COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not handed in"]
+
+
+@dataclass(frozen=True)
+class SharedMistake:
+    """A mistake that several students may have made.
+
+    Args:
+        exercise: The exercise.
+        name: The mistake's name.
+        summary: What it does, as a clause with the marks of ``Panel``.
+        students: Who made it.
+        n_answers: Number of students who have answered the exercise.
+    """
+
+    exercise: Exercise
+    name: str
+    summary: str
+    students: Sequence[str]
+    n_answers: int
+
+
+@dataclass(frozen=True)
+class ExerciseRow:
+    """An exercise in the table of its lesson.
+
+    Args:
+        exercise: The exercise.
+        counts: The number of students in each of ``COLUMNS``.
+        median: The median time of the answers in seconds; empty if none ran.
+        longest: The longest time.
+        mistakes: The recognized mistakes.
+    """
+
+    exercise: Exercise
+    counts: Counter[str]
+    median: str
+    longest: str
+    mistakes: Sequence[SharedMistake]
+
+
+def class_page(results: ClassResults) -> str:
+    """Return the page. It needs no script and nothing from elsewhere, and says nothing by color alone."""
+    handed_in = [student for student in results.students if student.status != "nothing handed in"]
+    mistakes = shared_mistakes(results)
+    return render(
+        __package__,
+        "class.html",
+        results=results,
+        remarks=list(results.remarks),
+        handed_in=handed_in,
+        points_in_short=_points_in_short(handed_in, results),
+        to_explain=[one for one in mistakes if len(one.students) > 1][:N_TO_EXPLAIN],
+        people=_people(results),
+        distribution=list(_distribution(handed_in, results)),
+        copies=list(results.copies),
+        notes=list(_notes(results)),
+        lessons={lesson: _exercise_rows(lesson, results, mistakes) for lesson in results.lessons},
+        columns=COLUMNS,
+        message=as_html,
+    )
+
+
+def has_nothing_right(student: StudentResult) -> bool:
+    """Return whether a student whose work was graded has no points at all."""
+    return student.status.startswith("graded") and not student.points and not student.bonus
+
+
+def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
+    """Return the recognized mistakes of a class, those of the most students first."""
+    made: dict[tuple[str, str], list[str]] = {}
+    n_answers: Counter[str] = Counter()
+    for student, one in _answers(results):
+        assert one.graded is not None
+        n_answers[one.exercise.name] += one.graded.verdict.status != "not_started"
+        for mistake in one.graded.verdict.mistakes:
+            made.setdefault((one.exercise.name, mistake), []).append(student.name)
+    found = [
+        SharedMistake(
+            exercise := every_exercise()[name], mistake, describe_mistake(exercise, mistake), who, n_answers[name]
+        )
+        for (name, mistake), who in made.items()
+    ]
+    return sorted(found, key=lambda one: (-len(one.students), one.exercise.name, one.summary))
+
+
+def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
+    """Return how many students made each recognized mistake, and how many answered: no names, so it may be shared."""
+    return [
+        {"exercise": one.exercise.name, "mistake": one.name, "students": len(one.students), "answers": one.n_answers}
+        for one in shared_mistakes(results)
+    ]
+
+
+def describe_mistake(exercise: Exercise, name: str) -> str:
+    """Return what a recognized mistake does, as a clause."""
+    if name in GENERAL_MISTAKES:
+        return GENERAL_MISTAKES[name].summary
+    if name.startswith("stops_at_") and exercise.steps:
+        step = name.removeprefix("stops_at_")
+        done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
+        return f"the answer stops after *{done}*" if done else "the first step is still to come"
+    known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _generated_mistake(
+        exercise, name
+    )
+    return (known.summary or known.message.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
+
+
+def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
+    """Return the likeliest generated mistake of a name; None if there is none."""
+    edits = (edit for edit in catalog_of(exercise).edits if edit.name == name)
+    return next((GeneratedMistake(edit, exercise.steps, exercise.messages) for edit in edits if exercise.steps), None)
+
+
+def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseResult]]:
+    for student in results.students:
+        for lesson in student.lessons.values():
+            yield from ((student, one) for one in lesson.exercises if one.graded)
+
+
+def _points_in_short(handed_in: Sequence[StudentResult], results: ClassResults) -> str:
+    points = [student.points for student in handed_in]
+    if not points:
+        return ""
+    median, most = statistics.median(points), results.max_points
+    ends = f"from {plain_number(min(points))} to {plain_number(max(points))}"
+    return f"Half of them have at least {plain_number(median)} of {most} points; they range {ends}."
+
+
+def _people(results: ClassResults) -> dict[str, list[str]]:
+    """List who needs a word, by the reason."""
+    without = [student for student in results.students if has_nothing_right(student)]
+    groups: dict[str, Sequence[str]] = {
+        "Handed in nothing": [s.name for s in results.students if s.status == "nothing handed in"],
+        "Handed in, but never began": [s.name for s in without if not s.has_begun],
+        "Began, and has no points": [s.name for s in without if s.has_begun],
+        **{
+            status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
+            for status in ("could not be graded", "graded in part")
+        },
+        "Asks for another look": [
+            f"{s.name}, {one.exercise or 'everything'}: {one.request}" for s in results.students for one in s.requests
+        ],
+        "Changed since last time": results.changes,
+        "Handed in something else as well": [
+            f"{s.name}: {nb.submission.beside}" for s in results.students for nb in s.notebooks if nb.submission.beside
+        ],
+        "Called nearly the same as somebody else": [
+            f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
+        ],
+        "Late, or handed in at a time that is not known": [
+            f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
+            for student in results.students
+            for lesson in student.lessons.values()
+            if lesson.lateness.message
+        ],
+        "Not in the roster": [student.name for student in results.students if not student.is_listed],
+    }
+    return {reason: lines for reason, lines in groups.items() if lines}
+
+
+def _notes(results: ClassResults) -> Iterator[str]:
+    for student in results.students:
+        for lesson in student.lessons.values():
+            for note in lesson.notebook.notes if lesson.notebook else ():
+                yield f"{student.name}: {lesson.lesson}: {note}"
+
+
+def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
+    """Yield ranges of points with their numbers of students, the highest first."""
+    most = results.max_points
+    if not handed_in or not most:
+        return
+    counts = Counter(min(int(N_BINS * student.points / most), N_BINS - 1) for student in handed_in)
+    for number in reversed(range(N_BINS)):
+        first, end = -(-most * number // N_BINS), -(-most * (number + 1) // N_BINS)  # rounded up
+        last = most if number == N_BINS - 1 else max(first, end - 1)
+        if number == N_BINS - 1 or end > first:
+            yield str(first) if first == last else f"{first} to {last}", counts[number]
+
+
+def _exercise_rows(lesson: str, results: ClassResults, mistakes: Sequence[SharedMistake]) -> list[ExerciseRow]:
+    rows = []
+    for exercises in zip(*(student.lessons[lesson].exercises for student in results.students), strict=True):
+        exercise = exercises[0].exercise
+        seconds = [one.graded.seconds for one in exercises if one.graded]
+        rows.append(
+            ExerciseRow(
+                exercise,
+                Counter(_column(one) for one in exercises),
+                median=f"{statistics.median(seconds):.2f}" if seconds else "",
+                longest=f"{max(seconds):.2f}" if seconds else "",
+                mistakes=[one for one in mistakes if one.exercise is exercise],
+            )
+        )
+    return rows
+
+
+def _column(one: ExerciseResult) -> str:
+    if one.graded is None and one.override is None:
+        return "not handed in"
+    if 0 < one.points < one.exercise.points:
+        return "partly"
+    status = one.graded.verdict.status if one.graded else "wrong"
+    if one.points == one.exercise.points or status == "passed":
+        return "passed"
+    return {"half_finished": "partly", "crashed": "did not finish", "not_started": "not started"}.get(
+        status, "not right"
+    )

@@ -1,0 +1,75 @@
+"""Write every table and page of a class from what has been graded; nothing runs for that."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from transformer_course.grading.incoming.tables import as_csv
+from transformer_course.grading.incoming.written_answers import write_sheet
+from transformer_course.grading.judging.student_records import read_records
+from transformer_course.grading.reports.class_page import class_page, mistake_counts
+from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.reports.feedback import write_feedback
+from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
+from transformer_course.grading.reports.written_page import written_answers_page
+from transformer_course.grading.rules.class_rules import read_class_rules
+from transformer_course.grading.rules.own_exercises import read_own_exercises
+from transformer_course.grading.rules.settings import recorded_settings, write_settings
+from transformer_lab.atomic_write import atomic_write_text
+
+
+def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
+    """Write all that a folder of results holds for people and programs, and return it.
+
+    Args:
+        out: The folder of results.
+        settings: How the results came about, as ``settings.new_settings`` returns it.
+
+    Raises:
+        ValueError: A table of the instructor cannot be read.
+        OSError: A file cannot be read or written.
+    """
+    results = class_results(read_records(out), read_class_rules(out))
+    results = replace(results, changes=changes(recorded_points(out), results))
+    answers = [one for student in results.students for one in student.written]
+    write_sheet(out, answers, results.rules.marks)
+    if answers:
+        atomic_write_text(out / "written_answers.html", written_answers_page(answers))
+    write_settings(out, settings)
+    write_gradebook(out, results, settings)
+    write_feedback(out / "feedback", results)
+    atomic_write_text(out / "class.html", class_page(results))
+    atomic_write_text(out / "mistakes.csv", as_csv(mistake_counts(results)))
+    return results
+
+
+def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
+    """Return the results in a folder.
+
+    Args:
+        out: The folder.
+        bonus: Whether the points of stretch exercises count for which of several notebooks is the best.
+
+    Raises:
+        ValueError: It holds none, or a table of the instructor cannot be read.
+        OSError: A file cannot be read.
+    """
+    if recorded_settings(out) is None:
+        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+    read_own_exercises(out)
+    return class_results(read_records(out), replace(read_class_rules(out), bonus=bonus))
+
+
+def rewrite_report(out: Path) -> str:
+    """Write it again, after an instructor has changed the roster, overrides or marks; say what there is.
+
+    Raises:
+        ValueError: The folder holds no results, or a table of the instructor cannot be read.
+        OSError: A file cannot be read or written.
+    """
+    settings = recorded_settings(out)
+    if settings is None:
+        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+    read_own_exercises(out)
+    return summary(out, write_report(out, settings))

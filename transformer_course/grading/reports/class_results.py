@@ -1,0 +1,448 @@
+"""The results of a class as every table and page shows them: the grader's verdicts, under what the instructor has set.
+
+The same verdicts can be shown again under other rules, and nothing runs twice.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Protocol, TypeVar
+
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.written_answers import WrittenAnswer, marked
+from transformer_course.grading.judging.answer_similarity import SimilarPair, similar_pairs
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import EXTENSIONS_FILE, Lateness, in_words
+from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRIDES
+from transformer_course.grading.rules.overrides import Override
+
+MIN_SUBMITTED_FRACTION = 0.2
+"""A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for.
+
+In a small class one student is as many, and may have mistaken the file: one alone counts only if no lesson has more.
+"""
+
+
+class OfStudent(Protocol):
+    """A row of a table of the instructor's."""
+
+    @property
+    def student(self) -> str:
+        """Whose it is, as the table has it."""
+
+
+Row = TypeVar("Row", bound=OfStudent)
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """An exercise of a student, with the points that count.
+
+    Args:
+        exercise: The exercise.
+        graded: The grader's verdict; None if there is none.
+        override: What the instructor has decided instead, or has to say about it.
+        partial_credit: Whether the cases that are right count if some are wrong.
+    """
+
+    exercise: Exercise
+    graded: GradedExercise | None = None
+    override: Override | None = None
+    partial_credit: bool = False
+
+    @property
+    def points(self) -> float:
+        """The points: those given by hand, if any are; else the grader's."""
+        if self.override is not None and self.override.points is not None:
+            return self.override.points
+        return self.automatic_points
+
+    @property
+    def automatic_points(self) -> float:
+        """The grader's points."""
+        if self.graded is None:
+            return 0
+        if self.partial_credit and not self.graded.verdict.passed and self.graded.n_cases:
+            return round(self.exercise.points * self.graded.n_right / self.graded.n_cases, 2)
+        return self.graded.points
+
+
+@dataclass(frozen=True)
+class LessonResult:
+    """A lesson of a student.
+
+    Args:
+        lesson: Its name.
+        notebook: The notebook that counts; None if none was handed in.
+        exercises: Its exercises, in the order of the lesson.
+        lateness: How late the notebook was.
+        points_after: The points of the core exercises less the penalty.
+    """
+
+    lesson: str
+    notebook: GradedSubmission | None
+    exercises: Sequence[ExerciseResult]
+    lateness: Lateness
+    points_after: float
+
+    @property
+    def points(self) -> float:
+        """The points of its core exercises."""
+        return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
+
+    @property
+    def bonus(self) -> float:
+        """The points of its stretch exercises, which come on top."""
+        return round(sum(one.points for one in self.exercises if one.exercise.stretch), 2)
+
+
+@dataclass(frozen=True)
+class StudentResult:
+    """A student, with all that the tables and pages show.
+
+    Args:
+        name: The name in all tables, which no other student has.
+        person: The entry in the roster; with an id alone for those who have none.
+        notebooks: Everything that was handed in.
+        lessons: The lessons that are graded, by name.
+        comment: What the instructor says about all of it.
+        is_listed: Whether the student is in the roster, or there is none.
+        written: The written answers, with their marks.
+        extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
+        like: Whose submissions are nearly the same, by lesson.
+        requests: What the student has asked to be looked at again, and has no answer yet.
+    """
+
+    name: str
+    person: Person
+    notebooks: Sequence[GradedSubmission]
+    lessons: Mapping[str, LessonResult]
+    comment: str = ""
+    is_listed: bool = True
+    written: Sequence[WrittenAnswer] = ()
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    like: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    requests: Sequence[Override] = ()
+
+    @property
+    def points(self) -> float:
+        """The points of all core exercises."""
+        return round(sum(lesson.points for lesson in self.lessons.values()), 2)
+
+    @property
+    def bonus(self) -> float:
+        """The points of all stretch exercises."""
+        return round(sum(lesson.bonus for lesson in self.lessons.values()), 2)
+
+    @property
+    def points_after(self) -> float:
+        """The points of the core exercises less the penalties for being late."""
+        return round(sum(lesson.points_after for lesson in self.lessons.values()), 2)
+
+    @property
+    def status(self) -> str:
+        """Whether something was handed in, and could be graded."""
+        if any(notebook.exercises for notebook in self.notebooks):
+            return "graded in part" if any(notebook.submission.problem for notebook in self.notebooks) else "graded"
+        is_broken = any(notebook.submission.problem for notebook in self.notebooks)
+        return "could not be graded" if is_broken else "nothing handed in"
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether an exercise that counts was begun."""
+        exercises = [one for lesson in self.lessons.values() for one in lesson.exercises]
+        return any(one.graded and one.graded.verdict.status != "not_started" for one in exercises)
+
+    @property
+    def isolation(self) -> str:
+        """How far the code was kept from all else when these results were obtained; the weakest counts."""
+        levels = {one.isolation for one in self.notebooks if one.isolation}
+        return next((level for level in ("none", "shared user", "full") if level in levels), "")
+
+    @property
+    def remarks_on_name(self) -> list[str]:
+        """What the instructor should know about whose notebooks these are."""
+        return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What the instructor should know about this row."""
+        yield from self.remarks_on_name
+        if not self.is_listed:
+            yield "Not in the roster."
+        yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
+        yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
+        counts = Counter(nb.submission.lesson for nb in self.notebooks if nb.submission.lesson)
+        yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
+        for lesson in self.lessons.values():
+            yield from lesson.notebook.notes if lesson.notebook else ()
+            by_hand = [one for one in lesson.exercises if one.override and one.override.points is not None]
+            if by_hand:
+                yield f"Points given by hand: {', '.join(one.exercise.name for one in by_hand)}."
+            for one in by_hand:
+                if one.automatic_points > one.points:
+                    given, now = plain_number(one.points), plain_number(one.automatic_points)
+                    yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
+        yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
+        yield from (f"{lesson or 'All lessons'} until {in_words(due)}." for lesson, due in self.extensions.items())
+        yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
+
+
+@dataclass(frozen=True)
+class ClassResults:
+    """A class.
+
+    Args:
+        students: Everybody in the roster, and everybody else who handed something in, by name.
+        lessons: The lessons that count.
+        unknown: What the instructor's tables name, and is not in the class.
+        is_listed: Whether there is a roster.
+        similar: Submissions that are nearly the same.
+        rules: What the instructor has set.
+        left_out: How many students handed in a lesson that so few did that it counts for nobody, and of how many.
+        changes: A line about each student whose points are others than those that were written last.
+    """
+
+    students: Sequence[StudentResult]
+    lessons: Sequence[str]
+    unknown: Sequence[str] = ()
+    is_listed: bool = False
+    similar: Sequence[SimilarPair] = ()
+    rules: ClassRules = field(default_factory=ClassRules)
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changes: Sequence[str] = ()
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What the instructor should know about the class."""
+        for lesson, (n, of) in self.left_out.items():
+            yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
+        yield from self.unknown
+        yield from self.unfinished
+
+    @property
+    def unfinished(self) -> Iterator[str]:
+        """What is left to do for the instructor before the points are whole."""
+        n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
+        n_requests = sum(len(student.requests) for student in self.students)
+        if n_unmarked:
+            yield f"Not marked yet, and without points: {n_unmarked} of the written answers (written_answers.csv)."
+        if n_requests:
+            yield f"Without an answer: {n_requests} of the requests for another look ({OVERRIDES})."
+
+    @property
+    def copies(self) -> Iterator[tuple[str, list[str], float]]:
+        """Yield each group of students whose submissions are nearly the same, with the lesson and the
+        least similarity.
+        """
+        for lesson in self.lessons:
+            pairs = [pair for pair in self.similar if pair.lesson == lesson]
+            groups: list[set[str]] = []
+            for pair in pairs:
+                met = [group for group in groups if group & {*pair.students}]
+                groups = [group for group in groups if group not in met] + [set(pair.students).union(*met)]
+            for group in groups:
+                yield lesson, sorted(group), min(one.similarity for one in pairs if one.students[0] in group)
+
+    @property
+    def has_lateness(self) -> bool:
+        """Whether there is something to say about times."""
+        lessons = (lesson for student in self.students for lesson in student.lessons.values())
+        return any(lesson.lateness.message for lesson in lessons)
+
+    @property
+    def has_written_answers(self) -> bool:
+        """Whether somebody has answered in words."""
+        return any(student.written for student in self.students)
+
+    @cached_property
+    def max_points(self) -> int:
+        """The sum of the points of these lessons' core exercises."""
+        return max_points(self.lessons)
+
+
+def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None) -> ClassResults:
+    """Return the results of a class.
+
+    Args:
+        graded: The graded notebooks by the name that each student's have.
+        rules: What the instructor has set; None for nothing.
+    """
+    rules = rules or ClassRules()
+    listed = rules.roster.people
+    whose = {raw: rules.roster.find(*_lms_ids(own), raw) or Person(raw) for raw, own in graded.items()}
+    everybody = list(dict.fromkeys([*listed, *whose.values()]))
+    names = _names(everybody)
+    overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
+    extensions, unknown_extensions = _by_person(EXTENSIONS_FILE, rules.extensions, names)
+    lessons, left_out = lessons_of(graded, rules)
+    by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
+    for raw, own in graded.items():
+        by_person[whose[raw]] += own
+    lesson_results = {
+        person: {
+            lesson: _lesson_result(
+                lesson,
+                by_person[person],
+                rules,
+                {one.exercise: one for one in overrides[person]},
+                {one.lesson: one.due for one in extensions[person]},
+            )
+            for lesson in lessons
+        }
+        for person in everybody
+    }
+    near: list[SimilarPair] = []
+    for lesson in lessons:
+        counted = {names[person]: own[lesson].notebook for person, own in lesson_results.items()}
+        near += similar_pairs(lesson, {name: notebook.fingerprint for name, notebook in counted.items() if notebook})
+    students = [
+        StudentResult(
+            names[person],
+            person,
+            _of_these_lessons(by_person[person], lessons),
+            lesson_results[person],
+            next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
+            not listed or person in listed,
+            list(_written_answers(names[person], lesson_results[person].values(), rules)),
+            {one.lesson: one.due for one in extensions[person]},
+            _like(names[person], near),
+            [one for one in overrides[person] if one.is_open],
+        )
+        for person in sorted(everybody, key=names.__getitem__)
+    ]
+    unknown = [*unknown_overrides, *unknown_extensions]
+    return ClassResults(students, lessons, unknown, bool(listed), near, rules, left_out)
+
+
+def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
+    """Return a student's notebooks; those of other lessons only if there is nothing else, and with that as problem."""
+    counted = [one for one in notebooks if one.submission.lesson in (*lessons, "")]
+    others = [one for one in notebooks if one not in counted]
+    return counted or [
+        GradedSubmission(replace(one.submission, lesson="", problem=of_another_lesson(one.submission.lesson)), [])
+        for one in others
+    ]
+
+
+def of_another_lesson(lesson: str) -> str:
+    """Return what is said of a notebook of a lesson that does not count."""
+    return f"This is a notebook of {lesson}, which is not graded here."
+
+
+def _like(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for pair in pairs:
+        if student in pair.students:
+            found[pair.lesson] += [other for other in pair.students if other != student]
+    return found
+
+
+def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
+    """Yield what a student has written in the notebooks that count, with the marks."""
+    for lesson in lessons:
+        for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
+            yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
+
+
+def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:
+    return list(dict.fromkeys(one.submission.lms_id for one in notebooks if one.submission.lms_id))
+
+
+def _names(people: Sequence[Person]) -> dict[Person, str]:
+    """Return the name of each person in the tables; where two have the same, with what tells them apart."""
+    counts = Counter(person.name or person.id for person in people)
+    displayed = {person: person.name or person.id for person in people}
+    return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in displayed.items()}
+
+
+def _by_person(
+    file: str, rows: Sequence[Row], names: Mapping[Person, str]
+) -> tuple[Mapping[Person, list[Row]], list[str]]:
+    """Return the rows of a table of the instructor's by person, and a line on each that is of nobody."""
+    known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
+    found: dict[Person, list[Row]] = defaultdict(list)
+    unknown = []
+    for row in rows:
+        person = by_name.get(row.student) or known.find(row.student)
+        if person is None and (several := [names[one] for one in known.all_called(row.student)]):
+            unknown.append(f"{file}: {row.student!r} may be {' or '.join(several)}. Write which one.")
+        elif person is None:
+            unknown.append(f"{file}: there is no student {row.student!r}.")
+        else:
+            found[person].append(row)
+    return found, unknown
+
+
+def _lesson_result(
+    lesson: str,
+    notebooks: Sequence[GradedSubmission],
+    rules: ClassRules,
+    overrides: Mapping[str, Override],
+    extensions: Mapping[str, datetime],
+) -> LessonResult:
+    """Return a lesson with the notebook that is best for the student."""
+
+    def result(notebook: GradedSubmission | None) -> LessonResult:
+        graded = {one.exercise.name: one for one in notebook.exercises} if notebook else {}
+        exercises = [
+            ExerciseResult(e, graded.get(e.name), overrides.get(e.name), rules.partial_credit)
+            for e in exercises_of(lesson)
+        ]
+        lateness = rules.late_policy.lateness(notebook.submission, extensions) if notebook else Lateness()
+        lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0)
+        after = rules.late_policy.points_after(lesson_result.points, lateness)
+        return LessonResult(lesson, notebook, exercises, lateness, after)
+
+    def rank(displayed: LessonResult) -> tuple[float, float, float, bool]:
+        """Return what is exported, then all else that speaks for a notebook."""
+        assert displayed.notebook is not None
+        exported = displayed.points_after + (displayed.bonus if rules.bonus else 0)
+        return (
+            exported,
+            displayed.points_after + displayed.bonus,
+            displayed.points + displayed.bonus,
+            bool(displayed.notebook.exercises),
+        )
+
+    own = [result(notebook) for notebook in notebooks if notebook.submission.lesson == lesson]
+    return max(own, key=rank) if own else result(None)
+
+
+def lessons_of(
+    students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None
+) -> tuple[list[str], dict[str, tuple[int, int]]]:
+    """List the lessons that count: those that were asked for, or that enough students handed in.
+
+    Returns:
+        The lessons, and of each that too few handed in how many did, and of how many.
+    """
+    rules = rules or ClassRules()
+    by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]
+    counts = Counter(lesson for lessons in by_student for lesson in lessons)
+    n = sum(map(bool, by_student))
+    observed = [lesson for lesson in every_lesson() if counts[lesson]]
+    if rules.lessons:
+        return [lesson for lesson in observed if lesson in rules.lessons], {}
+    least = max(MIN_SUBMITTED_FRACTION * n, min(2, max(counts.values(), default=0)))
+    few = {
+        lesson: (counts[lesson], n)
+        for lesson in observed
+        if counts[lesson] < least and lesson not in rules.late_policy.due
+    }
+    return [lesson for lesson in observed if lesson not in few], few
+
+
+def max_points(lessons: Sequence[str]) -> int:
+    """Return the sum of the points of these lessons' core exercises."""
+    return sum(e.points for lesson in lessons for e in exercises_of(lesson) if not e.stretch)
+
+
+def plain_number(number: float) -> float:
+    """Return a whole number as an int, so that it is written without a point."""
+    return int(number) if number == int(number) else number

@@ -1,0 +1,105 @@
+"""A page of feedback for each student, as HTML."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from transformer_course.checking.hints import hints_about
+from transformer_course.checking.message_panel import Panel
+from transformer_course.exercises import every_lesson
+from transformer_course.grading.incoming.printable_text import file_stem
+from transformer_course.grading.incoming.written_answers import WrittenAnswer
+from transformer_course.grading.reports.class_results import (
+    ClassResults,
+    ExerciseResult,
+    StudentResult,
+    max_points,
+    plain_number,
+)
+from transformer_course.grading.reports.marked_code import marked_code
+from transformer_course.grading.reports.written_page import mark
+from transformer_course.templates import render
+from transformer_lab.atomic_write import atomic_write_text
+
+
+def write_feedback(folder: Path, results: ClassResults) -> None:
+    """Write one page per student, and delete the pages of an earlier grading."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names = file_names([student.name for student in results.students])
+    for student in results.students:
+        atomic_write_text(folder / names[student.name], feedback_page(student))
+    for path in folder.glob("*.html"):
+        if path.name not in names.values():
+            path.unlink()
+
+
+def file_names(students: Sequence[str]) -> dict[str, str]:
+    """Map each student to a file name of their own that every operating system accepts."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for student in sorted(students):
+        stem = file_stem(student) or "student"
+        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # names of devices on Windows
+            stem = f"_{stem}"
+        name, number = f"{stem}.html", 2
+        while name.casefold() in taken:
+            name, number = f"{stem}-{number}.html", number + 1
+        taken.add(name.casefold())
+        names[student] = name
+    return names
+
+
+def feedback_page(student: StudentResult) -> str:
+    """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise."""
+    counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
+    notebooks = []
+    for lesson in [*every_lesson(), ""]:
+        of_lesson = [notebook for notebook in student.notebooks if notebook.submission.lesson == lesson]
+        best_first = sorted(of_lesson, key=lambda notebook: id(notebook) not in counted)
+        notebooks += [(notebook, counted.get(id(notebook))) for notebook in best_first]
+    return render(
+        __package__,
+        "feedback.html",
+        student=student,
+        notebooks=notebooks,
+        number=plain_number,
+        max_points=max_points,
+        Panel=Panel,
+        ExerciseResult=ExerciseResult,
+        written_panel=_written_panel,
+        verdict_panel=_verdict_panel,
+        own_code=_own_code,
+        hint=_hint,
+    )
+
+
+def _written_panel(one: WrittenAnswer) -> Panel:
+    criteria = [f"What was looked for: {one.rubric}"] if one.rubric and one.points is not None else []
+    return Panel(f"{one.lesson}, {one.question} ({mark(one)})", "\n".join([*criteria, one.comment]), "plain")
+
+
+def _verdict_panel(result: ExerciseResult) -> Panel:
+    by_hand = result.override is not None and result.override.points is not None
+    bonus, given = "bonus: " if result.exercise.stretch else "", ", given by hand" if by_hand else ""
+    points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{given})"
+    panel = result.graded.verdict.panel if result.graded else Panel(result.exercise.name, "", "plain")
+    return replace(panel, title=f"{panel.title} {points}")
+
+
+def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, bool]:
+    """Return the student's code as HTML, and whether a place is marked in it; "" if the exercise was not begun."""
+    code = answers.get(result.exercise.name)
+    if not code or result.graded is None or result.graded.verdict.status == "not_started":
+        return "", False
+    return marked_code(code, result.graded.verdict.message)
+
+
+def _hint(result: ExerciseResult) -> str:
+    """Return the hint that says more than the verdict; "" where there is none about this very attempt."""
+    if result.graded is None:
+        return ""
+    verdict = result.graded.verdict
+    if verdict.mistake:
+        return (verdict.hints or hints_about(result.exercise, verdict.mistake) or result.exercise.hints)[0]
+    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first asks what the place has told

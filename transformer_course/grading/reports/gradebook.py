@@ -1,0 +1,203 @@
+"""The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from transformer_course.exercise import Exercise
+from transformer_course.grading.incoming.printable_text import printable
+from transformer_course.grading.incoming.tables import as_csv
+from transformer_course.grading.judging.student_records import as_dict
+from transformer_course.grading.reports.class_results import ClassResults, StudentResult, plain_number
+from transformer_lab.atomic_write import atomic_write_text
+
+MAX_LISTED_STUDENTS = 20
+"""Size of a class up to which the summary lists every student."""
+LATE_DEDUCTION = "taken off for lateness"
+"""Stands among the points of the exercises, where they are compared with those of last time."""
+
+
+def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
+    """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
+    person = student.person
+    displayed = asdict(person) if results.is_listed else {}
+    lessons = student.lessons.values()
+    counted = [lesson for lesson in lessons if lesson.notebook]
+    late = {"late": " ".join(f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.message)}
+    return {
+        "student": student.name,
+        **displayed,
+        **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
+        "points": plain_number(student.points),
+        "of": results.max_points,
+        "bonus": plain_number(student.bonus),
+        **({"written": _written(student)} if results.has_written_answers else {}),
+        **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
+        "status": student.status,
+        "isolation": student.isolation,
+        "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
+        "remarks": _in_one_line(student.remarks),
+        "comment": _in_one_line(_comments(student)),
+    }
+
+
+def _in_one_line(texts: Iterable[str]) -> str:
+    return " ".join(" ".join(texts).split())
+
+
+def _written(student: StudentResult) -> float | None:
+    """Return the points of all written answers; None as long as one has not been marked."""
+    points = [one.points for one in student.written]
+    return None if None in points else plain_number(round(sum(filter(None, points)), 2))
+
+
+def _comments(student: StudentResult) -> Iterator[str]:
+    for lesson in student.lessons.values():
+        for one in lesson.exercises:
+            if one.override and one.override.comment:
+                yield f"{one.exercise.name}: {one.override.comment}"
+    if student.comment:
+        yield student.comment
+
+
+def _column(lesson: str, exercise: Exercise) -> str:
+    return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
+
+
+def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
+    """Write ``gradebook.csv`` and ``results.json``, which ``docs/results.schema.json`` describes.
+
+    Args:
+        out: Folder to write to.
+        results: The results of everybody.
+        settings: How they came about, as ``settings.new_settings`` returns it.
+    """
+    notes = {
+        **settings,
+        "lessons": list(results.lessons),
+        "of": results.max_points,
+        "alike": [asdict(pair) for pair in results.similar],
+        "students": {student.name: _as_dict(student) for student in results.students},
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(out / "results.json", json.dumps(notes, indent=1, ensure_ascii=False) + "\n")
+    atomic_write_text(out / "gradebook.csv", as_csv([gradebook_row(student, results) for student in results.students]))
+
+
+def _as_dict(student: StudentResult) -> dict[str, Any]:
+    return {
+        **asdict(student.person),
+        "status": student.status,
+        "isolation": student.isolation,
+        "points": plain_number(student.points),
+        "bonus": plain_number(student.bonus),
+        "points_after_lateness": plain_number(student.points_after),
+        "remarks": list(student.remarks),
+        "comment": student.comment,
+        "written": [asdict(one) for one in student.written],
+        "lessons": {
+            name: {
+                "notebook": lesson.notebook.submission.sha256 if lesson.notebook else "",
+                "points": plain_number(lesson.points),
+                "bonus": plain_number(lesson.bonus),
+                "points_after_lateness": plain_number(lesson.points_after),
+                "late": lesson.lateness.message,
+                "days_late": lesson.lateness.days,
+                "exercises": {
+                    one.exercise.name: {
+                        "points": plain_number(one.points),
+                        "by_hand": one.override is not None and one.override.points is not None,
+                        "comment": one.override.comment if one.override else "",
+                    }
+                    for one in lesson.exercises
+                },
+            }
+            for name, lesson in student.lessons.items()
+        },
+        "notebooks": [as_dict(notebook) for notebook in student.notebooks],
+    }
+
+
+def recorded_points(out: Path) -> dict[str, dict[str, float]]:
+    """Return the points of each student that were written last, by exercise, and what lateness took off.
+
+    Nothing where none can be read.
+    """
+    try:
+        students = json.loads((out / "results.json").read_text("utf-8"))["students"]
+        return {
+            str(name): {
+                str(exercise): float(one["points"])
+                for lesson in notes["lessons"].values()
+                for exercise, one in lesson["exercises"].items()
+            }
+            | {LATE_DEDUCTION: _taken_off(notes["points"], notes["points_after_lateness"])}
+            for name, notes in students.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def _taken_off(points: float, after: float) -> float:
+    return round(points - after, 2)
+
+
+def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) -> list[str]:
+    """Return a line about each student who was there before, and has other points now."""
+    lines = []
+    for student in results.students:
+        if (was := before.get(student.name)) is None:
+            continue
+        now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
+        now[LATE_DEDUCTION] = _taken_off(student.points, student.points_after)
+        changed = [
+            f"{name} {plain_number(was.get(name, 0))} → {plain_number(points)}"
+            for name, points in now.items()
+            if was.get(name, 0) != points
+        ]
+        if changed:
+            lines.append(f"{student.name}: {', '.join(changed)}")
+    return lines
+
+
+def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
+    """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
+    notebooks = [notebook for student in results.students for notebook in student.notebooks]
+    graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
+    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
+    n_students = sum(student.status.startswith("graded") for student in results.students)
+    total = f"Graded {pluralize(len(graded_lessons), 'notebook')} of {pluralize(n_students, 'student')}"
+    lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
+    if n_kept:
+        lines.append(f"  The results of {pluralize(n_kept, 'student')} are those of an earlier grading.")
+    for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
+        bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
+        late = f", {plain_number(student.points_after)} after lateness" * (student.points_after != student.points)
+        lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}{late}")
+    for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
+        lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    for notebook in notebooks:
+        path = printable(str(notebook.submission.path))
+        lines += [
+            f"  {path}: {one.exercise.name} {one.ended_by_others}." for one in notebook.exercises if one.ended_by_others
+        ]
+    lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
+    if results.is_listed:
+        missing = sum(student.status == "nothing handed in" for student in results.students)
+        unlisted = [student.name for student in results.students if not student.is_listed]
+        lines.append(f"  {pluralize(missing, 'student')} of the roster handed in nothing.")
+        lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
+    lines += [f"  {line}" for line in results.remarks]
+    if results.changes:
+        lines.append(f"  Changed since last time: {pluralize(len(results.changes), 'student')}.")
+        lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
+    if held := "; ".join(results.rules.message()):
+        lines.append(f"  In force: {held}.")
+    return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
+
+
+def pluralize(number: int, noun: str) -> str:
+    """Return a number with a noun."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

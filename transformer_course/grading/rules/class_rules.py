@@ -1,0 +1,143 @@
+"""What an instructor sets for a class, kept in the folder of results: written there by a grading, and read again.
+
+What is not given again holds.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from transformer_course.exercises import every_lesson
+from transformer_course.grading.incoming.roster import Roster, read_roster
+from transformer_course.grading.incoming.written_answers import Criteria, Key, WrittenAnswer, read_marks, read_rubric
+from transformer_course.grading.rules.late_policy import (
+    Extension,
+    LatePolicy,
+    make_extensions_file,
+    read_extensions,
+)
+from transformer_course.grading.rules.overrides import Override, make_overrides_file, read_overrides
+from transformer_course.grading.rules.own_exercises import OwnExercises
+from transformer_lab.atomic_write import atomic_write_text
+
+ROSTER_FILE = "roster.csv"
+RULES_FILE = "class_rules.json"
+"""Lessons, due dates, penalty, grace and partial credit."""
+LIBRARY_CALLS = ("full", "remark", "none")
+"""What a right answer may have that calls the library's function, or torch's, of what was to be written."""
+
+
+@dataclass(frozen=True)
+class ClassRules:
+    """What the instructor has set for a class.
+
+    Args:
+        roster: Who is in the class; nobody where no list was given.
+        late_policy: Due dates, and what being late costs.
+        overrides: Points and comments given by hand.
+        marks: The written answers that are in the sheet, with their marks.
+        partial_credit: Whether an answer that is right in some cases has that part of the points.
+        lessons: The lessons that count; none for all that enough students submit.
+        extensions: Later due dates for single students.
+        rubric: What to look for in written answers, by question.
+        library_calls: What becomes of a right answer that calls what was to be written, as ``LIBRARY_CALLS`` says.
+        bonus: Whether the points of stretch exercises are exported.
+    """
+
+    roster: Roster = field(default_factory=lambda: Roster([]))
+    late_policy: LatePolicy = field(default_factory=LatePolicy)
+    overrides: Sequence[Override] = ()
+    marks: Mapping[Key, WrittenAnswer] = field(default_factory=dict)
+    partial_credit: bool = False
+    lessons: Sequence[str] = ()
+    extensions: Sequence[Extension] = ()
+    rubric: Mapping[str, Criteria] = field(default_factory=dict)
+    library_calls: str = "remark"
+    bonus: bool = False
+
+    def message(self) -> Iterator[str]:
+        """Yield what holds, in words; whatever is not said is as it is without being set."""
+        if self.lessons:
+            yield f"only {', '.join(self.lessons)}"
+        yield from self.late_policy.message()
+        if self.extensions:
+            yield f"{len(self.extensions)} extension{'s' if len(self.extensions) > 1 else ''}"
+        if self.partial_credit:
+            yield "partial credit"
+        if self.library_calls != "remark":
+            points = "no" if self.library_calls == "none" else self.library_calls
+            yield f"{points} points for calls of what was to be written"
+        if self.roster.people:
+            yield f"a roster of {len(self.roster.people)}"
+
+
+def read_class_rules(out: Path) -> ClassRules:
+    """Read what is kept in a folder of results.
+
+    Raises:
+        ValueError: A file holds something else.
+        OSError: A file cannot be read.
+    """
+    people = read_roster(out / ROSTER_FILE) if (out / ROSTER_FILE).exists() else []
+    late_policy, partial_credit, lessons, library_calls = _read_rules(out / RULES_FILE)
+    return ClassRules(
+        Roster(people),
+        late_policy,
+        read_overrides(out),
+        read_marks(out),
+        partial_credit,
+        lessons,
+        read_extensions(out),
+        read_rubric(out),
+        library_calls,
+    )
+
+
+def read_late_policy(out: Path) -> LatePolicy:
+    """Read the due dates that are kept in a folder of results; a policy without any if there are none.
+
+    Raises:
+        ValueError: The file holds something else.
+    """
+    return _read_rules(out / RULES_FILE)[0]
+
+
+def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
+    if not path.exists():
+        return LatePolicy(), False, [], "remark"
+    try:
+        text: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        policy, partial_credit = LatePolicy.from_dict(text), text.get("partial_credit", False)
+        lessons = [lesson for lesson in every_lesson() if lesson in text.get("lessons", [])]
+        library_calls = text.get("library_calls", "remark")
+        if library_calls not in LIBRARY_CALLS:
+            raise ValueError(f"library_calls is none of {', '.join(LIBRARY_CALLS)}")
+        if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
+            raise ValueError("unknown lessons, or a partial credit that is neither true nor false")
+        return policy, partial_credit, lessons, library_calls
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{path} does not hold the rules of a class; mend or delete it ({error})") from error
+
+
+def write_class_rules(
+    out: Path,
+    roster: Path | None,
+    late_policy: LatePolicy,
+    partial_credit: bool,
+    lessons: Sequence[str],
+    own: Sequence[OwnExercises],
+    library_calls: str = "remark",
+) -> None:
+    """Keep what the instructor has set, so that a later grading of some students need not be told again."""
+    if roster and roster.resolve() != (out / ROSTER_FILE).resolve():
+        shutil.copyfile(roster, out / ROSTER_FILE)
+    rules = {"lessons": list(lessons), "partial_credit": partial_credit, "library_calls": library_calls}
+    rules |= {**late_policy.as_dict()}
+    atomic_write_text(out / RULES_FILE, json.dumps(rules, indent=1) + "\n")
+    for exercises in own:
+        exercises.keep(out)
+    make_overrides_file(out)
+    make_extensions_file(out)
