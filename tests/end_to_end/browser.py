@@ -14,6 +14,8 @@ from typing import Any
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
+from transformer_course.home.lab import SETTINGS_FOLDER
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 TIMEOUT_MS = 180_000
 """Milliseconds that are waited for what the browser is to show: a moment, but not on a machine that is very busy."""
@@ -48,16 +50,14 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
     env = {
         **os.environ,
         **{f"JUPYTER_{place}": str(home / place.lower()) for place in places},
+        "JUPYTER_CONFIG_PATH": str(SETTINGS_FOLDER),  # what learners have, in a plain JupyterLab, too
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    settings = {"notebook-extension/tracker": '{"windowingMode": "none"}'}
     if has_answered:  # a plain JupyterLab asks on first sight whether it may fetch news
-        settings["apputils-extension/notification"] = '{"fetchNews": "false", "checkForUpdates": false}'
-    for name, setting in settings.items():
-        file = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(setting)
+        file.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
     try:

@@ -62,6 +62,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         assert not page.locator("#filebrowser").is_visible()
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
         nothing_is_cut(home)
+        links_look_like_links(home)
 
         a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page)
         go_home(page)
@@ -93,6 +94,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
         home.locator("#tl-open-similarity").click()
         page.wait_for_function(at, arg="similarity")
+        all_cells_are_drawn_at_once(page)
         expect(book.cell_with("def similarity(")).to_be_in_viewport()
 
         nothing_else_was_asked(book, address)
@@ -180,6 +182,23 @@ def nothing_is_cut(home: Locator) -> None:
         expect(home.locator(".tl-map")).to_be_visible(visible=width > 640)
         assert home.evaluate(too_wide) == [], f"something is cut at {width} points"
     home.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+def links_look_like_links(home: Locator) -> None:
+    """Test that each link in the text is underlined and has another color than the text around it."""
+    unlike_links = """node => [...node.querySelectorAll('a:not(.tl-button, .tl-lesson)')].filter(link => {
+        const style = getComputedStyle(link);
+        return style.color === getComputedStyle(link.parentElement).color || style.textDecorationLine !== 'underline';
+    }).map(link => link.outerHTML)"""
+    links = home.locator("a:not(.tl-button, .tl-lesson)")
+    assert links.count() > 20
+    assert home.evaluate(unlike_links) == []
+
+
+def all_cells_are_drawn_at_once(page: Page) -> None:
+    """Test that JupyterLab does not wait until it is idle to draw a cell: a busy machine would never reach it."""
+    config = page.evaluate("window.jupyterapp.shell.currentWidget.content.notebookConfig")
+    assert config["windowingMode"] == "none"
 
 
 def a_button_gives_hints(book: Notebook) -> None:
