@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         lab,
         push,
         release,
+        reset,
         train,
         translate,
     )
@@ -53,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('transformer-course')}")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate, push):
+    for command in (lab, reset, release, grade, feedback, export, train, evaluate, translate, generate, push):
         command.add_parser(commands)
     return parser
 

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
                 atomic_write_text(copy, _text_of(book))
                 messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
-                new_copy = _free_name(copy)
+                new_copy = _free_name(copy, "new edition")
                 atomic_write_text(new_copy, _text_of(book))
                 messages.append(
                     f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
@@ -124,6 +125,40 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
     if record != recorded:
         atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
     return messages
+
+
+def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None = None) -> Path | None:
+    """Put the published lesson in place of the learner's copy, which is kept next to it under a name with the date.
+
+    Passes, predictions and saved parts stay as they are.
+
+    Args:
+        published: The folder with the executed lessons.
+        folder: The learner's folder.
+        lesson: The name of the lesson, such as ``01_lookup``.
+        today: The date in the name. None: the date of the computer's clock.
+
+    Returns:
+        Where the learner's copy is now, or None if there was none.
+
+    Raises:
+        OSError: The published lesson cannot be read, or the folder cannot be written to; the copy is then unchanged.
+        ValueError: The published lesson is not a notebook, or there is no such lesson.
+    """
+    copy, kept = folder / f"{lesson}.ipynb", None
+    if lesson not in {path.stem for path in published.glob("*.ipynb")}:
+        raise ValueError(f"there is no lesson {lesson!r} in {published}")
+    _to_work_in(_read(published / copy.name))  # before anything is renamed: it may not be a notebook
+    if os.path.lexists(copy):
+        kept = _free_name(copy, str(today or date.today()))
+        copy.rename(kept)
+    try:
+        copy_lessons(published, folder, [lesson])
+    except OSError:
+        if kept is not None and not os.path.lexists(copy):
+            kept.rename(copy)
+        raise
+    return kept
 
 
 def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
@@ -168,12 +203,12 @@ def _edition(book: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
-def _free_name(copy: Path) -> Path:
-    """Return an unused name beside the copy."""
-    number, new_copy = 1, copy.with_stem(f"{copy.stem} (new edition)")
+def _free_name(copy: Path, remark: str) -> Path:
+    """Return an unused name next to the copy: its own with a remark in parentheses, numbered from the second on."""
+    number, new_copy = 1, copy.with_stem(f"{copy.stem} ({remark})")
     while os.path.lexists(new_copy):
         number += 1
-        new_copy = copy.with_stem(f"{copy.stem} (new edition {number})")
+        new_copy = copy.with_stem(f"{copy.stem} ({remark} {number})")
     return new_copy
 
 

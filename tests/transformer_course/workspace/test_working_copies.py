@@ -1,12 +1,14 @@
 """The learner's copies: complete, without spoilers, and the learner's own."""
 
+from datetime import date
+
 import nbformat
 import pytest
 from ipykernel.ipkernel import IPythonKernel
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from transformer_course.workspace import working_copies
-from transformer_course.workspace.working_copies import EDITIONS_FILE, copy_lessons
+from transformer_course.workspace.working_copies import EDITIONS_FILE, copy_lessons, reset_lesson
 
 NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
 
@@ -212,3 +214,50 @@ def test_a_copy_is_written_as_jupyter_writes_it(published, mine):
 def test_a_copy_says_of_its_language_what_the_kernel_says(published, mine):
     copy_lessons(published, mine)
     assert nbformat.read(mine / NAME, as_version=4).metadata.language_info == IPythonKernel.language_info
+
+
+TODAY = date(2026, 3, 1)
+DATED = ["01_lookup (2026-03-01).ipynb", "01_lookup (2026-03-01 2).ipynb"]
+
+
+def test_reset_keeps_every_copy_under_a_dated_name(published, mine):
+    copy_lessons(published, mine)
+    for place, kept in enumerate(DATED):
+        work_on(mine / NAME, f"mine = {place}", "seen")
+        written = (mine / NAME).read_bytes()
+        assert reset_lesson(published, mine, "01_lookup", TODAY) == mine / kept
+        assert (mine / kept).read_bytes() == written
+        assert (code(mine / NAME), cells(mine / NAME)[1].outputs) == ("1 + 1", [])
+    assert copy_lessons(published, mine) == []
+    assert names(mine) == sorted([NAME, *DATED])
+
+
+def test_reset_restores_a_deleted_lesson(published, mine):
+    copy_lessons(published, mine)
+    (mine / NAME).unlink()
+    assert reset_lesson(published, mine, "01_lookup", TODAY) is None
+    assert names(mine) == [NAME]
+
+
+def test_reset_rejects_an_unknown_lesson(published, mine):
+    copy_lessons(published, mine)
+    with pytest.raises(ValueError, match="there is no lesson '02_scaling'"):
+        reset_lesson(published, mine, "02_scaling", TODAY)
+    assert names(mine) == [NAME]
+
+
+def test_failed_reset_leaves_the_copy_in_place(published, mine, monkeypatch):
+    copy_lessons(published, mine)
+    work_on(mine / NAME, "mine")
+    (published / NAME).write_text("no notebook")
+    with pytest.raises(ValueError, match="no notebook"):
+        reset_lesson(published, mine, "01_lookup", TODAY)
+    publish(published, "1 + 1", "2")
+
+    def disk_full(path, text):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(working_copies, "atomic_write_text", disk_full)
+    with pytest.raises(OSError, match="No space"):
+        reset_lesson(published, mine, "01_lookup", TODAY)
+    assert (names(mine), code(mine / NAME)) == ([NAME], "mine")

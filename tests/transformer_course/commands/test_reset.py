@@ -1,0 +1,31 @@
+"""``transformer-course reset``."""
+
+import os
+
+import pytest
+
+from transformer_course.commands.main import main
+from transformer_course.workspace.working_copies import copy_lessons, published_lessons
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "environ", dict(os.environ))  # the command sets a variable
+    copy_lessons(published_lessons(), tmp_path / "mine", ["03_heads"])
+    return tmp_path / "mine"
+
+
+def test_prints_where_the_copy_is_kept(folder, capsys):
+    (folder / "03_heads.ipynb").write_text("mine")
+    assert main(["reset", "heads", "--folder", str(folder)]) == 0
+    [kept] = folder.glob("03_heads (*).ipynb")
+    assert kept.read_text() == "mine"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{folder / '03_heads.ipynb'} is as it was published.",
+        f"Your copy is now {kept.name}.",
+    ]
+
+
+def test_rejects_a_folder_without_lessons(folder, capsys):
+    assert main(["reset", "03", "--folder", str(folder / "elsewhere")]) == 2
+    assert "start the lessons with transformer-course lab first" in capsys.readouterr().err

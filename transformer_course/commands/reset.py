@@ -1,0 +1,45 @@
+"""``transformer-course reset``: start a lesson over."""
+
+import argparse
+from pathlib import Path
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "reset",
+        help="start a lesson over, and keep your copy",
+        description="Put the lesson as it is published in place of your copy. Your copy is kept next to it, with the "
+        "date in its name, and so are the exercises that you have passed and your saved parts. Close the lesson in "
+        "JupyterLab first.",
+    )
+    parser.add_argument("lesson", metavar="LESSON", help="the lesson, such as 03, heads or 03_heads")
+    folder = "your copy of the lessons (default: the folder that transformer-course lab opens)"
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reset the lesson, print where the learner's copy is now, and return the exit code 0.
+
+    Raises:
+        ValueError: There is no such lesson.
+        OSError: The folder does not exist or cannot be written to.
+    """
+    from transformer_course.workspace.working_copies import (
+        choose_folder,
+        find_lesson,
+        published_lessons,
+        reset_lesson,
+        working_copy,
+    )
+
+    choose_folder(args.folder)
+    lesson, folder = find_lesson(args.lesson), working_copy()
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}; start the lessons with transformer-course lab first")
+    kept = reset_lesson(published_lessons(), folder, lesson)
+    print(f"{folder / lesson}.ipynb is as it was published.")
+    if kept is not None:
+        print(f"Your copy is now {kept.name}.")
+    return 0

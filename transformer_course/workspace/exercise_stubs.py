@@ -1,0 +1,34 @@
+"""The stub of an exercise: its cell as the lesson is published, for everyone who starts the exercise over."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from transformer_course.workspace.working_copies import published_lessons
+
+EXERCISE_TAG = "exercise"
+
+
+def exercise_stub(exercise: str) -> str:
+    """Return the code that an exercise starts from.
+
+    Raises:
+        OSError: A published lesson cannot be read.
+        ValueError: There is no such exercise.
+    """
+    stubs = _stubs(published_lessons())
+    if exercise not in stubs:
+        raise ValueError(f"there is no exercise {exercise!r}")
+    return stubs[exercise]
+
+
+@cache
+def _stubs(published: Path) -> Mapping[str, str]:
+    """Read the stubs of all published lessons, by the names of the exercises, which are the ids of their cells."""
+    stubs = {}
+    for path in sorted(published.glob("*.ipynb")):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            if EXERCISE_TAG in cell["metadata"].get("tags", []):
+                stubs[cell["id"]] = "".join(cell["source"])
+    return stubs
