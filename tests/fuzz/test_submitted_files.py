@@ -28,6 +28,7 @@ from transformer_course.grading.judging.worker import Task
 from transformer_course.grading.reports.canvas_feedback import canvas_feedback
 from transformer_course.grading.reports.class_report import read_results
 from transformer_course.grading.reports.exports import merge_into_canvas
+from transformer_course.grading.rules.settings import RunOptions
 
 HONEST = ["aa_honest", "zz_honest"]
 NOTHING_THAT_ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
@@ -135,7 +136,7 @@ def graded(folder: Path) -> Path:
     """Grade what is in a folder, and return the results."""
     out = folder.parent / "out"
     with mock.patch("transformer_course.grading.grade.Worker", lambda *_: Canned()):
-        grade([folder], out, seed=7)
+        grade([folder], out, run=RunOptions(seed=7))
     return out
 
 

@@ -97,17 +97,33 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
     from transformer_course.exercises import every_exercise
     from transformer_course.grading.grade import grade
+    from transformer_course.grading.rules.class_rules import RuleChanges
     from transformer_course.grading.rules.own_exercises import read_own_exercises
+    from transformer_course.grading.rules.settings import RunOptions
 
     every_exercise()
     gc.freeze()  # none of this is garbage, now or in the workers that are forked
     gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
-    rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
-    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
-    how |= {"library_calls": args.library_calls}
-    how |= {"scheduler": args.scheduler, "sandbox": sandbox, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
-    return grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **how)
+    changes = RuleChanges(
+        lessons=args.lesson,
+        roster=args.roster,
+        late_policy=_late_policy(args),
+        partial_credit=args.partial_credit,
+        library_calls=args.library_calls,
+        own=own,
+    )
+    run_options = RunOptions(
+        limits=limits,
+        seed=args.seed,
+        jobs=args.jobs,
+        fresh=args.fresh,
+        unconfined=args.unconfined,
+        container=args.container,
+        scheduler=args.scheduler,
+        sandbox=sandbox,
+    )
+    return grade(args.paths, args.out, changes, run_options)
 
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy":

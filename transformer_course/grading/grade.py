@@ -5,7 +5,7 @@ import logging
 import secrets
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +13,8 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
-from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.exercises import exercises_of
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.incoming.roster import Roster, read_roster
 from transformer_course.grading.incoming.submissions import Submission, find_submissions
 from transformer_course.grading.judging.answer_similarity import answer_text, fingerprint
 from transformer_course.grading.judging.assess import stumbled_over, with_remarks
@@ -26,10 +25,10 @@ from transformer_course.grading.judging.worker import Worker, grade_notebooks
 from transformer_course.grading.reports.class_report import write_report
 from transformer_course.grading.reports.class_results import of_another_lesson
 from transformer_course.grading.reports.gradebook import pluralize, summary
-from transformer_course.grading.rules.class_rules import LIBRARY_CALLS, read_class_rules, write_class_rules
-from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.class_rules import ClassRules, RuleChanges, read_class_rules, write_class_rules
 from transformer_course.grading.rules.own_exercises import OwnExercises
 from transformer_course.grading.rules.settings import (
+    RunOptions,
     check_output_folder,
     new_settings,
     recorded_settings,
@@ -43,9 +42,6 @@ from transformer_course.sandbox.sandbox import Sandbox
 if TYPE_CHECKING:
     from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
-MAX_JOBS = 256
-ALL_LESSONS = "all"
-"""Stands for every lesson, where some were asked for earlier."""
 MAX_NOTE_LENGTH = 300
 ISOLATION_LEVELS = ("none", "shared user", "full")
 """How far the notebooks' code may be kept from all else, the weakest first."""
@@ -53,26 +49,7 @@ Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
 """What is done with the results of a student, and the guards under which they were obtained."""
 
 
-def grade(
-    paths: list[Path],
-    out: Path,
-    *,
-    lessons: Sequence[str] = (),
-    roster: Path | None = None,
-    late_policy: LatePolicy | None = None,
-    partial_credit: bool = False,
-    library_calls: str = "",
-    seed: int | None = None,
-    seconds: float = 10.0,
-    memory_mb: int = 2048,
-    jobs: int = 1,
-    fresh: bool = False,
-    unconfined: bool = False,
-    container: str = "",
-    own: Sequence[OwnExercises] = (),
-    scheduler: str = "",
-    sandbox: Sandbox | None = None,
-) -> str:
+def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, run: RunOptions | None = None) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
     Students who were graded into the same folder before keep their rows. What has not changed since is not graded
@@ -81,99 +58,84 @@ def grade(
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
         out: Where to write: a new folder, or that of an earlier grading.
-        lessons: The lessons to grade, which are kept in ``out``, or ``ALL_LESSONS``; by default those which are kept
-            there, or else all that enough students handed in.
-        roster: A table of all students, which is kept in ``out``; by default that which is kept there.
-        late_policy: Due dates and penalties, which are kept in ``out``; by default those which are kept there.
-        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on; False
-            leaves it as it was.
-        library_calls: What becomes of a right answer that calls the library's function, or torch's, which it should
-            have been: ``full`` points, with a ``remark``, or ``none``; empty leaves it as it was.
-        seed: Secret that, with the code of a notebook, its cases are drawn from. By default that of the earlier
-            grading, or else a new one; it is recorded in ``results.json``, and grading again with it gives the same.
-        seconds: Time limit of one exercise.
-        memory_mb: Memory limit of one exercise.
-        jobs: Number of processes that grade at once.
-        fresh: Whether to forget the earlier grading.
-        unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
-        container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
-        own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
-        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
-            of here. They need this version of the course.
-        sandbox: A sandbox with these limits in this container that has been started before, to save its seconds.
+        changes: Rules of the class that are new, and are kept in ``out``; all others are those that are kept there.
+        run: How to run the grading.
 
     Returns:
         A few lines that say what was graded.
 
     Raises:
         ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
-            another seed, a lesson is unknown, the seed or a limit is out of bounds, nothing confines the code, or
-            the scheduler's workers are of another version.
+            another seed, nothing confines the code, or the scheduler's workers are of another version.
         OSError: A file cannot be read or written, or the sandbox does not start.
     """
-    _check(seed, jobs, lessons, library_calls)
-    limits = Limits(seconds=seconds, memory_mb=memory_mb)
+    changes, run = changes or RuleChanges(), run or RunOptions()
     check_output_folder(out)
-    kept = read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
-    listed = Roster(read_roster(roster)) if roster else kept.roster
-    wanted = [] if ALL_LESSONS in lessons else lessons or kept.lessons
-    library_calls = library_calls or kept.library_calls
-    partial_credit |= kept.partial_credit
-    rules = roster, late_policy or kept.late_policy, partial_credit, wanted, own, library_calls
-    earlier = None if fresh else recorded_settings(out)
-    if earlier and seed not in (None, earlier["seed"]):
-        used = earlier["seed"]
-        raise ValueError(f"{out} was graded with the seed {used}, so {seed} needs another folder, or a fresh start")
-    if seed is None:
-        seed = int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
-    students: dict[str, list[Submission]] = defaultdict(list)
-    known = {} if fresh else read_records(out)
-    for submission in find_submissions(paths, out, lambda name: name in known or listed.find(name) is not None):
-        if wanted and submission.lesson not in (*wanted, ""):
-            submission = replace(submission, problem=of_another_lesson(submission.lesson))
-        students[submission.student].append(submission)
-    settings = {"seed": seed, "limits": [seconds, memory_mb], **versions()}
-    settings |= {"library_calls": library_calls} if library_calls != "remark" else {}
-    settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
-    records = Records(out, settings)
-    todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
-    _warn_of_changed_settings(() if fresh else todo, records)  # before anything runs: another limit may be meant
+    rules = changes.apply(read_class_rules(out))  # whatever is wrong with the instructor's tables shows first
+    earlier = None if run.fresh else recorded_settings(out)
+    seed = _seed(run.seed, earlier, out)
+    students = _submissions_by_student(paths, out, rules, {} if run.fresh else read_records(out))
+    records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
+    todo = {name: every for name, every in students.items() if run.fresh or not records.is_up_to_date(name, every)}
+    _warn_of_changed_settings(() if run.fresh else todo, records)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, sandbox) as grader:
+        with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
             guards = min(grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards)))  # the weakest
-            if isolation(guards) == "none" and not unconfined:
-                raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
-            if warning := caution(guards):
-                logging.getLogger(__name__).warning(warning)  # before anything runs
-            if note := only_watched(guards):
-                logging.getLogger(__name__).warning(note)
-            if fresh:
+            _warn_of_missing_guards(guards, run.unconfined)
+            if run.fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
-            message = new_settings(seed, limits, guards)
+            message = new_settings(seed, run.limits, guards)
             write_settings(out, message)
-            write_class_rules(out, *rules)
+            write_class_rules(out, rules, changes)
             try:
-                _grade_students(todo, grader, records, library_calls)
+                _grade_students(todo, grader, records, rules.library_calls)
             finally:
                 results = write_report(out, message)
     else:
-        write_class_rules(out, *rules)
+        write_class_rules(out, rules, changes)
         results = write_report(out, earlier or {})
     return summary(out, results, n_kept=len(read_records(out)) - len(todo))
 
 
-def _check(seed: int | None, jobs: int, lessons: Sequence[str], library_calls: str) -> None:
-    if seed is not None and not 0 <= seed < 2**63:
-        raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
-    if not 1 <= jobs <= MAX_JOBS:
-        raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
-    if unknown := set(lessons) - {*every_lesson(), ALL_LESSONS}:
-        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
-    if library_calls not in ("", *LIBRARY_CALLS):
-        raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {library_calls!r}")
+def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
+    """Return the seed that was asked for, or else that of the earlier grading, or else a new one."""
+    if earlier and wanted not in (None, earlier["seed"]):
+        used = earlier["seed"]
+        raise ValueError(f"{out} was graded with the seed {used}, so {wanted} needs another folder, or a fresh start")
+    if wanted is not None:
+        return wanted
+    return int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
+
+
+def _submissions_by_student(
+    paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str]
+) -> dict[str, list[Submission]]:
+    students: dict[str, list[Submission]] = defaultdict(list)
+    for submission in find_submissions(paths, out, lambda name: name in known or rules.roster.find(name) is not None):
+        if rules.lessons and submission.lesson not in (*rules.lessons, ""):
+            submission = replace(submission, problem=of_another_lesson(submission.lesson))
+        students[submission.student].append(submission)
+    return students
+
+
+def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
+    """Return all that decides the points besides the notebooks: a student is graded again where it has changed."""
+    settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
+    if rules.library_calls != "remark":
+        settings["library_calls"] = rules.library_calls
+    if own:
+        settings["own"] = {exercises.lesson: exercises.sha256 for exercises in own}
+    return settings
+
+
+def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None:
+    if isolation(guards) == "none" and not unconfined:
+        raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
+    for warning in filter(None, (caution(guards), only_watched(guards))):
+        logging.getLogger(__name__).warning(warning)
 
 
 def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
@@ -247,23 +209,18 @@ class LocalGrader:
 
 @contextlib.contextmanager
 def open_grader(
-    n: int,
-    limits: Limits,
-    seed: int,
-    container: str,
-    own: Sequence[OwnExercises],
-    scheduler: str,
-    sandbox: Sandbox | None = None,
+    n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
-    if scheduler:
+    if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
-        with SchedulerGrader(scheduler, limits, seed, container, own) as grader:
+        with SchedulerGrader(run.scheduler, run.limits, seed, run.container, own) as grader:
             yield grader
     else:
-        with open_workers(n, limits, Container(container) if container else None, own, sandbox) as workers:
-            yield LocalGrader(workers, limits, seed)
+        container = Container(run.container) if run.container else None
+        with open_workers(n, run.limits, container, own, run.sandbox) as workers:
+            yield LocalGrader(workers, run.limits, seed)
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:

@@ -1,54 +1,55 @@
 """``grade``: what is typed is what the grader is asked for."""
 
-from inspect import signature
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.transformer_course.commands.conftest import typed
 from tests.transformer_course.sandbox.sample_submissions import linux
 from transformer_course.commands.main import main
-from transformer_course.grading.grade import grade
+from transformer_course.grading.rules.class_rules import RuleChanges
+from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.resource_limits import Limits
 
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
-    [(paths, out, options)] = graded.observed
+    [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("handed-in")], Path("graded"))
-    assert {"paths", "out", *options} == {*signature(grade).parameters}
-    limits = {"seconds": 10.0, "memory_mb": 2048, "seed": None, "lessons": [], "container": ""}
-    limits |= {"jobs": 1, "fresh": False, "unconfined": False}
-    assert {name: options[name] for name in limits} == limits
+    assert changes == RuleChanges(lessons=[], late_policy=LatePolicy(), own=[])
+    assert replace(run, sandbox=None) == RunOptions() and run.limits == Limits(seconds=10.0, memory_mb=2048)
     assert capsys.readouterr().out == "2 students, 1 lesson.\n"
 
 
 def test_grade_is_told_what_was_typed(graded):
     lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
-    expected = {"seconds": 2.5, "seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
-    expected |= {"library_calls": "none"}
-    switches = ["--memory", "512", "--fresh", "--unconfined"]
-    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *switches])
-    [(paths, out, options)] = graded.observed
+    expected: dict[str, Any] = {"seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
+    others = typed(seconds=2.5, memory=512, library_calls="none")
+    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *others, "--fresh", "--unconfined"])
+    [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("a.ipynb"), Path("b")], Path("graded"))
-    expected |= {"memory_mb": 512, "fresh": True, "unconfined": True, "lessons": ["01_lookup", "02_scaling"]}
-    assert {name: options[name] for name in expected} == expected
+    assert changes.lessons == ["01_lookup", "02_scaling"] and changes.library_calls == "none"
+    expected |= {"limits": Limits(2.5, 512), "fresh": True, "unconfined": True}
+    assert replace(run, sandbox=None) == RunOptions(**expected)
 
 
 def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
     due = ["--due", "week_3=2026-10-19"]
     assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
-    [(*_, options)] = graded.observed
-    [own] = options["own"]
+    [(*_, changes, _)] = graded.observed
+    [own] = changes.own
     assert (own.lesson, own.source) == ("week_3", own_file.read_text())
-    assert options["late_policy"].due.keys() == {"week_3"}
+    assert changes.late_policy.due.keys() == {"week_3"}
 
 
 @linux
 def test_the_sandbox_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
     assert graded.events == ["starts", "graded", "closed"]
-    sandbox = graded.observed[0][-1]["sandbox"]
+    sandbox = graded.observed[0][-1].sandbox
     assert (sandbox.limits, sandbox.container.tool) == (Limits(2.5, 512), "docker")
     monkeypatch.delattr(graded, "grade")
     with pytest.raises(ImportError):
@@ -69,9 +70,9 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
 def test_grade_is_told_of_roster_and_due_dates(graded):
     due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
-    [(*_, options)] = graded.observed
-    policy = options["late_policy"]
-    assert options["partial_credit"] and options["roster"] == Path("class.csv")
+    [(*_, changes, _)] = graded.observed
+    policy = changes.late_policy
+    assert changes.partial_credit and changes.roster == Path("class.csv")
     assert (policy.penalty, policy.grace) == (10.0, 15.0)
     assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
 

@@ -25,7 +25,9 @@ from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.judging.worker import Task
 from transformer_course.grading.reports.class_report import read_results
 from transformer_course.grading.reports.exports import merge_into_moodle
+from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
@@ -47,7 +49,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_notebook(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
     (folder / "=cmd").mkdir()
     (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
-    grade([folder], folder / "results", seconds=60.0, lessons=[*CORE])
+    grade([folder], folder / "results", RuleChanges(lessons=[*CORE]), RunOptions(limits=Limits(seconds=60.0)))
     return folder / "results"
 
 
@@ -159,7 +161,7 @@ def test_two_graders_agree_given_the_same_seed(sandbox: Sandbox, tmp_path: Path,
     }
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
     for seed, out in ((7, "one"), (7, "two"), (8, "three")):
-        grade([path], tmp_path / out, seed=seed)
+        grade([path], tmp_path / out, run=RunOptions(seed=seed))
     one, two, three = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
     assert one == two != three  # the message shows the numbers of the first case that differs
     assert results(tmp_path / "one")["seed"] == 7
@@ -200,7 +202,7 @@ def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path
     canned.graded.clear()
     grade([tmp_path / "class"], tmp_path / "out")
     assert not canned.graded and results(tmp_path / "out")["students"] == before
-    grade([tmp_path / "class"], tmp_path / "out", seconds=5.0)
+    grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(limits=Limits(seconds=5.0)))
     assert len(canned.graded) == len(exercises_of("01_lookup"))
 
 
@@ -208,10 +210,10 @@ def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path
 def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
-    grade([tmp_path / "class"], tmp_path / "out", seed=7)
+    grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=7))
     with pytest.raises(ValueError, match="was graded with the seed 7, so 8 needs another folder, or a fresh start"):
-        grade([tmp_path / "class"], tmp_path / "out", seed=8)
-    grade([tmp_path / "class" / "ada"], tmp_path / "out", seed=8, fresh=True)
+        grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=8))
+    grade([tmp_path / "class" / "ada"], tmp_path / "out", run=RunOptions(seed=8, fresh=True))
     assert rows(tmp_path / "out") == {"ada": 0} and results(tmp_path / "out")["seed"] == 8
 
 
@@ -284,7 +286,7 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_
     with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
         grade([path], tmp_path / "out")
     assert not canned.graded
-    grade([path], tmp_path / "out", unconfined=True)
+    grade([path], tmp_path / "out", run=RunOptions(unconfined=True))
     assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
 
 
@@ -292,14 +294,14 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_
 def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
-    text = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
+    text = grade([tmp_path], tmp_path / "out", RuleChanges(lessons=["01_lookup"]), RunOptions(seed=7))
     assert f"eve: 0 of {CORE['01_lookup']} points" in text and "In force: only 01_lookup." in text
     other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
     assert other in text and "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
     book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
     assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
-    text = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", lessons=["all"])
+    text = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", RuleChanges(lessons=["all"]))
     assert f"eve: 0 of {sum(CORE.values())} points" in text and "In force" not in text
 
 
@@ -362,20 +364,6 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
     assert [p.name for p in path.parent.iterdir()] == ["01_lookup.ipynb"]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
-        ({"seconds": 0}, "seconds must be above 0 and at most 1,000,000; got seconds=0"),
-        ({"memory_mb": -5}, "memory_mb must be above 0 and at most 1,000,000; got memory_mb=-5"),
-        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
-    ],
-)
-def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], message: str):
-    with pytest.raises(ValueError, match=message):
-        grade([tmp_path], tmp_path / "out", **options)
-
-
 def says_that_no_sandbox_starts(connection: Connection, *_: object) -> None:
     connection.send("the sandbox does not start: it says nothing")
 
@@ -399,7 +387,7 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
         handed_in_at(tmp_path / "class" / file, late)
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
-    text = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
+    text = grade([tmp_path / "class"], out, RuleChanges(roster=tmp_path / "roster.csv", late_policy=policy))
     assert "1 student of the roster handed in nothing." in text and "eve is not in the roster." in text
     n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
@@ -411,7 +399,7 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
     assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
     assert list(book["status"]) == ["graded", "nothing handed in", "graded"]
-    grade([tmp_path / "class"], out, fresh=True)
+    grade([tmp_path / "class"], out, run=RunOptions(fresh=True))
     assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
 
 
@@ -419,10 +407,10 @@ def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     out, due = tmp_path / "out", datetime(2026, 10, 12, 18, tzinfo=UTC)
     policy = LatePolicy({"": due, "01_lookup": due}, 10, 15)
-    grade([tmp_path / "class"], out, lessons=["01_lookup"], late_policy=policy, partial_credit=True)
+    grade([tmp_path / "class"], out, RuleChanges(lessons=["01_lookup"], late_policy=policy, partial_credit=True))
     n = len(canned.graded)
     (out / "results.json").write_text('{"kind": "transf')
-    text = grade([tmp_path / "class"], out, late_policy=policy.changed({"": due}, None, None))
+    text = grade([tmp_path / "class"], out, RuleChanges(late_policy=policy.changed({"": due}, None, None)))
     at = f"{due.astimezone():%Y-%m-%d %H:%M}"
     rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
     assert f"In force: {rules}; partial credit." in text and len(canned.graded) == n
@@ -434,7 +422,7 @@ def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: P
     with zipfile.ZipFile(tmp_path / "eve.zip", "w") as archive:
         archive.write(write_notebook(tmp_path / "x.ipynb", cells({}, others=["right"])), "alice/01_lookup.ipynb")
     (tmp_path / "roster.csv").write_text("id\nalice\neve\n")
-    grade([tmp_path / "eve.zip"], tmp_path / "out", roster=tmp_path / "roster.csv")
+    grade([tmp_path / "eve.zip"], tmp_path / "out", RuleChanges(roster=tmp_path / "roster.csv"))
     assert rows(tmp_path / "out") == {"alice": 0, "eve": CORE["01_lookup"]}
 
 
@@ -445,15 +433,15 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
-    grade([tmp_path / "class"], out, seconds=60.0)
-    grade([tmp_path / "class"], out, seconds=60.0)
+    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0)))
+    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0)))
     assert not caplog.messages
     grade([tmp_path / "class" / "ada"], out)
     one = "Graded again, with other settings: 1 student (limits: 10 s and 2048 MB now, 60 s and 2048 MB last time)."
     assert caplog.messages == [one]
     grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
     assert caplog.messages == [one, one] and results(out)["limits"]["seconds"] == 10.0
-    grade([tmp_path / "class"], out, seconds=60.0, fresh=True)
+    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0), fresh=True))
     assert caplog.messages == [one, one]
 
 
@@ -461,9 +449,9 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
 def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     grade([tmp_path / "class"], tmp_path / "out")
-    text = grade([tmp_path / "class"], tmp_path / "out", library_calls="none")
+    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))
     assert "In force: no points for calls of what was to be written." in text
-    grade([tmp_path / "class"], tmp_path / "out", library_calls="remark")
+    grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="remark"))
     one = "Graded again, with other settings: 1 student (library calls: {} now, {} last time)."
     assert caplog.messages == [one.format("none", "remark"), one.format("remark", "none")]
 
@@ -487,7 +475,7 @@ def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(
     worksheet = tmp_path / "worksheet.csv"
     rows_of = [f"Participant 90000{n},Anna Müller,anna{n}@uni.edu,,\n" for n in (1, 2)]
     worksheet.write_text("Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(rows_of), "utf-8")
-    text = grade([tmp_path / "class"], tmp_path / "out", roster=worksheet)
+    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(roster=worksheet))
     assert "0 students of the roster handed in nothing." in text and "not in the roster" not in text
     assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
     filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
@@ -505,7 +493,7 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
     listed = [f'"{name}",{number},,,1,\n' for name, number in [*people, ("Student, Test", 99)]]
     titles = "Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)\n    Points Possible,,,,,10\n"
     book.write_text(titles + "".join(listed))
-    text = grade([tmp_path / "class"], tmp_path / "out", roster=book, lessons=["01_lookup"])
+    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(roster=book, lessons=["01_lookup"]))
     table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student", keep_default_na=False)
     assert dict(table["status"]) == {
         "Euler, Leo": "could not be graded",

@@ -6,7 +6,7 @@ What is not given again holds.
 import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ from transformer_lab.atomic_write import atomic_write_text
 ROSTER_FILE = "roster.csv"
 RULES_FILE = "class_rules.json"
 """Lessons, due dates, penalty, grace and partial credit."""
+ALL_LESSONS = "all"
+"""Stands for every lesson, where some were asked for earlier."""
 LIBRARY_CALLS = ("full", "remark", "none")
 """What a right answer may have that calls the library's function, or torch's, of what was to be written."""
 
@@ -72,6 +74,52 @@ class ClassRules:
             yield f"{points} points for calls of what was to be written"
         if self.roster.people:
             yield f"a roster of {len(self.roster.people)}"
+
+
+@dataclass(frozen=True)
+class RuleChanges:
+    """The rules that an instructor gives with one grading. What is left out stays as it was.
+
+    Args:
+        lessons: The lessons that count, or ``ALL_LESSONS``.
+        roster: A table of all students.
+        late_policy: Due dates and penalties.
+        partial_credit: Whether an answer that is right in some cases gets that part of the points, from now on.
+        library_calls: One of ``LIBRARY_CALLS``.
+        own: The instructor's own exercises, as ``read_own_exercises`` returns them: those of last time too.
+
+    Raises:
+        ValueError: A lesson is unknown, or ``library_calls`` is not one of ``LIBRARY_CALLS``.
+    """
+
+    lessons: Sequence[str] = ()
+    roster: Path | None = None
+    late_policy: LatePolicy | None = None
+    partial_credit: bool = False
+    library_calls: str = ""
+    own: Sequence[OwnExercises] = ()
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.lessons) - {*every_lesson(), ALL_LESSONS}:
+            raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+        if self.library_calls not in ("", *LIBRARY_CALLS):
+            raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {self.library_calls!r}")
+
+    def apply(self, rules: ClassRules) -> ClassRules:
+        """Return the rules with these changes.
+
+        Raises:
+            ValueError: The roster is not a table of students.
+            OSError: The roster cannot be read.
+        """
+        return replace(
+            rules,
+            lessons=[] if ALL_LESSONS in self.lessons else self.lessons or rules.lessons,
+            roster=Roster(read_roster(self.roster)) if self.roster else rules.roster,
+            late_policy=self.late_policy or rules.late_policy,
+            partial_credit=self.partial_credit or rules.partial_credit,
+            library_calls=self.library_calls or rules.library_calls,
+        )
 
 
 def read_class_rules(out: Path) -> ClassRules:
@@ -122,22 +170,20 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
         raise ValueError(f"{path} does not hold the rules of a class; mend or delete it ({error})") from error
 
 
-def write_class_rules(
-    out: Path,
-    roster: Path | None,
-    late_policy: LatePolicy,
-    partial_credit: bool,
-    lessons: Sequence[str],
-    own: Sequence[OwnExercises],
-    library_calls: str = "remark",
-) -> None:
-    """Keep what the instructor has set, so that a later grading of some students need not be told again."""
-    if roster and roster.resolve() != (out / ROSTER_FILE).resolve():
-        shutil.copyfile(roster, out / ROSTER_FILE)
-    rules = {"lessons": list(lessons), "partial_credit": partial_credit, "library_calls": library_calls}
-    rules |= {**late_policy.as_dict()}
-    atomic_write_text(out / RULES_FILE, json.dumps(rules, indent=1) + "\n")
-    for exercises in own:
+def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> None:
+    """Store the rules of a class, which then hold for the next gradings as well.
+
+    Args:
+        out: The folder of results.
+        rules: The rules, with the changes applied.
+        changes: The changes, of which the roster and the instructor's exercises are copied as they are.
+    """
+    if changes.roster and changes.roster.resolve() != (out / ROSTER_FILE).resolve():
+        shutil.copyfile(changes.roster, out / ROSTER_FILE)
+    stored: dict[str, Any] = {name: getattr(rules, name) for name in ("partial_credit", "library_calls")}
+    stored |= {"lessons": list(rules.lessons), **rules.late_policy.as_dict()}
+    atomic_write_text(out / RULES_FILE, json.dumps(stored, indent=1) + "\n")
+    for exercises in changes.own:
         exercises.keep(out)
     make_overrides_file(out)
     make_extensions_file(out)

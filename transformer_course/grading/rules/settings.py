@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from transformer_course.sandbox.resource_limits import Limits
+from transformer_course.sandbox.sandbox import Sandbox
 from transformer_lab.atomic_write import atomic_write_text
 
 SETTINGS_FILE = "settings.json"
@@ -20,6 +21,43 @@ FILE_KIND = "transformer-course grading"
 """Value of ``kind`` in that file, which identifies a folder of results."""
 SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
 """What it says about how the results came about, and ``results.json`` says again."""
+MAX_JOBS = 256
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How to run a grading.
+
+    Args:
+        limits: Limits of one exercise.
+        seed: Secret that, with the code of a notebook, its cases are drawn from. By default that of the earlier
+            grading, or else a new one; it is recorded in ``results.json``, and grading again with it gives the same.
+        jobs: Number of processes that grade at once.
+        fresh: Whether to forget the earlier grading.
+        unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
+        container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
+        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
+            of here. They need this version of the course.
+        sandbox: A sandbox with these limits in this container that has been started before, to save its seconds.
+
+    Raises:
+        ValueError: The seed or the number of jobs is out of bounds.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    seed: int | None = None
+    jobs: int = 1
+    fresh: bool = False
+    unconfined: bool = False
+    container: str = ""
+    scheduler: str = ""
+    sandbox: Sandbox | None = None
+
+    def __post_init__(self) -> None:
+        if self.seed is not None and not 0 <= self.seed < 2**63:
+            raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={self.seed}")
+        if not 1 <= self.jobs <= MAX_JOBS:
+            raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={self.jobs}")
 
 
 def check_output_folder(out: Path) -> None:

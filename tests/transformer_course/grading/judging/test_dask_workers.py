@@ -12,8 +12,11 @@ from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, li
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.grade import grade
 from transformer_course.grading.judging import dask_workers
+from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.own_exercises import read_own_exercises
+from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.interpreter import SandboxError
+from transformer_course.sandbox.resource_limits import Limits
 
 FULL = sum(one.points for one in exercises_of("01_lookup") if not one.stretch)
 pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
@@ -39,7 +42,12 @@ def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_pa
     graded: list[dict[str, str]] = []
     for address in ("", scheduler):
         out = tmp_path / f"graded by {address.replace('/', '') or 'this machine'}"
-        text = grade([folder], out, seconds=60.0, seed=7, own=read_own_exercises(out, own_file), scheduler=address)
+        text = grade(
+            [folder],
+            out,
+            RuleChanges(own=read_own_exercises(out, own_file)),
+            RunOptions(limits=Limits(seconds=60.0), seed=7, scheduler=address),
+        )
         pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
         graded.append({path.name: path.read_text("utf-8") for path in pages})
     assert graded[0] == graded[1]
@@ -56,7 +64,7 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(dask_workers, "CONNECT_TIMEOUT_S", 0.2)
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
     with pytest.raises(SandboxError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        grade([tmp_path / "ada"], tmp_path / "out", scheduler="tcp://127.0.0.1:1")
+        grade([tmp_path / "ada"], tmp_path / "out", run=RunOptions(scheduler="tcp://127.0.0.1:1"))
     assert not (tmp_path / "out").exists()
 
 

@@ -1,28 +1,34 @@
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.rules.class_rules import read_class_rules, write_class_rules
+from transformer_course.grading.rules.class_rules import RuleChanges, read_class_rules, write_class_rules
 from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.grading.rules.overrides import Override
+
+
+def keep(out: Path, changes: RuleChanges) -> None:
+    write_class_rules(out, changes.apply(read_class_rules(out)), changes)
 
 
 def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
     assert read_class_rules(tmp_path).roster.people == []
     (tmp_path / "class.csv").write_text("id,name\n1,Ada\n")
     late_policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
-    write_class_rules(tmp_path, tmp_path / "class.csv", late_policy, True, ["01_lookup"], [])
+    keep(tmp_path, RuleChanges(["01_lookup"], tmp_path / "class.csv", late_policy, partial_credit=True))
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == late_policy
     assert rules.partial_credit and rules.overrides == [] and rules.lessons == ["01_lookup"]
     assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1"
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
     (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
-    write_class_rules(tmp_path, tmp_path / "roster.csv", late_policy, False, [], [])
+    keep(tmp_path, RuleChanges(["all"], tmp_path / "roster.csv", library_calls="none"))
     rules = read_class_rules(tmp_path)
-    assert rules.overrides == [Override("Ada", "softmax", 1.0)] and not rules.partial_credit and not rules.lessons
+    assert rules.overrides == [Override("Ada", "softmax", 1.0)] and not rules.lessons
+    assert rules.partial_credit and rules.late_policy == late_policy and rules.library_calls == "none"
     assert [one.student for one in rules.extensions] == ["Ada"]
 
 
@@ -31,3 +37,15 @@ def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
     (tmp_path / "class_rules.json").write_text(text)
     with pytest.raises(ValueError, match=r"class_rules\.json does not hold the rules of a class"):
         read_class_rules(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
+        ({"library_calls": "some"}, "library_calls must be one of full, remark, none; got 'some'"),
+    ],
+)
+def test_rejects_unknown_lessons_and_unknown_library_calls(changes: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        RuleChanges(**changes)

@@ -12,8 +12,11 @@ from transformer_course.grading.grade import grade
 from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.reports.class_report import rewrite_report
+from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.own_exercises import OWN_EXERCISES_FOLDER, OwnExercises, read_own_exercises
+from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.running.plain_data import unpack
+from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 RIGHT = "def centered(x):\n    return x - x.mean(-1, keepdim=True)"
@@ -45,7 +48,12 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     folder, out = tmp_path / "class", tmp_path / "out"
     handed_in(folder, "def centered(x):\n    return x - x.mean()", MODULE.format(""))
     write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centered", "source": RIGHT}])
-    text = grade([folder], out, own=read_own_exercises(out, own_file), seconds=60.0, seed=7)
+    text = grade(
+        [folder],
+        out,
+        RuleChanges(own=read_own_exercises(out, own_file)),
+        RunOptions(limits=Limits(seconds=60.0), seed=7),
+    )
     assert "week_3 (2)" in text and "ada: 0 of 5 points" in text and "ben: 3 of 5 points" in text
     page = (out / "feedback" / "ada.html").read_text("utf-8")
     assert "One mean is taken of all." in page and "secret remark" not in page

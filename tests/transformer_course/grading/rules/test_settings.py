@@ -1,8 +1,10 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from transformer_course.grading.rules.settings import (
+    RunOptions,
     check_output_folder,
     new_settings,
     recorded_settings,
@@ -39,3 +41,15 @@ def test_a_folder_that_is_new_empty_or_of_an_earlier_grading_is_taken(tmp_path: 
     write_settings(tmp_path, new_settings(7, Limits(seconds=3.0), {"landlock": 5}))
     (tmp_path / "results.json").write_text('{"kind": "transf')  # a grading was stopped; what is graded is whole
     check_output_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
+        ({"jobs": 0}, "jobs must be between 1 and 256; got jobs=0"),
+    ],
+)
+def test_rejects_options_out_of_bounds(options: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        RunOptions(**options)
