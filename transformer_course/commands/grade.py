@@ -26,8 +26,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     paths += "Classroom, or a course of nbgrader; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
-    lesson = "count this lesson only, such as 01_lookup, from now on; may be given again; all for all of them "
-    lesson += "(default: those of last time, or else all that many students have handed in)"
+    lesson = "count this lesson, such as 01_lookup, and those that counted before; may be given again; all for all of "
+    lesson += "them (default: those of last time, or else all that many students submitted)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
@@ -62,6 +62,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
     )
     parser.add_argument("--fresh", action="store_true", help=fresh)
+    latest = "count what is graded now even if points fall (default: the better, earlier result counts, and is listed)"
+    parser.add_argument("--replace", action="store_true", help=latest)
     unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
     container = "run the code in containers of this tool, which has to be installed: for systems without Linux's guards"
@@ -118,6 +120,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
         seed=args.seed,
         jobs=args.jobs,
         fresh=args.fresh,
+        count_latest=args.replace,
         unconfined=args.unconfined,
         container=args.container,
         scheduler=args.scheduler,

@@ -1,6 +1,7 @@
 """Grade a class: find the submissions, run them in the sandbox, judge them, and write the results."""
 
 import contextlib
+import hashlib
 import logging
 import secrets
 import sys
@@ -13,7 +14,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
-from transformer_course.exercises import exercises_of
+from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.incoming.printable_text import without_control_codes
 from transformer_course.grading.incoming.submissions import Submission, find_submissions
 from transformer_course.grading.judging.answer_similarity import answer_text, fingerprint
@@ -24,7 +25,7 @@ from transformer_course.grading.judging.student_records import Records, read_rec
 from transformer_course.grading.judging.worker import Worker, grade_notebooks
 from transformer_course.grading.reports.class_report import write_report
 from transformer_course.grading.reports.class_results import of_another_lesson
-from transformer_course.grading.reports.gradebook import pluralize, summary
+from transformer_course.grading.reports.gradebook import pluralize, recorded_lessons, summary
 from transformer_course.grading.rules.class_rules import ClassRules, RuleChanges, read_class_rules, write_class_rules
 from transformer_course.grading.rules.own_exercises import OwnExercises
 from transformer_course.grading.rules.settings import (
@@ -72,14 +73,18 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
     changes, run = changes or RuleChanges(), run or RunOptions()
     check_output_folder(out)
     rules = changes.apply(read_class_rules(out))  # whatever is wrong with the instructor's tables shows first
+    if changes.lessons and rules.lessons and not (run.fresh or run.count_latest):
+        counted = {*rules.lessons, *recorded_lessons(out)}  # another lesson takes nobody's points for the earlier ones
+        rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
     seed = _seed(run.seed, earlier, out)
     students = _submissions_by_student(paths, out, rules, {} if run.fresh else read_records(out))
     records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
-    todo = {name: every for name, every in students.items() if run.fresh or not records.is_up_to_date(name, every)}
-    _warn_of_changed_settings(() if run.fresh else todo, records)  # before anything runs: another limit may be meant
-    for name in students.keys() - todo.keys():
-        records.update_times(name, students[name])
+    changed = {name: every if run.fresh else records.not_yet_graded(name, every) for name, every in students.items()}
+    todo = {name: every for name, every in changed.items() if every}
+    _warn_of_changed_settings({} if run.fresh else todo, records)  # before anything runs: another limit may be meant
+    for name, every in ({} if run.fresh else students).items():
+        records.update_times(name, every, later_too=run.count_latest)
     if todo:
         with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
             guards = min(grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards)))  # the weakest
@@ -91,11 +96,13 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
             write_settings(out, message)
             write_class_rules(out, rules, changes)
             try:
-                _grade_students(todo, grader, records, rules.library_calls)
+                _grade_students(todo, grader, records, rules.library_calls, _digest(students))
+                _discard_earlier(students if run.count_latest else {}, records)
             finally:
                 results = write_report(out, message)
     else:
         write_class_rules(out, rules, changes)
+        _discard_earlier(students if run.count_latest else {}, records)
         results = write_report(out, earlier or {})
     return summary(out, results, n_kept=len(read_records(out)) - len(todo))
 
@@ -118,7 +125,26 @@ def _submissions_by_student(
         if rules.lessons and submission.lesson not in (*rules.lessons, ""):
             submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)
-    return students
+    return _kept_with_usual_lesson(students)
+
+
+def _kept_with_usual_lesson(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
+    """Assign files whose lesson is unknown to the lesson of this run, if most students submitted the same one."""
+    counts = Counter(lesson for own in students.values() for lesson in {one.lesson for one in own} - {""})
+    [usual] = [lesson for lesson, n in counts.most_common(1) if 2 * n > sum(counts.values())] or [""]
+    return {
+        name: [one if one.lesson else replace(one, kept_with=usual) for one in own] for name, own in students.items()
+    }
+
+
+def _digest(students: Iterable[str]) -> str:
+    """Return a short name for what was submitted together."""
+    return hashlib.sha256("\0".join(sorted(students)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
+    for name, own in students.items():
+        records.keep_only(name, own)
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
@@ -138,9 +164,10 @@ def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None
         logging.getLogger(__name__).warning(warning)
 
 
-def _warn_of_changed_settings(students: Iterable[str], records: Records) -> None:
+def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
-    for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
+    changed = [records.changed_settings(name, own) for name, own in students.items()]
+    for changes, n in Counter(filter(None, changed)).items():
         line = f"Graded again, with other settings: {pluralize(n, 'student')} ({changes})."
         logging.getLogger(__name__).warning(line)
 
@@ -150,6 +177,7 @@ def _grade_students(
     grader: "LocalGrader | SchedulerGrader",
     records: Records,
     library_calls: str,
+    batch: str,
 ) -> None:
     """Grade each student's notebooks, and record the results one student after the other."""
 
@@ -157,9 +185,10 @@ def _grade_students(
         level = isolation(guards)
         try:
             noted = [_with_notes(replace(one, isolation=level), library_calls) for one in graded]
-            records.write(name, students[name], noted, guards)
+            records.write(name, students[name], noted, guards, batch=batch)
         except (ValueError, TypeError, LookupError, RecursionError) as error:  # of one student, and of no other
-            records.write(name, students[name], [stumbled_over(one, error) for one in students[name]], guards)
+            failed = [stumbled_over(one, error) for one in students[name]]
+            records.write(name, students[name], failed, guards, batch=batch)
 
     with contextlib.closing(grader.grade(students, keep)) as graded:
         show_progress(graded, len(students))

@@ -206,6 +206,44 @@ def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path
     assert len(canned.graded) == len(exercises_of("01_lookup"))
 
 
+@pytest.mark.parametrize("order", [("w1", "w2"), ("w2", "w1"), ("w1", "w2", "w1")])
+@pytest.mark.parametrize("asks", [False, True])
+@pytest.mark.usefixtures("canned")
+def test_a_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], asks: bool):
+    lessons, out = {"w1": "01_lookup", "w2": "02_scaling"}, tmp_path / "out"
+    for week, students in {"w1": ["ada", "ben", "cleo"], "w2": ["ada", "ben"]}.items():
+        for student in students:
+            right = cells({}, lessons[week], others=["right"])
+            write_notebook(tmp_path / week / student / f"{lessons[week]}.ipynb", right)
+    for week in order:
+        grade([tmp_path / week], out, RuleChanges(lessons=[lessons[week]] if asks else []))
+    both = sum(CORE.values())
+    assert rows(out) == {"ada": both, "ben": both, "cleo": CORE["01_lookup"]}
+
+
+def test_a_lower_resubmission_counts_only_when_it_is_asked_for(canned: Canned, tmp_path: Path):
+    path = write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
+    grade([tmp_path / "class"], tmp_path / "out")
+    write_notebook(path, cells({}, others=["a mistake"]))
+    text = grade([tmp_path / "class"], tmp_path / "out")
+    assert rows(tmp_path / "out") == {"ada": CORE["01_lookup"]}
+    assert "ada: 01_lookup: an earlier result counts, because the latest one would lower similarity 1 → 0" in text
+    canned.graded.clear()
+    assert "would lower" in grade([tmp_path / "class"], tmp_path / "out") and not canned.graded
+    text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(count_latest=True))
+    assert rows(tmp_path / "out") == {"ada": 0} and "similarity 1 → 0" in text and not canned.graded
+
+
+@pytest.mark.usefixtures("canned")
+def test_a_file_that_cannot_be_read_leaves_the_earlier_result(tmp_path: Path):
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
+    grade([tmp_path / "class"], tmp_path / "out")
+    (tmp_path / "class" / "ada" / "01_lookup.ipynb").rename(tmp_path / "class" / "ada" / "01_lookup.pdf")
+    assert "ada: 01_lookup: an earlier result counts" in grade([tmp_path / "class"], tmp_path / "out")
+    assert rows(tmp_path / "out") == {"ada": CORE["01_lookup"], "ben": CORE["01_lookup"]}
+
+
 @pytest.mark.usefixtures("canned")
 def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
     for student in ("ada", "ben"):

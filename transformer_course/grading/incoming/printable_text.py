@@ -43,10 +43,12 @@ def file_stem(name: str) -> str:
     return squeezed.encode("utf-8", "replace")[:MAX_STEM_BYTES].decode("utf-8", "ignore").strip("._")
 
 
-def record_name(name: str) -> str:
-    """Return the name of a file that no other name has.
+def record_name(name: str, lesson: str = "") -> str:
+    """Return the name of the file for a student and lesson, which no other student and lesson have.
 
-    >>> record_name("Ada")
-    'Ada-9ce7df1e.json'
+    >>> record_name("Ada", "01_lookup")
+    'Ada-01_lookup-4e57b5daa4b24fb59896c0f83b431a97.json'
     """
-    return f"{file_stem(name)}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.json"
+    whole = f"{lesson}\0{name}".encode("utf-8", "surrogatepass")
+    stem = "-".join(filter(None, (file_stem(name), lesson)))
+    return f"{stem}-{hashlib.sha256(whole).hexdigest()[:32]}.json"

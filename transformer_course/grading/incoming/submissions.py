@@ -74,6 +74,7 @@ class Submission:
         time_source: Where that time is from, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
         written: The answers in words, by question.
+        kept_with: The lesson with which its results are kept, if its own lesson is unknown; empty for its own.
     """
 
     student: str
@@ -91,6 +92,7 @@ class Submission:
     time_source: str = ""
     is_marked_late: bool = False
     written: Mapping[str, str] = field(default_factory=dict)
+    kept_with: str = ""
 
     @property
     def file(self) -> str:

@@ -46,6 +46,21 @@ class GradedExercise:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """What one run found of one student and lesson; several notebooks may be in it.
+
+    Args:
+        lesson: The lesson that it is kept with; empty if that is not known.
+        key: Tells it from the student's other attempts at the lesson.
+        batch: Digest of who submitted together with it.
+    """
+
+    lesson: str = ""
+    key: str = ""
+    batch: str = ""
+
+
+@dataclass(frozen=True)
 class GradedSubmission:
     """A submission with the verdicts on its exercises.
 
@@ -56,6 +71,7 @@ class GradedSubmission:
         notes: What the instructor may want to look at.
         fingerprint: What its text is compared with that of others by, as ``similarity.fingerprint`` returns it.
         answers: The text of the cell that defines each answer, by exercise, for the feedback.
+        attempt: The attempt that it is a part of.
     """
 
     submission: Submission
@@ -64,6 +80,7 @@ class GradedSubmission:
     notes: Sequence[str] = ()
     fingerprint: frozenset[int] = frozenset()
     answers: Mapping[str, str] = field(default_factory=dict)
+    attempt: Attempt = Attempt()
 
     @property
     def points(self) -> int:

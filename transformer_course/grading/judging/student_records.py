@@ -1,4 +1,4 @@
-"""What has been graded, kept on the disk: a file for each student, written as soon as that student is done.
+"""What has been graded, kept on the disk: a file for each student and lesson, written as soon as it is graded.
 
 Whenever the grader is stopped, nothing that was finished is lost. What has not changed is not graded again.
 """
@@ -7,6 +7,8 @@ import hashlib
 import json
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.printable_text import printable, record_name
 from transformer_course.grading.incoming.submissions import Submission
-from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.graded_results import Attempt, GradedExercise, GradedSubmission
 from transformer_lab.atomic_write import atomic_write_text
 
 STUDENTS_FOLDER = "students"
@@ -32,7 +34,10 @@ EXERCISE_FIELDS = {
 
 
 class Records:
-    """The graded students in a folder of results.
+    """The graded students in a folder of results: a file for each student and lesson, with every attempt.
+
+    An attempt is what one run found of a student and lesson. Which of several attempts counts is decided where the
+    points are known: in ``class_results``.
 
     Args:
         out: The folder of results.
@@ -42,29 +47,40 @@ class Records:
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
         self._folder, self._settings = out / STUDENTS_FOLDER, dict(settings)
 
-    def is_up_to_date(self, student: str, submissions: Sequence[Submission]) -> bool:
-        """Return whether these very notebooks of a student have been graded with these settings.
+    def not_yet_graded(self, student: str, submissions: Sequence[Submission]) -> list[Submission]:
+        """Return the notebooks of the lessons in which these very notebooks have not been graded with these settings.
 
-        Where others have ended an answer, they have not.
+        If another program ended an answer, its lesson has not been graded.
         """
-        record = _read(self._path(student))
-        if record is None or record["key"] != self._key(submissions):
+        return [
+            submission
+            for lesson, own in by_lesson(submissions).items()
+            if not self._is_graded(student, lesson, own)
+            for submission in own
+        ]
+
+    def _is_graded(self, student: str, lesson: str, submissions: Sequence[Submission]) -> bool:
+        attempts = {attempt["key"]: attempt for attempt in _attempts(self._path(student, lesson))}
+        attempt = attempts.get(self._key(submissions))
+        if attempt is None:
             return False
-        notebooks = map(from_dict, record["notebooks"])
+        notebooks = map(from_dict, attempt["notebooks"])
         return not any(one.ended_by_others for notebook in notebooks for one in notebook.exercises)
 
-    def changed_settings(self, student: str) -> str:
-        """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
-        before, now = (
-            (_read(self._path(student)) or {}).get("settings", self._settings_in_words),
-            self._settings_in_words,
-        )
-        names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
-        rows = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
-        return "; ".join(
-            f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
-            for words, unsaid, name in rows
-        )
+    def changed_settings(self, student: str, submissions: Sequence[Submission]) -> str:
+        """Return which settings differ from those under which these lessons were last graded; "" if none does."""
+        now = self._settings_in_words
+        for lesson in by_lesson(submissions):
+            for attempt in _attempts(self._path(student, lesson))[-1:]:
+                before = attempt.get("settings", now)
+                names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+                rows = [(name.replace("_", " "), IMPLIED_SETTINGS.get(name, "none"), name) for name in names]
+                if rows:
+                    return "; ".join(
+                        f"{words}: {now.get(name, unsaid)} now, {before.get(name, unsaid)} last time"
+                        for words, unsaid, name in rows
+                    )
+        return ""
 
     def write(
         self,
@@ -72,50 +88,78 @@ class Records:
         submissions: Sequence[Submission],
         graded: Sequence[GradedSubmission],
         guards: Mapping[str, Any],
+        *,
+        batch: str = "",
     ) -> None:
-        """Keep the results of a student, in place of earlier ones.
+        """Add the results of a student as the latest attempt at each of their lessons.
 
         Args:
             student: The student's name.
-            submissions: All that the student handed in.
+            submissions: What the student submitted of these lessons.
             graded: What of it was graded.
             guards: The guards that the sandbox had.
+            batch: What was submitted together with it, as a digest.
 
         Raises:
             OSError: The file cannot be written.
         """
-        record = {
-            "student": student,
-            "key": self._key(submissions),
-            "settings": self._settings_in_words,
-            "guards": dict(guards),
-            "notebooks": [
-                {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)} for one in graded
-            ],
-        }
-        self._folder.mkdir(parents=True, exist_ok=True)
-        atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+        found = by_lesson(submissions)
+        notebooks: dict[str, list[GradedSubmission]] = {lesson: [] for lesson in found}
+        for one in graded:
+            notebooks.setdefault(one.submission.kept_with or one.submission.lesson, []).append(one)
+        for lesson, own in notebooks.items() or {"": []}.items():
+            attempt = {
+                "key": self._key(found.get(lesson, ())),
+                "batch": batch,
+                "settings": self._settings_in_words,
+                "guards": dict(guards),
+                "notebooks": [
+                    {**as_dict(one), "fingerprint": sorted(one.fingerprint), "answers": dict(one.answers)}
+                    for one in own
+                ],
+            }
+            earlier = [] if not lesson else _attempts(self._path(student, lesson))
+            kept = [one for one in earlier if one["key"] != attempt["key"] and not _adds_nothing(one, attempt)]
+            self._write(student, lesson, [*kept, attempt])
 
-    def update_times(self, student: str, submissions: Sequence[Submission]) -> None:
-        """Note when the notebooks of a student who is up to date were handed in, and by whom, as it is known now."""
-        record = _read(self._path(student))
-        times = {(printable(str(one.path.name)), one.digest): one for one in submissions}
-        before = json.dumps(record)
-        for notebook in record["notebooks"] if record else []:
-            if one := times.get((Path(notebook["notebook"]).name, notebook["digest"])):
-                notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
-                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id}
-                notebook |= {"remark": one.remark, "beside": one.beside}
-        if json.dumps(record) != before:
-            atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    def keep_only(self, student: str, submissions: Sequence[Submission]) -> None:
+        """Delete all attempts of a student at these lessons but the one with these notebooks."""
+        for lesson, own in by_lesson(submissions).items():
+            if self._is_graded(student, lesson, own):
+                attempts = _attempts(self._path(student, lesson))
+                self._write(student, lesson, [one for one in attempts if one["key"] == self._key(own)])
+
+    def update_times(self, student: str, submissions: Sequence[Submission], *, later_too: bool = False) -> None:
+        """Note what is known by now about notebooks that are up to date: when and by whom they were submitted.
+
+        A notebook that was seen before existed at the earlier time, so a later time is the time of a copy. It replaces
+        the earlier time only if ``later_too``.
+        """
+        for lesson, own in by_lesson(submissions).items():
+            attempts = _attempts(self._path(student, lesson))
+            before = json.dumps(attempts)
+            now = {(printable(str(one.path.name)), one.digest): one for one in own}
+            for attempt in attempts:
+                for notebook in attempt["notebooks"] if attempt["key"] == self._key(own) else []:
+                    if one := now.get((Path(notebook["notebook"]).name, notebook["digest"])):
+                        notebook |= _what_may_change(one)
+                        if one.handed_in and (later_too or not _is_later(one.handed_in, notebook["handed_in"])):
+                            notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
+            if json.dumps(attempts) != before:
+                self._write(student, lesson, attempts)
 
     def forget_all(self) -> None:
         """Delete what was graded earlier."""
         for path in self._folder.glob("*.json"):
             path.unlink()
 
-    def _path(self, student: str) -> Path:
-        return self._folder / record_name(student)
+    def _write(self, student: str, lesson: str, attempts: Sequence[Mapping[str, Any]]) -> None:
+        record = {"student": student, "lesson": lesson, "attempts": attempts}
+        self._folder.mkdir(parents=True, exist_ok=True)
+        atomic_write_text(self._path(student, lesson), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def _path(self, student: str, lesson: str) -> Path:
+        return self._folder / record_name(student, lesson)
 
     @property
     def _settings_in_words(self) -> dict[str, str]:
@@ -133,20 +177,64 @@ class Records:
         return hashlib.sha256(serialized.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
+    """Return a student's submissions by the lesson with which their results are kept."""
+    found: dict[str, list[Submission]] = {}
+    for submission in submissions:
+        found.setdefault(submission.kept_with or submission.lesson, []).append(submission)
+    return found
+
+
+def _adds_nothing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
+    """Return whether an attempt is the same notebooks as a later one, with no exercise that had more points."""
+    files, points = [], []
+    for attempt in (earlier, later):
+        files.append(sorted((one["digest"], one["handed_in"]) for one in attempt["notebooks"]))
+        points.append(
+            {
+                (notebook["digest"], one["exercise"]): (one["points"], one["n_right"])
+                for notebook in attempt["notebooks"]
+                for one in notebook["exercises"]
+            }
+        )
+    return files[0] == files[1] and all(points[1].get(name, (0, 0)) >= had for name, had in points[0].items())
+
+
+def _what_may_change(submission: Submission) -> dict[str, Any]:
+    """Return what can be known of a submission later than its grading."""
+    return {
+        "marked_late": submission.is_marked_late,
+        "lms_id": submission.lms_id,
+        "remark": submission.remark,
+        "beside": submission.beside,
+    }
+
+
+def _is_later(time: str, known: str) -> bool:
+    return bool(known) and datetime.fromisoformat(time) > datetime.fromisoformat(known)
+
+
+def _attempts(path: Path) -> list[dict[str, Any]]:
+    return list((_read(path) or {}).get("attempts", []))
+
+
 def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
     """Return the notebooks of every student that has been graded, now or earlier, in the order of their names.
 
     What cannot be read is left out, with a warning: its student has no points until graded again.
     """
-    found = {}
+    found: dict[str, list[GradedSubmission]] = {}
     for path in sorted((out / STUDENTS_FOLDER).glob("*.json")):
         if (record := _read(path)) is None:
             warnings.warn(
                 f"{path} is damaged or of an older edition, so its student is left out: grade again", stacklevel=2
             )
-        else:
-            found[record["student"]] = record["notebooks"]
-    return {student: [from_dict(notebook) for notebook in found[student]] for student in sorted(found)}
+            continue
+        own = found.setdefault(record["student"], [])
+        for attempt in record["attempts"]:
+            which = Attempt(record["lesson"], attempt["key"], attempt["batch"])
+            own += [replace(from_dict(notebook), attempt=which) for notebook in attempt["notebooks"]]
+    return {student: found[student] for student in sorted(found)}
 
 
 def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
@@ -221,22 +309,31 @@ def _read(path: Path) -> dict[str, Any] | None:
     try:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
         json.dumps(record, ensure_ascii=False).encode()  # every text can be written again
-        _check(record, {str: ["student", "key"], list: ["notebooks"]})
-        settings = record.get("settings", {})  # earlier editions have none
-        _check(settings, {str: [*settings]})
-        for notebook in record["notebooks"]:
-            _check(notebook, NOTEBOOK_FIELDS)
-            later = [notebook.get("remark", ""), notebook.get("beside", ""), *notebook.get("answers", {}).values()]
-            for text in (*notebook["notes"], *notebook["written"].values(), *later):
-                _check({"text": text}, {str: ["text"]})
-            for exercise in notebook["exercises"]:
-                _check(exercise, EXERCISE_FIELDS)
-                for text in (*exercise["mistakes"], *exercise["hints"], *exercise.get("remarks", ())):
-                    _check({"text": text}, {str: ["text"]})
-            from_dict(notebook)
+        _check(record, {str: ["student", "lesson"], list: ["attempts"]})
+        if path.name != record_name(record["student"], record["lesson"]):
+            return None
+        for attempt in record["attempts"]:
+            _check_attempt(attempt)
         return record
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _check_attempt(attempt: Mapping[str, Any]) -> None:
+    _check(attempt, {str: ["key", "batch"], dict: ["settings"], list: ["notebooks"]})
+    _check(attempt["settings"], {str: [*attempt["settings"]]})
+    for notebook in attempt["notebooks"]:
+        _check(notebook, NOTEBOOK_FIELDS)
+        if notebook["handed_in"]:
+            datetime.fromisoformat(notebook["handed_in"])
+        later = [notebook.get("remark", ""), notebook.get("beside", ""), *notebook.get("answers", {}).values()]
+        for text in (*notebook["notes"], *notebook["written"].values(), *later):
+            _check({"text": text}, {str: ["text"]})
+        for exercise in notebook["exercises"]:
+            _check(exercise, EXERCISE_FIELDS)
+            for text in (*exercise["mistakes"], *exercise["hints"], *exercise.get("remarks", ())):
+                _check({"text": text}, {str: ["text"]})
+        from_dict(notebook)
 
 
 def _check(message: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:

@@ -10,12 +10,13 @@ from datetime import datetime
 from functools import cached_property
 from typing import Protocol, TypeVar
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.incoming.roster import Person, Roster
 from transformer_course.grading.incoming.written_answers import WrittenAnswer, marked
 from transformer_course.grading.judging.answer_similarity import SimilarPair, similar_pairs
-from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.judging.graded_results import Attempt, GradedExercise, GradedSubmission
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import EXTENSIONS_FILE, Lateness, in_words
 from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRIDES
@@ -82,6 +83,8 @@ class LessonResult:
         exercises: Its exercises, in the order of the lesson.
         lateness: How late the notebook was.
         points_after: The points of the core exercises less the penalty.
+        attempt: Everything that was submitted with that notebook.
+        held_back: What a later attempt would lower, which therefore does not count; empty if there is none.
     """
 
     lesson: str
@@ -89,6 +92,8 @@ class LessonResult:
     exercises: Sequence[ExerciseResult]
     lateness: Lateness
     points_after: float
+    attempt: Sequence[GradedSubmission] = ()
+    held_back: str = ""
 
     @property
     def points(self) -> float:
@@ -170,6 +175,16 @@ class StudentResult:
         return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
 
     @property
+    def held_back(self) -> list[str]:
+        """What a later attempt at each lesson would lower, and therefore does not count."""
+        return [
+            f"{lesson.lesson}: an earlier result counts, because the latest one would lower {lesson.held_back}. "
+            "Give --replace to count the latest one."
+            for lesson in self.lessons.values()
+            if lesson.held_back
+        ]
+
+    @property
     def remarks(self) -> Iterator[str]:
         """What the instructor should know about this row."""
         yield from self.remarks_on_name
@@ -177,6 +192,7 @@ class StudentResult:
             yield "Not in the roster."
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
+        yield from self.held_back
         counts = Counter(nb.submission.lesson for nb in self.notebooks if nb.submission.lesson)
         yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
         for lesson in self.lessons.values():
@@ -216,6 +232,11 @@ class ClassResults:
     rules: ClassRules = field(default_factory=ClassRules)
     left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     changes: Sequence[str] = ()
+
+    @property
+    def held_back(self) -> list[str]:
+        """A line about each student and lesson for which an earlier result counts, because it is better."""
+        return [f"{student.name}: {line}" for student in self.students for line in student.held_back]
 
     @property
     def remarks(self) -> Iterator[str]:
@@ -305,7 +326,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         StudentResult(
             names[person],
             person,
-            _of_these_lessons(by_person[person], lessons),
+            _of_these_lessons(_that_count(by_person[person], lesson_results[person]), lessons),
             lesson_results[person],
             next((one.comment for one in reversed(overrides[person]) if not one.exercise), ""),
             not listed or person in listed,
@@ -318,6 +339,17 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     ]
     unknown = [*unknown_overrides, *unknown_extensions]
     return ClassResults(students, lessons, unknown, bool(listed), near, rules, left_out)
+
+
+def _that_count(
+    notebooks: Sequence[GradedSubmission], results: Mapping[str, LessonResult]
+) -> Sequence[GradedSubmission]:
+    """Return a student's notebooks without those of attempts that do not count."""
+    counted = {id(one) for result in results.values() for one in result.attempt}
+    kept_apart = {lesson for lesson, result in results.items() if result.attempt}
+    return [
+        one for one in notebooks if id(one) in counted or not kept_apart & {one.attempt.lesson, one.submission.lesson}
+    ]
 
 
 def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
@@ -386,18 +418,17 @@ def _lesson_result(
     overrides: Mapping[str, Override],
     extensions: Mapping[str, datetime],
 ) -> LessonResult:
-    """Return a lesson with the notebook that is best for the student."""
+    """Return a lesson with the attempt that counts: the latest that lowers nothing that an earlier one had."""
 
-    def result(notebook: GradedSubmission | None) -> LessonResult:
+    def result(notebook: GradedSubmission | None, attempt: Sequence[GradedSubmission]) -> LessonResult:
         graded = {one.exercise.name: one for one in notebook.exercises} if notebook else {}
         exercises = [
             ExerciseResult(e, graded.get(e.name), overrides.get(e.name), rules.partial_credit)
             for e in exercises_of(lesson)
         ]
         lateness = rules.late_policy.lateness(notebook.submission, extensions) if notebook else Lateness()
-        lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0)
-        after = rules.late_policy.points_after(lesson_result.points, lateness)
-        return LessonResult(lesson, notebook, exercises, lateness, after)
+        lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0, attempt)
+        return replace(lesson_result, points_after=rules.late_policy.points_after(lesson_result.points, lateness))
 
     def rank(displayed: LessonResult) -> tuple[float, float, float, bool]:
         """Return what is exported, then all else that speaks for a notebook."""
@@ -410,14 +441,54 @@ def _lesson_result(
             bool(displayed.notebook.exercises),
         )
 
-    own = [result(notebook) for notebook in notebooks if notebook.submission.lesson == lesson]
-    return max(own, key=rank) if own else result(None)
+    counted = result(None, ())
+    for attempt in _attempts(lesson, notebooks):
+        own = [result(notebook, attempt) for notebook in attempt if notebook.submission.lesson == lesson]
+        latest = max(own, key=rank) if own else result(None, attempt)
+        lowered = _lowered(counted, latest)
+        counted = replace(counted, held_back=lowered) if lowered else latest
+    return counted
+
+
+def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[GradedSubmission]]:
+    """Return a student's attempts at a lesson, in the order of submission, or of grading where a time is unknown."""
+    found: dict[Attempt, list[GradedSubmission]] = defaultdict(list)
+    for one in notebooks:
+        found[one.attempt].append(one)
+    attempts = [
+        own
+        for attempt, own in found.items()
+        if attempt.lesson == lesson or any(one.submission.lesson == lesson for one in own)
+    ]
+    times = [[one.submission.handed_in for one in own] for own in attempts]
+    if all(time for own in times for time in own):
+        return sorted(attempts, key=lambda own: max(datetime.fromisoformat(one.submission.handed_in) for one in own))
+    return attempts
+
+
+def _lowered(before: LessonResult, after: LessonResult) -> str:
+    """Return which points are lower in a later result of a lesson, in words; "" if none are."""
+    totals = [
+        ("the points after lateness", before.points_after, after.points_after),
+        ("the points", before.points, after.points),
+    ]
+    exercises = [
+        (one.exercise.name, one.points, other.points)
+        for one, other in zip(before.exercises, after.exercises, strict=True)
+    ]
+    fallen = [
+        f"{name} {plain_number(had)} → {plain_number(has)}" for name, had, has in [*exercises, *totals] if has < had
+    ]
+    return join_words(fallen)
 
 
 def lessons_of(
     students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None
 ) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """List the lessons that count: those that were asked for, or that enough students handed in.
+    """List the lessons that count: those that were asked for, or that enough students submitted.
+
+    Those are enough students of the class, or of those whose submissions came together: a lesson that has just begun,
+    or that the class did weeks ago, counts as well.
 
     Returns:
         The lessons, and of each that too few handed in how many did, and of how many.
@@ -433,9 +504,20 @@ def lessons_of(
     few = {
         lesson: (counts[lesson], n)
         for lesson in observed
-        if counts[lesson] < least and lesson not in rules.late_policy.due
+        if counts[lesson] < least
+        and lesson not in rules.late_policy.due
+        and not _counts_in_a_batch(lesson, list(students.values()))
     }
     return [lesson for lesson in observed if lesson not in few], few
+
+
+def _counts_in_a_batch(lesson: str, students: Sequence[Sequence[GradedSubmission]]) -> bool:
+    """Return whether several, and enough, of the students who submitted together submitted a lesson."""
+    batches: dict[str, list[bool]] = defaultdict(list)
+    for own in students:
+        for batch in {one.attempt.batch for one in own if one.submission.lesson} - {""}:
+            batches[batch].append(any(one.submission.lesson == lesson and one.attempt.batch == batch for one in own))
+    return any(sum(who) > 1 and sum(who) >= MIN_SUBMITTED_FRACTION * len(who) for who in batches.values())
 
 
 def max_points(lessons: Sequence[str]) -> int:

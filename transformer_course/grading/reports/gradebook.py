@@ -140,6 +140,14 @@ def recorded_points(out: Path) -> dict[str, dict[str, float]]:
         return {}
 
 
+def recorded_lessons(out: Path) -> list[str]:
+    """Return the lessons that counted in the last run; none where nothing can be read."""
+    try:
+        return [str(lesson) for lesson in json.loads((out / "results.json").read_text("utf-8"))["lessons"]]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+
+
 def _taken_off(points: float, after: float) -> float:
     return round(points - after, 2)
 
@@ -157,6 +165,7 @@ def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) ->
             for name, points in now.items()
             if was.get(name, 0) != points
         ]
+        changed += [f"{name} {plain_number(had)} → not counted" for name, had in was.items() if had and name not in now]
         if changed:
             lines.append(f"{student.name}: {', '.join(changed)}")
     return lines
@@ -193,6 +202,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     if results.changes:
         lines.append(f"  Changed since last time: {pluralize(len(results.changes), 'student')}.")
         lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
+    lines += [f"  {line}" for line in results.held_back]
     if held := "; ".join(results.rules.message()):
         lines.append(f"  In force: {held}.")
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])

@@ -34,6 +34,8 @@ class RunOptions:
             grading, or else a new one; it is recorded in ``results.json``, and grading again with it gives the same.
         jobs: Number of processes that grade at once.
         fresh: Whether to forget the earlier grading.
+        count_latest: Whether what is graded now replaces earlier results even if points fall; the lessons that are
+            given are then the only ones that count.
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
         container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
         scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
@@ -48,6 +50,7 @@ class RunOptions:
     seed: int | None = None
     jobs: int = 1
     fresh: bool = False
+    count_latest: bool = False
     unconfined: bool = False
     container: str = ""
     scheduler: str = ""

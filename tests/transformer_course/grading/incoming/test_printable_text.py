@@ -1,3 +1,5 @@
+import hashlib
+
 import pytest
 
 from transformer_course.grading.incoming.printable_text import clean_name, printable, record_name, without_control_codes
@@ -25,5 +27,11 @@ def test_lines_stay_lines():
 def test_the_name_of_a_record_fits_into_every_file_system():
     letters = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
     names = [f"{letters}a", f"{letters}b", "\udcff", "e\u0301" * 200, "..", ""]
-    records = [record_name(name) for name in names]
-    assert len(set(records)) == len(names) and max(len(name.encode()) for name in records) < 120
+    records = [record_name(name, "01_lookup") for name in names]
+    assert len(set(records)) == len(names) and max(len(name.encode()) for name in records) < 150
+
+
+def test_names_whose_digests_begin_alike_have_records_of_their_own():
+    names = ["ada$%{#", "ada],("]  # the first 32 bits of their SHA-256 are the same
+    assert len({hashlib.sha256(name.encode()).hexdigest()[:8] for name in names}) == 1
+    assert len({record_name(name, lesson) for name in names for lesson in ("", "01_lookup")}) == 4

@@ -30,14 +30,14 @@ def records(out: Path, **settings: object) -> Records:
 
 def test_settings_that_differ_are_told_in_words(tmp_path: Path):
     records(tmp_path, own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
-    changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada")
+    changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada", [SUBMISSION])
     assert changed.split("; ") == [
         "limits: 2.5 s and 512 MB now, 10 s and 2048 MB last time",
         "torch: 2.13 now, none last time",
         "exercises of your own: none now, week_3 (5e5e5e5e) last time",
     ]
-    assert records(tmp_path, own={"week_3": "5e" * 32}).changed_settings("ada") == ""
-    assert records(tmp_path).changed_settings("ben") == ""
+    assert records(tmp_path, own={"week_3": "5e" * 32}).changed_settings("ada", [SUBMISSION]) == ""
+    assert records(tmp_path).changed_settings("ben", [SUBMISSION]) == ""
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path):
@@ -55,12 +55,14 @@ def test_what_is_read_is_what_was_written(tmp_path: Path):
 
 def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
-    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION])
-    assert records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))])
-    assert not records(tmp_path).is_up_to_date("ben", [SUBMISSION])
-    assert not records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, digest="5f")])
-    assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION, BROKEN.submission])
-    assert not records(tmp_path, seed=8).is_up_to_date("ada", [SUBMISSION])
+    assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == []
+    elsewhere = replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))
+    changed, other = replace(SUBMISSION, digest="5f"), replace(SUBMISSION, lesson="02_scaling")
+    assert records(tmp_path).not_yet_graded("ada", [elsewhere]) == []
+    assert records(tmp_path).not_yet_graded("ben", [SUBMISSION]) == [SUBMISSION]
+    assert records(tmp_path).not_yet_graded("ada", [changed]) == [changed]
+    assert records(tmp_path).not_yet_graded("ada", [SUBMISSION, other]) == [other]
+    assert records(tmp_path, seed=8).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
 
 
 @pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
@@ -68,7 +70,7 @@ def test_a_student_whose_answer_others_have_ended_is_graded_again(tmp_path: Path
     crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
-    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION]) == (reason == "SIGSEGV")
+    assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == ([] if reason == "SIGSEGV" else [SUBMISSION])
 
 
 def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
@@ -85,9 +87,52 @@ def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Pat
         path.write_text(text, "utf-8")
         with pytest.warns(UserWarning, match="ada.* is damaged or of an older edition"):
             assert read_records(tmp_path) == {}, text
-        assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION])
+        assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
     path.write_text(whole, "utf-8")
     assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
+
+
+def test_another_lesson_leaves_the_record_of_the_first_alone(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    second = replace(SUBMISSION, lesson="02_scaling", digest="02")
+    records(tmp_path).write("ada", [second], [GradedSubmission(second, [])], GUARDS)
+    assert [one.submission.lesson for one in read_records(tmp_path)["ada"]] == ["01_lookup", "02_scaling"]
+    assert records(tmp_path).not_yet_graded("ada", [SUBMISSION, second]) == []
+
+
+def test_keeps_each_attempt_until_only_one_is_asked_for(tmp_path: Path):
+    again = replace(SUBMISSION, digest="5f")
+    for submission in (SUBMISSION, again):
+        records(tmp_path).write("ada", [submission], [replace(GRADED, submission=submission)], GUARDS)
+    assert [one.submission.digest for one in read_records(tmp_path)["ada"]] == ["5e", "5f"]
+    records(tmp_path).keep_only("ada", [again])
+    assert [one.submission.digest for one in read_records(tmp_path)["ada"]] == ["5f"]
+
+
+def test_drops_an_attempt_that_the_same_notebook_has_improved_on(tmp_path: Path):
+    passed = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=Verdict("softmax", "passed", ""))])
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    records(tmp_path, torch="3").write("ada", [SUBMISSION], [passed], GUARDS)
+    assert [one.points for one in read_records(tmp_path)["ada"]] == [2]
+    records(tmp_path, torch="4").write("ada", [SUBMISSION], [GRADED], GUARDS)
+    assert [one.points for one in read_records(tmp_path)["ada"]] == [2, 0]
+
+
+def test_the_time_of_a_copy_does_not_replace_an_earlier_time(tmp_path: Path):
+    early, late = (replace(SUBMISSION, handed_in=f"2026-10-{day}T09:00:00+00:00") for day in (12, 20))
+    records(tmp_path).write("ada", [early], [replace(GRADED, submission=early)], GUARDS)
+    records(tmp_path).update_times("ada", [late])
+    assert read_records(tmp_path)["ada"][0].submission.handed_in == early.handed_in
+    records(tmp_path).update_times("ada", [late], later_too=True)
+    assert read_records(tmp_path)["ada"][0].submission.handed_in == late.handed_in
+
+
+def test_a_record_with_the_name_of_another_student_counts_as_none(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
+    [path] = (tmp_path / "students").iterdir()
+    path.write_text(path.read_text("utf-8").replace('"student": "ada"', '"student": "eve"'), "utf-8")
+    with pytest.warns(UserWarning, match="is damaged"):
+        assert read_records(tmp_path) == {}
 
 
 def test_what_is_forgotten_is_gone(tmp_path: Path):

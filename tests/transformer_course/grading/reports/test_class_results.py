@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.grading.sample_results import notebook
+from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.judging.graded_results import Attempt, GradedSubmission
 from transformer_course.grading.reports.class_page import class_page
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page
@@ -237,3 +239,71 @@ def test_sums_are_rounded():
     third = [replace(one, n_right=1, n_cases=3) for one in book.exercises]
     [ada] = class_results({"ada": [replace(book, exercises=third)]}, ClassRules(partial_credit=True)).students
     assert ada.points == round(ada.points, 2) and len(str(ada.points)) < 6 and len(str(ada.bonus)) < 6
+
+
+def attempts(*notebooks: GradedSubmission) -> list[GradedSubmission]:
+    """Return notebooks that were each found by a run of its own, in this order."""
+    return [replace(one, attempt=Attempt("01_lookup", str(n))) for n, one in enumerate(notebooks)]
+
+
+@pytest.mark.parametrize(
+    ("passed", "counts", "lowered"),
+    [
+        ((1, 3), 3, ""),
+        ((2, 2), 2, ""),
+        ((3, 1, 4), 4, ""),
+        ((3, 1), 3, "soft_lookup 2 → 0"),
+        ((3, None), 3, "soft_lookup 2 → 0"),
+        ((None, 1), 1, ""),
+    ],
+)
+def test_a_later_attempt_counts_unless_points_fall(passed: tuple[int | None, ...], counts: int, lowered: str):
+    books = [notebook(n) if n is not None else notebook(0, lesson="", problem="Damaged.") for n in passed]
+    results = class_results({"ada": attempts(*books)})
+    [ada] = results.students
+    assert sum(one.points > 0 for one in ada.lessons["01_lookup"].exercises) == counts
+    assert results.held_back == [f"ada: {line}" for line in ada.held_back if line in [*ada.remarks]]
+    assert [lowered in line and "--replace" in line for line in results.held_back] == [True] * bool(lowered)
+    assert all(line in summary(Path("out"), results) for line in results.held_back)
+
+
+def test_an_exercise_that_falls_holds_an_attempt_back_though_the_total_rises():
+    better_but_one = notebook(4)
+    first = replace(better_but_one.exercises[0], verdict=Verdict("similarity", "wrong", ""))
+    better_but_one = replace(better_but_one, exercises=[first, *better_but_one.exercises[1:]])
+    results = class_results({"ada": attempts(notebook(1), better_but_one)})
+    assert results.students[0].points == FIRST.points
+    assert f"{FIRST.name} {FIRST.points} → 0" in results.held_back[0]
+
+
+def test_attempts_count_in_the_order_of_submission_whatever_the_order_of_grading():
+    early = notebook(2, handed_in="2026-10-12T09:00:00+00:00")
+    late = notebook(2, file="01_lookup-1.ipynb", handed_in="2026-10-13T09:00:00+00:00")
+    for one, other in ((early, late), (late, early)):
+        [ada] = class_results({"ada": attempts(one, other)}).students
+        assert ada.lessons["01_lookup"].notebook is not None
+        assert ada.lessons["01_lookup"].notebook.submission.file == "01_lookup-1.ipynb"
+
+
+def test_a_late_copy_of_the_same_points_does_not_replace_one_in_time():
+    early = notebook(2, handed_in="2026-10-11T09:00:00+00:00")
+    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
+    [ada] = class_results({"ada": attempts(early, late)}, LATE).students
+    assert ada.points_after == ada.points > 0
+    assert "the points after lateness" in ada.held_back[0]
+
+
+def test_a_later_due_date_counts_for_every_attempt():
+    early = notebook(1, handed_in="2026-10-11T09:00:00+00:00")
+    late = notebook(2, handed_in="2026-10-25T09:00:00+00:00")
+    moved = replace(LATE, late_policy=LatePolicy({"": datetime(2026, 11, 1, tzinfo=UTC)}, penalty=10))
+    [strict], [kind] = (class_results({"ada": attempts(early, late)}, rules).students for rules in (LATE, moved))
+    assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points
+
+
+def test_a_lesson_of_one_batch_counts_though_few_of_the_class_submitted_it():
+    graded = {f"student {n}": [notebook(2)] for n in range(12)}
+    for n in range(2):
+        new = replace(notebook(1, lesson="02_scaling"), attempt=Attempt("02_scaling", "k", "week 2"))
+        graded[f"student {n}"].append(new)
+    assert class_results(graded).lessons == ["01_lookup", "02_scaling"]
