@@ -25,9 +25,9 @@ from transformer_course.exercises import every_exercise
 from transformer_course.grading.grade import grade
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.judging.worker import Task
-from transformer_course.grading.reports.canvas_feedback import canvas_feedback
 from transformer_course.grading.reports.class_report import read_results
 from transformer_course.grading.reports.exports import merge_into_canvas
+from transformer_course.grading.reports.feedback_zips import canvas_feedback
 from transformer_course.grading.rules.settings import RunOptions
 
 HONEST = ["aa_honest", "zz_honest"]

@@ -2,6 +2,10 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer_course.grading.reports.exports import FilledTable
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -9,9 +13,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "export",
         help="put the points of a class into a table that Canvas or Moodle has exported",
-        description="Put the points of a class, less what being late costs, into a table that Canvas or Moodle has "
-        "exported. All else in it stays as it is. The new table is canvas.csv or moodle.csv in the folder of results; "
-        "for Canvas, canvas_feedback.zip is there, too, which its “Upload Submissions” takes.",
+        description="Put the points of a class, minus late penalties, into a table that Canvas or Moodle has exported. "
+        "Everything else in the table stays as it is. The new table is canvas.csv or moodle.csv in the folder of "
+        "results, next to a zip with feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or "
+        "moodle_feedback.zip for “Upload multiple feedback files in a zip” in Moodle.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -24,8 +29,13 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", default="", metavar="NAME", help=lesson)
     column = "the assignment in Canvas; if there is none of this name, one is added (default: Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
+    columns = (
+        "for Moodle: a column by its title, or by its number from 1, such as grade=Bewertung; KEY is id, name, email, "
+    )
+    columns += "grade, maximum or feedback (default: found by known titles and by content)"
+    parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
     parser.add_argument("--bonus", action="store_true", help="add the points of stretch exercises")
-    parser.add_argument("--look", action="store_true", help="say what would change, and write nothing")
+    parser.add_argument("--look", action="store_true", help="print what would change without writing anything")
     parser.set_defaults(run=run)
 
 
@@ -36,31 +46,47 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or the table is of another kind.
         OSError: A file cannot be read or written.
     """
-    from transformer_course.grading.reports.canvas_feedback import CANVAS_FEEDBACK_FILE, canvas_feedback
+    from transformer_course.grading.incoming.column_titles import parse_columns
     from transformer_course.grading.reports.class_report import read_results
     from transformer_course.grading.reports.exports import merge_into_canvas, merge_into_moodle
-    from transformer_lab.atomic_write import atomic_write, atomic_write_text
+    from transformer_lab.atomic_write import atomic_write
 
+    if args.columns and args.canvas:
+        raise ValueError("--columns is for --moodle; Canvas has the same titles in every language")
     results = read_results(args.results, bonus=args.bonus)
     if args.canvas:
         to = args.results / "canvas.csv"
         table = merge_into_canvas(args.canvas, results, lesson=args.lesson, column=args.column)
     else:
         to = args.results / "moodle.csv"
-        table = merge_into_moodle(args.moodle, results, lesson=args.lesson)
+        table = merge_into_moodle(args.moodle, results, lesson=args.lesson, columns=parse_columns(args.columns))
     print("\n".join([table.messages, *results.unfinished]))
     if args.look:
         print("Nothing was written.")
         return 0
-    atomic_write_text(to, table.text)
+    with atomic_write(to) as temporary:
+        temporary.write_bytes(table.content)
     print(f"The table is {to}.")
-    if args.canvas:
-        content, n = canvas_feedback(table.found)
-        if n:
-            with atomic_write(args.results / CANVAS_FEEDBACK_FILE) as temporary:
-                temporary.write_bytes(content)
-            print(
-                f"The feedback of {n} of them is {args.results / CANVAS_FEEDBACK_FILE}, for “Upload Submissions” in "
-                f"Canvas."
-            )
+    _write_feedback(args, table)
     return 0
+
+
+def _write_feedback(args: argparse.Namespace, table: "FilledTable") -> None:
+    from transformer_course.grading.reports import feedback_zips
+    from transformer_lab.atomic_write import atomic_write
+
+    if args.canvas:
+        content, n = feedback_zips.canvas_feedback(list(table.found.values()), args.lesson)
+        to, where = args.results / feedback_zips.CANVAS_FEEDBACK_FILE, "“Upload Submissions” in Canvas"
+    else:
+        content, n = feedback_zips.moodle_feedback(table.found, args.lesson)
+        to, where = (
+            args.results / feedback_zips.MOODLE_FEEDBACK_FILE,
+            "“Upload multiple feedback files in a zip” in Moodle",
+        )
+    if n:
+        with atomic_write(to) as temporary:
+            temporary.write_bytes(content)
+        print(f"The feedback of {n} of them is {to}, for {where}.")
+    else:
+        to.unlink(missing_ok=True)  # of an earlier export, and of other students

@@ -17,9 +17,9 @@ def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]) == 0
     assert (tmp_path / "graded" / "canvas.csv").read_text().startswith("Student,ID,Lab\nAda,ada,")
     assert "1 of 1 rows get points." in capsys.readouterr().out
-    (tmp_path / "export.csv").write_text("Identifier,Grade\nParticipant ada,\n")
+    (tmp_path / "export.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Ada,\n")
     assert main(["export", str(tmp_path / "graded"), "--moodle", str(tmp_path / "export.csv")]) == 0
-    assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Grade,Feedback comments\n")
+    assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Full name,Grade,Feedback comments\n")
 
 
 def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):

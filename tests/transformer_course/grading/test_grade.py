@@ -517,7 +517,7 @@ def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(
     assert "0 students of the roster handed in nothing." in text and "not in the roster" not in text
     assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
     filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
-    grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.text, newline=""))]
+    grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.content.decode(), newline=""))]
     assert grades == [str(CORE["01_lookup"]), "0"]
 
 

@@ -7,21 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_course.grading.incoming.tables import read_table
+from transformer_course.grading.incoming.column_titles import ADDRESS, find_columns, participant_number
+from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
-COLUMNS = {
-    "id": ("id", "student id", "id number", "sis user id", "user id", "student number", "identifier"),
-    "name": ("name", "full name", "student", "student name"),
-    "email": ("email", "email address", "e mail", "mail", "sis email"),
-    "login": ("login", "login id", "sis login id", "username", "user name", "user", "github", "github username"),
-    "first name": ("first name", "firstname", "given name", "forename"),
-    "last name": ("last name", "lastname", "surname", "family name"),
-}
-"""What the columns of a roster may be called."""
-PARTICIPANT = "Participant "
-"""What Moodle writes before its numbers."""
+KEYS = ("id", "name", "email", "login", "first name", "last name")
+"""The columns that a roster may have."""
 TEST_STUDENT = ("student, test", "test student")
-"""What Canvas calls the student that is nobody."""
+"""Canvas's names for its placeholder student."""
 
 
 @dataclass(frozen=True)
@@ -41,28 +33,50 @@ class Person:
     login: str = ""
 
 
-def read_roster(path: Path) -> list[Person]:
+def read_roster(path: Path, columns: Mapping[str, str] | None = None) -> list[Person]:
     """Read who is in the class.
 
+    Args:
+        path: The table.
+        columns: Titles of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+
     Raises:
-        ValueError: There is no column that tells the students from each other, or two have the same.
+        ValueError: No column identifies the students, a row identifies none, or two rows have the same id.
         OSError: The file cannot be read.
     """
+    table = Table(path)
+    if any(map(ADDRESS.fullmatch, table.titles)):
+        raise ValueError(
+            f"{path} needs a first row with titles, such as name,email; it begins with {table.listed_titles}"
+        )
+    titles = {key: [table.titles[i] for i in find_columns(table, key, columns)] for key in KEYS}
+    if not any(titles.values()):
+        raise ValueError(
+            f"{path} has no column for an id, a name, an e-mail address or a login; its columns are "
+            f"{table.listed_titles}. Choose some with --columns, such as --columns name=TITLE"
+        )
+    if titles["first name"] and not titles["last name"]:  # as in German, where "Name" is a last name next to "Vorname"
+        titles["last name"], titles["name"] = titles["name"], []
     people: dict[str, Person] = {}
-    for row in read_table(path):
+    for row in rows_of(table):
         if is_canvas_row(row.get("student", ""), row.get("id", "")) and {"student", "id", "section"} <= row.keys():
             continue
-        found = {key: next((row[t] for t in titles if row.get(t)), "") for key, titles in COLUMNS.items()}
-        name = found["name"] or f"{found['first name']} {found['last name']}".strip()
-        own_id = found["id"].removeprefix(PARTICIPANT) or found["login"] or found["email"] or name
-        if not own_id:
-            raise ValueError(
-                f"{path}, line {row['line']}: nobody is named; there is no id, login, e-mail address or name"
-            )
-        if own_id in people:
-            raise ValueError(f"{path}, line {row['line']}: a second row has the id {own_id!r}")
-        people[own_id] = Person(own_id, name, found["email"], found["login"])
+        person = _person(row, titles)
+        if not person.id:
+            raise ValueError(f"{path}, line {row['line']}: no id, name, e-mail address or login identifies a student")
+        if person.id in people:
+            raise ValueError(f"{path}, line {row['line']}: a second row has the id {person.id!r}")
+        people[person.id] = person
     return list(people.values())
+
+
+def _person(row: Mapping[str, str], titles: Mapping[str, Sequence[str]]) -> Person:
+    cells = {key: [row[lower_case_words(title)] for title in own] for key, own in titles.items()}
+    found = {key: next(filter(None, own), "") for key, own in cells.items()}
+    name = found["name"] or f"{found['first name']} {found['last name']}".strip()
+    number = participant_number(found["id"]) or participant_number(found["login"])
+    login = "" if participant_number(found["login"]) else found["login"]  # Moodle's identifier, in French
+    return Person(number or found["id"] or login or found["email"] or name, name, found["email"], login)
 
 
 def is_canvas_row(student: str, number: str) -> bool:

@@ -1,16 +1,53 @@
-"""Tables as CSV: those that an instructor keeps are read, and those that are written are safe in a spreadsheet.
+"""Tables as CSV: read whatever program wrote them, change single cells, and write what is safe in a spreadsheet.
 
-What is written is read again as it was, so that a table can be filled in and written any number of times.
+A file may have any of ``SEPARATORS`` between its cells, and may be in UTF-8, UTF-16 or Windows-1252. What is written
+into it keeps its separator, encoding and decimal sign.
 """
 
+import codecs
 import csv
 import io
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from transformer_course.grading.incoming.printable_text import without_control_codes
+from transformer_course.grading.incoming.printable_text import printable, without_control_codes
+
+SEPARATORS = ",;\t|:"
+NO_SEPARATOR = "\x1f"
+"""For a table of one column, in which "Lovelace, Ada" is one cell."""
+BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+"""In the order in which they are tried: that of UTF-16 begins that of UTF-32."""
+LEGACY_ENCODING = "cp1252"
+"""Windows-1252, which Excel writes in Western Europe and America as plain "CSV"."""
+OTHER_LEGACY = re.compile(r"\w*(?:[^\W\d_][£¤¥¦§¨¬¯±³´¶¸¹†‡‰‘]|[£¤¥¦§¨¬¯±³¶¸¹†‡‰][^\W\d_])\w*")
+"""A word that has a sign among its letters: the file is in another encoding, such as that of Poland or of old Macs."""
+OTHER_FILES = {
+    b"PK": "an Excel workbook or another zip",
+    b"\xd0\xcf\x11\xe0": "an Excel workbook",
+    b"%PDF": "a PDF",
+    b"<!": "a web page",
+    b"<html": "a web page",
+    b"{": "JSON",
+}
+"""What a file is that begins like this."""
+SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=(?P<separator>.|\\t)"?(\r\n|\r|\n|$)', re.IGNORECASE)
+"""Excel's own first line."""
+MAX_LISTED_TITLES = 15
+MAX_TRIED_ROWS = 50
+"""Number of rows that decide which separator a table has."""
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
 
 START_OF_FORMULA = r"""["'\s]*[=+@＝＋－＠-]"""
 FORMULA = re.compile(rf"(^|[;,|])({START_OF_FORMULA})")
@@ -18,34 +55,236 @@ FORMULA = re.compile(rf"(^|[;,|])({START_OF_FORMULA})")
 ESCAPED_FORMULA = re.compile(rf"(^|[;,|])'({START_OF_FORMULA})")
 
 
+@dataclass
+class Row:
+    """A row of a table.
+
+    Args:
+        cells: The cells as they are written, with their quotes.
+        end: The end of its line.
+        line: The number of its last line in the file.
+    """
+
+    cells: list[str]
+    end: str
+    line: int
+
+
+class Table:
+    """A CSV of which cells can be changed while all others stay as they are written.
+
+    Args:
+        path: The file. Its first row that is not empty has the titles.
+
+    Attributes:
+        path: The file.
+        separator: The sign between its cells.
+        encoding: Its encoding.
+        decimal: The decimal sign of its numbers.
+        titles: The titles.
+        rows: The rows below the titles.
+
+    Raises:
+        ValueError: The file is not such a table.
+        OSError: The file cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        text, self.encoding = _decode(path)
+        separator_line = SEPARATOR_LINE.match(text)
+        self._start = separator_line[0] if separator_line else text[: text.startswith("\ufeff")]
+        body, first_line = text[len(self._start) :], 1 + bool(separator_line)
+        try:
+            if separator_line:
+                self.separator = separator_line["separator"].replace("\\t", "\t")
+            else:
+                self.separator = _separator_of(body)
+            rows = list(_rows(body, self.separator, first_line))
+        except ValueError as error:
+            raise ValueError(f"{path}, {error}") from None
+        header = next((i for i, row in enumerate(rows) if any(map(read_cell, row.cells))), None)
+        if header is None:
+            raise ValueError(f"{path} is empty; it needs a row of titles")
+        self._above, self._header, self.rows = rows[:header], rows[header], rows[header + 1 :]
+        self.titles = [read_cell(cell) for cell in self._header.cells]
+        self.decimal = self._decimal_sign()
+
+    def _decimal_sign(self) -> str:
+        cells = [read_cell(cell) for row in self.rows for cell in row.cells]
+        if any(map(DECIMAL_COMMA.fullmatch, cells)):
+            return ","
+        is_continental = self.separator == ";" and not any(map(DECIMAL_POINT.fullmatch, cells))
+        return "," if is_continental else "."
+
+    @property
+    def listed_titles(self) -> str:
+        """The titles in words, for an error about one that is missing."""
+        titles = [f"“{printable(title)}”" for title in self.titles[:MAX_LISTED_TITLES]]
+        n_more = len(self.titles) - len(titles)
+        return ", ".join(titles) + (f" and {n_more} more" if n_more else "")
+
+    def column(self, *titles: str) -> int | None:
+        """Return the first column that has one of these titles, ignoring case; None if there is none."""
+        own = [title.casefold() for title in self.titles]
+        return next((own.index(title.casefold()) for title in titles if title.casefold() in own), None)
+
+    def has_only(self, column: int, pattern: re.Pattern[str]) -> bool:
+        """Return whether a column has some text, and only text that matches a pattern."""
+        cells = list(filter(None, (self.read(row, column) for row in self.rows)))
+        return bool(cells) and all(map(pattern.fullmatch, cells))
+
+    def read(self, row: Row, column: int | None) -> str:
+        """Return what a cell holds; empty if there is no such cell."""
+        return read_cell(row.cells[column]) if column is not None and column < len(row.cells) else ""
+
+    def write(self, row: Row, column: int, text: str) -> None:
+        """Replace a cell."""
+        row.cells += [""] * (column + 1 - len(row.cells))
+        row.cells[column] = self._as_written(text)
+
+    def write_number(self, row: Row, column: int, number: float) -> None:
+        """Replace a cell by a number, with the table's decimal sign."""
+        self.write(row, column, f"{round(number, 2):.10g}".replace(".", self.decimal))
+
+    def add_column(self, title: str) -> int:
+        """Add a column after the last, empty in every row, and return its index."""
+        self.titles.append(title)
+        for row in [self._header, *self.rows]:
+            if any(row.cells):
+                row.cells += [""] * (len(self.titles) - len(row.cells))
+        self._header.cells[-1] = self._as_written(title)
+        return len(self.titles) - 1
+
+    def _as_written(self, text: str) -> str:
+        if not self.encoding.startswith("utf"):  # before anything is quoted: "&#8730;" has a semicolon
+            text = text.encode(self.encoding, "xmlcharrefreplace").decode(self.encoding)
+        needs_quotes = re.search(r'["\r\n]|^\s|\s$', text) or self.separator in text
+        return '"' + text.replace('"', '""') + '"' if needs_quotes else text
+
+    def __bytes__(self) -> bytes:
+        rows = [*self._above, self._header, *self.rows]
+        text = self._start + "".join(self.separator.join(row.cells) + row.end for row in rows)
+        return text.encode(self.encoding)
+
+
+def read_cell(cell: str) -> str:
+    """Return what a cell holds that is written like this."""
+    bare = cell.strip()
+    is_quoted = len(bare) > 1 and bare[0] == bare[-1] == '"'
+    return (bare[1:-1].replace('""', '"') if is_quoted else bare).strip()
+
+
+def read_number(text: str) -> float | None:
+    """Return a number with a decimal point or comma; None if the text is not one.
+
+    >>> read_number("4,5"), read_number("1.234,5"), read_number("many")
+    (4.5, 1234.5, None)
+    """
+    *groups, last = re.split(r"[.,]", text.strip())
+    digits = f"{''.join(groups)}.{last}" if groups else last
+    try:
+        number = float(digits)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _decode(path: Path) -> tuple[str, str]:
+    """Return the text of a file, with its byte order mark, and the encoding."""
+    content = path.read_bytes()
+    start = content[:100].lstrip().lower()
+    kind = next((kind for sign, kind in OTHER_FILES.items() if start.startswith(sign.lower())), "")
+    if kind:
+        raise ValueError(f"{path} is {kind}, not a table; save the table as “CSV UTF-8”")
+    encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
+    if not encoding and b"\0" in content[:1000]:
+        encoding = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
+    try:
+        return content.decode(encoding or "utf-8"), encoding or "utf-8"
+    except UnicodeDecodeError as error:
+        if encoding:
+            raise ValueError(f"{path} is damaged: {error.reason} at byte {error.start}") from None
+    try:
+        return content.decode(LEGACY_ENCODING), LEGACY_ENCODING
+    except UnicodeDecodeError:
+        return content.decode("latin-1"), "latin-1"
+
+
+def _separator_of(text: str) -> str:
+    """Return the separator with which the most rows have as many cells as the first; of several, the most frequent."""
+    best, best_score = "", (0.0, 1)
+    for separator in SEPARATORS:
+        lengths = _first_lengths(text, separator)
+        if lengths and lengths[0] > 1:
+            score = lengths.count(lengths[0]) / len(lengths), lengths[0]
+            if score > best_score:
+                best, best_score = separator, score
+    first_line = text.lstrip().partition("\n")[0]
+    has_one_column = not any(separator in first_line for separator in SEPARATORS) and _first_lengths(text, NO_SEPARATOR)
+    return best or (NO_SEPARATOR if has_one_column else max(SEPARATORS, key=text.count))
+
+
+def _first_lengths(text: str, separator: str) -> list[int]:
+    """Return the numbers of cells in the first rows; nothing if the separator does not stand behind a quoted cell."""
+    try:
+        filled = (len(row.cells) for row in _rows(text, separator) if any(row.cells))
+        return list(islice(filled, MAX_TRIED_ROWS))
+    except ValueError:
+        return []
+
+
+def _rows(text: str, separator: str, line: int = 1) -> Iterator[Row]:
+    sign = re.escape(separator)
+    cell = re.compile(rf'( *"(?:[^"]|"")*" *|(?! *")[^{sign}\r\n]*)({sign}|\r\n|\r|\n|$)')
+    cells, at = list[str](), 0
+    while at < len(text):
+        found = cell.match(text, at)
+        if found is None:
+            raise ValueError(f"line {line}: a quoted cell does not end, or text follows its second quotation mark")
+        cells.append(found[1])
+        line += len(re.findall(r"\r\n|\r|\n", found[1]))
+        at = found.end()
+        if found[2] != separator:
+            yield Row(cells, found[2], line)
+            cells = []
+            line += 1
+        elif at == len(text):
+            yield Row([*cells, ""], "", line)
+
+
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a CSV with a line of titles; commas, semicolons or tabs are between its cells.
+    """Read a table that an instructor keeps.
 
     Returns:
         The rows, by the titles in lower case; the key "line" holds the number of each row's last line in the file.
 
     Raises:
-        ValueError: It is not text in UTF-8, or no table.
-        OSError: It cannot be read.
+        ValueError: The file is not a table, or is in an encoding that cannot be recognized, or a row is longer than
+            the titles.
+        OSError: The file cannot be read.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"{path} is not in UTF-8; save it as “CSV UTF-8”") from None
-    first = text.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        titles = [_lower_case_words(title) for title in next(reader, [])]
-        rows = []
-        for row in reader:
-            cells = dict(zip(titles, (unescape_formula(cell.strip()) for cell in row), strict=False))
-            if any(cells.values()):
-                rows.append({**dict.fromkeys(titles, ""), **cells, "line": str(reader.line_num)})
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
-    if not any(titles):
-        raise ValueError(f"{path} is empty; it needs a line of titles")
+    return rows_of(Table(path))
+
+
+def rows_of(table: Table) -> list[dict[str, str]]:
+    """Return the rows of a table as ``read_table`` does.
+
+    Raises:
+        ValueError: As ``read_table`` does.
+    """
+    titles = [lower_case_words(title) for title in table.titles]
+    rows = []
+    for row in table.rows:
+        cells = [unescape_formula(read_cell(cell)) for cell in row.cells]
+        if not any(cells):
+            continue
+        if any(cells[len(titles) :]):
+            advice = "put a text that contains the separator between quotation marks"
+            raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells under {len(titles)} titles; {advice}")
+        if table.encoding == LEGACY_ENCODING and (word := OTHER_LEGACY.search(" ".join(cells))):
+            raise ValueError(f"{table.path} has an encoding that gives “{word[0]}”; save it as “CSV UTF-8”")
+        rows.append({**dict.fromkeys(titles, ""), **dict(zip(titles, cells, strict=False)), "line": str(row.line)})
     return rows
 
 
@@ -80,5 +319,6 @@ def unescape_formula(text: str) -> str:
     return ESCAPED_FORMULA.sub(r"\1\2", text)
 
 
-def _lower_case_words(title: str) -> str:
+def lower_case_words(title: str) -> str:
+    """Return the words of a title in lower case, without signs."""
     return " ".join(re.sub(r"[^\w]+", " ", title.casefold()).split()).replace("_", " ")

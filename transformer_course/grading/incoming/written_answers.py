@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.incoming.tables import as_csv, read_table
+from transformer_course.grading.incoming.tables import as_csv, read_number, read_table
 from transformer_lab.atomic_write import atomic_write_text
 
 ANSWERS_FILE = "written_answers.csv"
@@ -115,11 +115,8 @@ def _answer(row: Mapping[str, str], rubric: Mapping[str, Criteria], where: str) 
 
 
 def _number(text: str, title: str, most: float, where: str) -> float | None:
-    try:
-        number = float(text.replace(",", ".")) if text else None
-    except ValueError:
-        number = math.nan
-    if number is not None and not (0 <= number <= most and number < math.inf):
+    number = read_number(text)
+    if text and (number is None or not 0 <= number <= most):
         bound = "at least 0" if most == math.inf else f"between 0 and {most:g}"
         raise ValueError(f"{where}: {title} must be a number {bound}; got {title}={text!r}")
     return number

@@ -2,6 +2,6 @@
 
 In reading order: ``class_results`` applies the instructor's rules to the verdicts. ``gradebook`` writes them as a
 table; ``feedback``, with ``marked_code``, ``written_page`` and ``class_page`` are pages from the folder ``templates``;
-``exports`` and ``canvas_feedback`` are for other systems. ``class_report`` writes all that stays in the folder of
-results. ``handout`` makes a notebook of an instructor's own exercises. Uses ``judging``.
+``exports``, ``moodle_worksheet`` and ``feedback_zips`` are for other systems. ``class_report`` writes all that stays in
+the folder of results. ``handout`` makes a notebook of an instructor's own exercises. Uses ``judging``.
 """

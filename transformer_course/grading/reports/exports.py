@@ -4,15 +4,18 @@ All other cells stay as they are, byte for byte.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from markupsafe import Markup
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.checking.message_panel import as_html
-from transformer_course.grading.incoming.roster import PARTICIPANT, Person, Roster, is_canvas_row
+from transformer_course.grading.incoming.column_titles import participant_number
+from transformer_course.grading.incoming.roster import Person, Roster, is_canvas_row
+from transformer_course.grading.incoming.tables import Row, Table, read_cell, read_number
 from transformer_course.grading.reports.class_results import (
     ClassResults,
     LessonResult,
@@ -20,13 +23,16 @@ from transformer_course.grading.reports.class_results import (
     max_points,
     plain_number,
 )
+from transformer_course.grading.reports.moodle_worksheet import worksheet_columns
 from transformer_course.grading.reports.written_page import mark
 
-CELL = re.compile(r'("(?:[^"]|"")*"|[^",\r\n][^,\r\n]*|)(,|\r\n|\r|\n|$)')
-"""A cell as it is written, and what follows it."""
 DEFAULT_COLUMN = "Transformer Course"
 POINTS_POSSIBLE = "points possible"
 """The first cell of the row in which Canvas has the maximum of each column."""
+NO_FEEDBACK_COLUMN = (
+    "The worksheet has no column for feedback comments: turn on “Feedback comments” in the settings of the assignment, "
+    "and download the worksheet again; or choose a column with --columns feedback=TITLE."
+)
 MAX_LISTED = 20
 """Number of cells that change which are named."""
 
@@ -36,85 +42,15 @@ class FilledTable:
     """A table with points in it, which is not written yet.
 
     Args:
-        text: The table.
-        found: The result of each student who has points in it.
+        content: The table, with the separator, encoding and decimal sign of the exported one.
+        found: The result for each row that gets points, by the person whose row it is.
         messages: Lines that say which column it is, how many students get points, who gets none, and which cells
             change.
     """
 
-    text: str
-    found: Sequence[StudentResult]
+    content: bytes
+    found: Mapping[Person, StudentResult]
     messages: str
-
-
-class RawTable:
-    """A CSV of which cells can be replaced while all others stay as they are written.
-
-    Args:
-        path: The file, with commas between its cells and titles in its first row.
-
-    Attributes:
-        titles: The titles, as they are read.
-        rows: The cells of the other rows, as they are written.
-
-    Raises:
-        ValueError: It is no such table.
-        OSError: It cannot be read.
-    """
-
-    def __init__(self, path: Path) -> None:
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
-        self._mark = "\ufeff" if text.startswith("\ufeff") else ""
-        records: list[tuple[list[str], str]] = []
-        cells, at = list[str](), len(self._mark)
-        while at < len(text):
-            found = CELL.match(text, at)
-            if found is None:
-                raise ValueError(f"{path}, row {len(records) + 1}: a quoted cell does not end")
-            cells.append(found[1])
-            if found[2] != ",":
-                records.append((cells, found[2]))
-                cells = []
-            elif found.end() == len(text):
-                records.append(([*cells, ""], ""))
-            at = found.end()
-        if not records:
-            raise ValueError(f"{path} is empty; it needs a row of titles")
-        self.titles = [read_cell(cell) for cell in records[0][0]]
-        self.rows = [cells for cells, _ in records]
-        self._ends = [end for _, end in records]
-
-    def column(self, *titles: str) -> int | None:
-        """Return the first column that has one of these titles, whatever the case."""
-        wanted = [title.casefold() for title in titles]
-        return next((i for title in wanted for i, own in enumerate(self.titles) if own.casefold() == title), None)
-
-    def add_column(self, title: str) -> int:
-        """Add a column after the last, empty in every row, and return its place."""
-        for row in self.rows:
-            if any(row):
-                row += [""] * (len(self.titles) + 1 - len(row))
-        self.titles.append(title)
-        self.rows[0][-1] = write_cell(title)
-        return len(self.titles) - 1
-
-    def read(self, row: Sequence[str], column: int | None) -> str:
-        """Return what a cell holds; empty where there is none."""
-        return read_cell(row[column]) if column is not None and column < len(row) else ""
-
-    def __str__(self) -> str:
-        return self._mark + "".join(",".join(row) + end for row, end in zip(self.rows, self._ends, strict=True))
-
-
-def read_cell(cell: str) -> str:
-    """Return what a cell holds that is written like this."""
-    quoted = len(cell) > 1 and cell[0] == cell[-1] == '"'
-    return (cell[1:-1].replace('""', '"') if quoted else cell).strip()
-
-
-def write_cell(text: str) -> str:
-    """Return how a cell is written that holds this."""
-    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]|^\s|\s$', text) else text
 
 
 def merge_into_canvas(
@@ -133,10 +69,13 @@ def merge_into_canvas(
         ValueError: It is no gradebook of Canvas, or the lesson was not graded.
         OSError: The file cannot be read.
     """
-    table = RawTable(export)
+    table = Table(export)
     student, number = table.column("Student", "Student Name"), table.column("ID")
     if student is None or number is None:
-        raise ValueError(f"{export} is no gradebook of Canvas: it has no columns Student and ID")
+        raise ValueError(
+            f"{export} is not a gradebook from Canvas, which has the columns Student and ID; its columns are "
+            f"{table.listed_titles}. In Canvas, choose Grades, Export, Export Entire Gradebook"
+        )
     login, sis = table.column("SIS Login ID"), table.column("SIS User ID", "Integration ID")
     numbered = re.compile(re.escape(column.casefold()) + r"( \(\d+\))?")
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
@@ -145,10 +84,10 @@ def merge_into_canvas(
     place = table.add_column(column) if place is None else place
     rows = {}
     possible = _possible(results, lesson)
-    for row in table.rows[1:]:
+    for row in table.rows:
         if table.read(row, student).casefold() == POINTS_POSSIBLE:
-            row[place] = _plain(possible)
-        elif any(row) and not is_canvas_row(table.read(row, student), table.read(row, number)):
+            table.write_number(row, place, possible)
+        elif any(row.cells) and not is_canvas_row(table.read(row, student), table.read(row, number)):
             name = table.read(row, login)
             person = Person(table.read(row, number), table.read(row, student), name if "@" in name else "", name)
             rows[person] = (row, table.read(row, sis))
@@ -158,73 +97,82 @@ def merge_into_canvas(
     beyond = sum(_points(result, results, lesson) > possible for result in found.values())
     if beyond:
         lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
-    return FilledTable(str(table), list(found.values()), "\n".join(lines))
+    return FilledTable(bytes(table), found, "\n".join(lines))
 
 
-def _assignments(table: RawTable) -> list[str]:
+def _assignments(table: Table) -> list[str]:
     """List the columns of assignments in a gradebook of Canvas: those with a number after them, or else all."""
     numbered = [title for title in table.titles if re.search(r" \(\d+\)$", title)]
     return [f"“{title}”" for title in numbered or table.titles]
 
 
-def merge_into_moodle(export: Path, results: ClassResults, *, lesson: str = "") -> FilledTable:
-    """Put points and feedback into a grading worksheet that Moodle has exported.
+def merge_into_moodle(
+    export: Path, results: ClassResults, *, lesson: str = "", columns: Mapping[str, str] | None = None
+) -> FilledTable:
+    """Put points and feedback into a grading worksheet that Moodle has exported, in any language.
 
     Args:
         export: The worksheet.
         results: The results of the class.
         lesson: The lesson whose points they are; empty for the sum of all.
+        columns: Titles of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: It is no worksheet of Moodle, or the lesson was not graded.
+        ValueError: The table is not a worksheet of Moodle, or the lesson was not graded.
         OSError: The file cannot be read.
     """
-    table = RawTable(export)
-    number, name, email = (
-        table.column("Identifier", "ID number"),
-        table.column("Full name"),
-        table.column("Email address"),
-    )
-    first, last = table.column("First name"), table.column("Last name", "Surname")
-    if number is None and email is None:
-        raise ValueError(f"{export} is no table of grades of Moodle: it has no column Identifier or Email address")
-    grade = table.column("Grade")
-    grade = table.add_column("Grade") if grade is None else grade
-    feedback = table.column("Feedback comments", "Feedback")
-    feedback = table.add_column("Feedback comments") if feedback is None else feedback
-    rows = {}
-    for row in table.rows[1:]:
-        if any(row):
-            full_name = table.read(row, name) or f"{table.read(row, first)} {table.read(row, last)}".strip()
-            own_id = table.read(row, number).removeprefix(PARTICIPANT)
-            rows[Person(own_id or table.read(row, email), full_name, table.read(row, email))] = row
+    table = Table(export)
+    places = worksheet_columns(table, columns)
+    rows = {_person_in(table, row, places.person): row for row in table.rows if any(map(read_cell, row.cells))}
     found, messages = _matched(results, dict.fromkeys(rows, ""), lesson)
-    cells = [(result, rows[person], grade) for person, result in found.items()]
+    cells = [(result, rows[person], places.grade) for person, result in found.items()]
     lines = [messages, *_fill_in(table, cells, results, lesson)]
-    for person, result in found.items():
-        rows[person][feedback] = write_cell(short_feedback(result, lesson))
-    return FilledTable(str(table), list(found.values()), "\n".join(lines))
+    lines += _beyond_maximum(table, places.maximum, cells, results, lesson)
+    if places.feedback is None:
+        lines.append(NO_FEEDBACK_COLUMN)
+    else:
+        for person, result in found.items():
+            table.write(rows[person], places.feedback, short_feedback(result, lesson))
+    return FilledTable(bytes(table), found, "\n".join(lines))
+
+
+def _person_in(table: Table, row: Row, columns: Mapping[str, int | None]) -> Person:
+    read = {key: table.read(row, column) for key, column in columns.items()}
+    name = read["name"] or f"{read['first name']} {read['last name']}".strip()
+    number = participant_number(read["id"]) or read["id"]
+    return Person(number or read["email"] or name, name, read["email"])
+
+
+def _beyond_maximum(
+    table: Table,
+    maximum: int | None,
+    cells: Sequence[tuple[StudentResult, Row, int]],
+    results: ClassResults,
+    lesson: str,
+) -> list[str]:
+    """Return a line if Moodle's maximum is not that of the lesson: Moodle rejects more points, and fewer look poor."""
+    maxima = {read_number(table.read(row, maximum)) for _, row, _ in cells} - {None}
+    possible = _possible(results, lesson)
+    if len(maxima) != 1 or (most := maxima.pop()) == possible or most is None:
+        return []
+    return [
+        f"Moodle's maximum grade is {_plain(most)}, but there are {_plain(possible)} points: set the maximum grade of "
+        f"the assignment to {_plain(possible)} before you upload the worksheet."
+    ]
 
 
 def _fill_in(
-    table: RawTable, cells: Sequence[tuple[StudentResult, list[str], int]], results: ClassResults, lesson: str
+    table: Table, cells: Sequence[tuple[StudentResult, Row, int]], results: ClassResults, lesson: str
 ) -> list[str]:
     """Put each student's points into a cell, and return lines on the cells that had others."""
     changes = []
     for student, row, place in cells:
-        before, now = table.read(row, place), _plain(_points(student, results, lesson))
-        row[place] = now
-        if before and _number(before) != float(now):
-            changes.append(f"  {student.name}: {before} → {now}")
+        before, now = table.read(row, place), _points(student, results, lesson)
+        table.write_number(row, place, now)
+        if before not in ("", "-") and read_number(before) != now:
+            changes.append(f"  {student.name}: {before} → {_plain(now)}")
     more = [f"  … and {len(changes) - MAX_LISTED} more"] if len(changes) > MAX_LISTED else []
     return [f"{len(changes)} of them had other points before.", *changes[:MAX_LISTED], *more] if changes else []
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text.replace(",", "."))
-    except ValueError:
-        return None
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
@@ -236,12 +184,12 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
         lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(lesson_result.lesson, points, of, late))
         for one in lesson_result.exercises:
             panel = one.graded.verdict.panel if one.graded else None
-            title, message = (panel.title, panel.message) if panel else (f"{one.exercise.name}: not handed in", "")
-            first_line = "" if one.graded and one.graded.verdict.passed else message.partition("\n")[0]
+            title = panel.title if panel else f"{one.exercise.name}: not submitted"
             bonus = "bonus: " if one.exercise.stretch else ""
-            messages = f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}). {first_line}"
+            points = as_html(f"{title} ({bonus}{_plain(one.points)} of {one.exercise.points}).")
+            finding = "" if panel is None or (one.graded and one.graded.verdict.passed) else _finding(panel.message)
             comment = _in_one_line(one.override.comment if one.override else "")
-            lines.append(Markup("{} {}").format(as_html(messages.strip()), comment).strip())
+            lines.append(Markup("{} {} {}").format(points, finding, comment).strip())
     for answer in student.written:
         if lesson in ("", answer.lesson):
             question, comment = _in_one_line(answer.question), _in_one_line(answer.comment)
@@ -249,6 +197,17 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
     if student.comment:
         lines.append(_in_one_line(student.comment))
     return str(Markup("<br>").join(lines))
+
+
+def _finding(message: str) -> Markup:
+    """Return a whole message as HTML in one line; lines that are indented by four spaces are code or numbers."""
+    blocks = []
+    for is_code, lines in groupby(message.splitlines(), lambda line: line.startswith("    ")):
+        if is_code:
+            blocks.append(Markup("<pre>{}</pre>").format(Markup("<br>").join(line[4:] for line in lines)))
+        else:
+            blocks.append(Markup("<br>").join(as_html(line) for line in lines if line))
+    return Markup(" ").join(filter(None, blocks))
 
 
 def _in_one_line(text: str) -> str:
@@ -267,14 +226,15 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
         The result for each row that gets points, and the lines that say so.
     """
     if lesson and lesson not in results.lessons:
-        raise ValueError(f"nobody handed in {lesson!r}; there are {', '.join(results.lessons)}")
+        raise ValueError(f"no student submitted {lesson!r}; there are {', '.join(results.lessons)}")
     by_system = Roster(list(rows))
     by_university = {sis_id: person for person, sis_id in rows.items() if sis_id}
     found: dict[Person, StudentResult] = {}
     lines = []
     for student in results.students:
         own = student.person
-        lms_ids = dict.fromkeys(one.submission.lms_id for one in student.notebooks if one.submission.lms_id)
+        of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.submission.lesson)]
+        lms_ids = dict.fromkeys(one.lms_id for one in of_lesson if one.lms_id)
         person = by_university.get(own.id) or by_system.find(
             *lms_ids, *filter(None, (own.email, own.login, own.id, own.name))
         )

@@ -1,12 +1,11 @@
 """Points and comments that an instructor gives by hand: they stand over those of the grader, and survive it."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_course.exercises import every_exercise, lesson_of
-from transformer_course.grading.incoming.tables import read_table
+from transformer_course.grading.incoming.tables import read_number, read_table
 
 OVERRIDES_FILE = "overrides.csv"
 """In the folder of results; the grader makes it, and never writes to it again."""
@@ -79,10 +78,7 @@ def _override(row: Mapping[str, str]) -> Override:
 def _number(text: str, most: float) -> float | None:
     if not text:
         return None
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        number = math.nan
-    if not 0 <= number <= most:
+    number = read_number(text)
+    if number is None or not 0 <= number <= most:
         raise ValueError(f"points must be a number between 0 and {most:g}; got points={text!r}")
     return number

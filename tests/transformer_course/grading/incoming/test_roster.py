@@ -26,13 +26,55 @@ def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: 
     assert read_roster(table(tmp_path, text)) == [ADA]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sep=;\r\nMatrikelnummer;Vorname;Nachname;E-Mail-Adresse;Benutzername\r\n00123;Zoë;Müller;z@uni.de;zoe\r\n",
+        "Matr.-Nr.\tName\tVorname\tE-Mail\tKennung\n00123\tMüller\tZoë\tz@uni.de\tzoe\n",
+        'sep=,\nNuméro étudiant,Nom,Prénom,Adresse de courriel,Identifiant\n00123,Müller,Zoë,"z@uni.de",zoe',
+        "Nombre;Apellido(s);Número de ID;Dirección de correo;Nombre de usuario\nZoë;Müller;00123;z@uni.de;zoe\n",
+    ],
+)
+def test_reads_roster_in_other_languages_and_encodings(tmp_path: Path, text: str, encoding: str):
+    assert read_roster(table(tmp_path, text, encoding)) == [Person("00123", "Zoë Müller", "z@uni.de", "zoe")]
+
+
+def test_roster_columns_can_be_chosen(tmp_path: Path):
+    path = table(tmp_path, "Öğrenci;Posta;No\nZoë Müller;z@uni.de;00123\n")
+    assert read_roster(path) == [Person("z@uni.de", "", "z@uni.de")]  # found by its @
+    columns = {"name": "öğrenci", "id": "3"}
+    assert read_roster(path, columns) == [Person("00123", "Zoë Müller", "z@uni.de")]
+    with pytest.raises(ValueError, match="no column 'Nom'; its columns are “Öğrenci”, “Posta”, “No”"):
+        read_roster(path, {"name": "Nom"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Identifier,Full name,Email address\nParticipant 98765,Ada Lovelace,ada@uni.edu\n",
+        "ID;Vollständiger Name;E-Mail-Adresse\nTeilnehmer/in98765;Ada Lovelace;ada@uni.edu\n",
+        "Identifiant\tNom complet\tAdresse de courriel\nParticipant98765\tAda Lovelace\tada@uni.edu\n",
+    ],
+)
+def test_moodle_worksheet_is_a_roster(tmp_path: Path, text: str):
+    assert read_roster(table(tmp_path, text)) == [Person("98765", "Ada Lovelace", "ada@uni.edu")]
+
+
+def test_one_column_may_contain_commas(tmp_path: Path):
+    assert read_roster(table(tmp_path, "name\nLovelace, Ada\n")) == [Person("Lovelace, Ada", "Lovelace, Ada")]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "roster.csv is empty; it needs a line of titles"),
+        ("", "roster.csv is empty; it needs a row of titles"),
         ("name\nAda\nBen\nAda\n", "roster.csv, line 4: a second row has the id 'Ada'"),
-        ("id,group\n,7\n", "roster.csv, line 2: nobody is named; there is no id, login, e-mail address or name"),
-        ('id\n"a\n', "roster.csv, line 2: unexpected end of data"),
+        ("id,group\n,7\n", "roster.csv, line 2: no id, name, e-mail address or login identifies a student"),
+        ('id\n"a\n', "roster.csv, line 2: a quoted cell does not end"),
+        ("Öğrenci;Grup\nAda;1\n", "has no column for an id, .* its columns are “Öğrenci”, “Grup”. Choose .*--columns"),
+        ("Ada,ada@uni.edu\n", "needs a first row with titles, .* it begins with “Ada”, “ada@uni.edu”"),
+        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells under 2 titles; put a text .* between quotation marks"),
     ],
 )
 def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, message: str):

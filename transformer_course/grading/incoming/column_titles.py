@@ -1,0 +1,126 @@
+"""The titles that other systems give to the columns of their tables, in the languages of their users."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from transformer_course.grading.incoming.tables import Table, lower_case_words
+
+TITLES = {
+    "id": (
+        *("id", "student id", "id number", "sis user id", "user id", "student number", "matriculation number"),
+        *("matrikelnummer", "matrikelnr", "matrikel nr", "matr nr", "martikelnummer", "id nummer"),
+        *("numéro étudiant", "numéro d étudiant", "n étudiant", "numéro d identification", "matricule"),
+        *("número de id", "número de identificación", "matrícula", "dni", "matricola", "numero di matricola"),
+        *("número de estudante", "número mecanográfico", "studentnummer", "numer albumu", "nr albumu", "identifier"),
+    ),
+    "name": (
+        *("name", "full name", "student", "student name", "vollständiger name", "studierende", "studierender"),
+        *("nom complet", "nom et prénom", "prénom nom", "étudiant", "nombre completo", "nombre y apellidos"),
+        *("estudiante", "alumno", "nome completo", "nome e cognome", "cognome e nome", "studente", "nome do aluno"),
+        *("volledige naam", "naam", "pełna nazwa", "imię i nazwisko"),
+    ),
+    "first name": (
+        *("first name", "firstname", "given name", "forename", "vorname", "rufname", "prénom", "nombre", "nombre s"),
+        *("nome", "nome próprio", "voornaam", "imię", "imiona"),
+    ),
+    "last name": (
+        *("last name", "lastname", "surname", "family name", "nachname", "familienname", "zuname"),
+        *("nom de famille", "nom", "apellidos", "apellido s", "apellido", "cognome", "apelido", "sobrenome"),
+        *("achternaam", "nazwisko"),
+    ),
+    "email": (
+        *("email", "email address", "e mail", "e mail address", "mail", "sis email", "e mail adresse", "mailadresse"),
+        *("email adresse", "adresse de courriel", "courriel", "adresse e mail", "adresse électronique", "adresse mail"),
+        *("dirección de correo", "dirección email", "correo electrónico", "correo", "dirección de correo electrónico"),
+        *("indirizzo email", "indirizzo e mail", "posta elettronica", "endereço de email", "endereço de e mail"),
+        *("e mailadres", "emailadres", "adres e mail", "adres email"),
+    ),
+    "login": (
+        *("login", "login id", "sis login id", "username", "user name", "user", "github", "github username"),
+        *("benutzername", "anmeldename", "kennung", "benutzerkennung", "nutzername", "nutzerkennung", "account"),
+        *("nom d utilisateur", "identifiant", "nombre de usuario", "usuario", "nome utente", "nome de utilizador"),
+        *("nome de usuário", "gebruikersnaam", "nazwa użytkownika"),
+    ),
+    "grade": (
+        *("grade", "bewertung", "note", "calificación", "valutazione", "voto", "nota", "avaliação", "beoordeling"),
+        *("cijfer", "ocena", "puntuación", "punkte"),
+    ),
+    "maximum": (
+        *("maximum grade", "bestwertung", "note maximale", "calificación máxima", "valutazione massima"),
+        *("voto massimo", "nota máxima", "avaliação máxima", "maximumcijfer", "maximale beoordeling"),
+        *("ocena maksymalna", "maksymalna ocena", "höchstnote", "beste bewertung"),
+    ),
+    "feedback": (
+        *("feedback comments", "feedback", "feedback als kommentar", "feedback kommentar", "kommentare"),
+        *("feedback par commentaires", "commentaires", "commentaires de feedback", "comentarios de retroalimentación"),
+        *("comentarios", "retroalimentación", "commenti", "commenti feedback", "comentários de feedback"),
+        *("comentários", "feedbackcommentaar", "feedback als commentaar", "komentarz zwrotny", "komentarz"),
+    ),
+}
+"""The titles of each column, as ``lower_case_words`` writes them, the most telling first."""
+
+ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
+PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
+"""``Participant 98765``, or the same in the language of the worksheet."""
+
+
+def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None) -> list[int]:
+    """Return the indices of the columns for a key of ``TITLES``, the most telling first.
+
+    A column in which every cell has an ``@`` is one of e-mail addresses, whatever its title.
+
+    Args:
+        table: The table.
+        key: What the column holds.
+        chosen: Titles, or numbers of columns from 1, that the instructor has chosen, by key.
+
+    Raises:
+        ValueError: The table has no column of the chosen title or number.
+    """
+    if title := (chosen or {}).get(key):
+        return [_chosen_column(table, title)]
+    own = [lower_case_words(one) for one in table.titles]
+    found = [own.index(one) for one in TITLES[key] if one in own]
+    if key == "email" and not found:
+        found = [column for column in range(len(own)) if table.has_only(column, ADDRESS)]
+    return found
+
+
+def _chosen_column(table: Table, title: str) -> int:
+    column = table.column(title)
+    if column is None and title.isdecimal() and 1 <= int(title) <= len(table.titles):
+        return int(title) - 1
+    if column is None:
+        raise ValueError(f"{table.path} has no column {title!r}; its columns are {table.listed_titles}")
+    return column
+
+
+def participant_number(text: str) -> str:
+    """Return the number that follows Moodle's word for a participant, in any language; empty if there is none.
+
+    >>> participant_number("Participant 98765"), participant_number("Teilnehmer/in98765"), participant_number("a17")
+    ('98765', '98765', '')
+    """
+    found = PARTICIPANT.fullmatch(text)
+    return found[1] if found else ""
+
+
+def parse_columns(choices: Sequence[str]) -> dict[str, str]:
+    """Return the columns that were typed, such as ``grade=Bewertung``, by key of ``TITLES``.
+
+    Raises:
+        ValueError: A choice has another form, or an unknown key.
+
+    >>> parse_columns(["grade=Bewertung", "id=1"])
+    {'grade': 'Bewertung', 'id': '1'}
+    """
+    columns = {}
+    for choice in choices:
+        key, equals, title = choice.partition("=")
+        if not equals or key.strip() not in TITLES:
+            raise ValueError(
+                f"--columns takes KEY=TITLE, where KEY is one of {', '.join(TITLES)}, and TITLE is a title or a number "
+                f"from 1; got {choice!r}"
+            )
+        columns[key.strip()] = title.strip()
+    return columns

@@ -1,0 +1,114 @@
+"""Feedback pages for all students at once, as Canvas and Moodle take them: a zip to be uploaded.
+
+Canvas takes it in *Upload Submissions*. It identifies a student by the numbers in a file's name, which must be those of
+a file that the student submitted, and shows the file as a comment, under the name that the student's own file had. So a
+page is put into a notebook if that was a notebook, and into a zip if it was a zip.
+
+Moodle takes it in *Upload multiple feedback files in a zip*. It identifies a student by the participant number of the
+assignment in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in its own *Download all submissions*.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from transformer_course.grading.incoming.download_names import CANVAS_NAME
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.reports.class_results import StudentResult
+from transformer_course.grading.reports.feedback import feedback_page
+
+CANVAS_FEEDBACK_FILE = "canvas_feedback.zip"
+MOODLE_FEEDBACK_FILE = "moodle_feedback.zip"
+ZIP_TIMESTAMP = (2026, 1, 1, 0, 0, 0)
+"""The time of every file, so that the same pages give the same zip."""
+UNSAFE_IN_FOLDER = re.compile(r"[^\w .,'()-]|_")
+"""What the name in a folder of Moodle cannot have; an underscore would end it."""
+
+
+def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tuple[bytes, int]:
+    """Return the zip for Canvas, and how many students it has a page for: those who submitted through Canvas.
+
+    Args:
+        students: The students.
+        lesson: The lesson that the pages are about; empty for all.
+    """
+    pages = {}
+    for student in (only_lesson(student, lesson) for student in students):
+        if name := next(_names_in_canvas(student), ""):
+            pages[name] = _like(name, feedback_page(student))
+    return _zipped(pages), len(pages)
+
+
+def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> tuple[bytes, int]:
+    """Return the zip for Moodle, and how many students it has a page for: those whose row has a participant number.
+
+    Args:
+        found: The students by the person whose row in Moodle's worksheet is theirs, with the number as id.
+        lesson: The lesson that the pages are about; empty for all.
+    """
+    pages = {}
+    for person, student in found.items():
+        if person.id.isdecimal():
+            name = " ".join(UNSAFE_IN_FOLDER.sub(" ", person.name).split()) or "Participant"
+            page = feedback_page(only_lesson(student, lesson))
+            pages[f"{name}_{person.id}_assignsubmission_file_/feedback.html"] = page
+    return _zipped(pages), len(pages)
+
+
+def only_lesson(student: StudentResult, lesson: str) -> StudentResult:
+    """Return a student's results in one lesson; all of them if none is named."""
+    if not lesson:
+        return student
+    return replace(
+        student,
+        notebooks=[one for one in student.notebooks if one.submission.lesson in (lesson, "")],
+        lessons={name: result for name, result in student.lessons.items() if name == lesson},
+        written=[one for one in student.written if one.lesson == lesson],
+    )
+
+
+def _zipped(files: Mapping[str, str | bytes]) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in files.items():
+            archive.writestr(zipfile.ZipInfo(name, ZIP_TIMESTAMP), file)
+    return content.getvalue()
+
+
+def _names_in_canvas(student: StudentResult) -> Iterator[str]:
+    """Yield the names that Canvas gave to the files that a student submitted, first to the one that counts."""
+    counted = [lesson.notebook for lesson in student.lessons.values() if lesson.notebook]
+    for notebook in [*counted, *student.notebooks]:
+        yield from (part for part in notebook.submission.path.parts if CANVAS_NAME.fullmatch(part))
+
+
+def _like(name: str, page: str) -> bytes:
+    """Return a page as a file of the kind that its name has."""
+    suffix = name.rpartition(".")[2].lower()
+    if suffix == "ipynb":
+        return _as_notebook(page)
+    if suffix == "zip":
+        return _zipped({"feedback.html": page})
+    return page.encode()
+
+
+def _as_notebook(page: str) -> bytes:
+    displayed = page.partition("<main>")[2].partition("</main>")[0]
+    output: dict[str, Any] = {
+        "output_type": "display_data",
+        "metadata": {},
+        "data": {"text/html": displayed.splitlines(keepends=True)},
+    }
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "feedback",
+        "execution_count": None,
+        "metadata": {},
+        "source": "# Feedback",
+    }
+    book = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**cell, "outputs": [output]}]}
+    return json.dumps(book, indent=1).encode()

@@ -1,0 +1,101 @@
+"""The columns of a grading worksheet of Moodle, which has titles in the language of the person who downloads it.
+
+Titles in common languages are known; the other columns are found by what is in them, and by their place. Moodle writes
+the grade, then the maximum grade, which is the same in each row, and comments last.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from transformer_course.grading.incoming.column_titles import PARTICIPANT, find_columns
+from transformer_course.grading.incoming.tables import Table
+
+NUMBER = re.compile(r"\d+([.,]\d+)?")
+GRADE = re.compile(r"-|\d+([.,]\d+)?")
+"""What a grade may be before it is filled in; empty, too."""
+NAME = re.compile(r"[^\d@]*[^\W\d_][^\d@]*")
+TIME = re.compile(r"-|.*\d{1,2}[:.]\d\d.*")
+"""When something was changed, or never."""
+ENGLISH_GRADE, ENGLISH_FEEDBACK = "grade", "Feedback comments"
+
+
+@dataclass(frozen=True)
+class WorksheetColumns:
+    """The indices of the columns of a worksheet.
+
+    Args:
+        grade: The grade.
+        maximum: The maximum grade; None if there is no such column, like all others.
+        feedback: The comments.
+        person: What tells whose row it is, by key of ``column_titles.TITLES``.
+    """
+
+    grade: int
+    maximum: int | None
+    feedback: int | None
+    person: Mapping[str, int | None]
+
+
+def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> WorksheetColumns:
+    """Find the columns of a worksheet.
+
+    Args:
+        table: The worksheet. An English one that has no column for comments gets one.
+        chosen: Titles or numbers of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+
+    Raises:
+        ValueError: The table has no column for a grade, or none that tells whose row it is.
+    """
+
+    def find(key: str) -> int | None:
+        return next(iter(find_columns(table, key, chosen)), None)
+
+    person = {key: find(key) for key in ("id", "email", "name", "first name", "last name")}
+    if "id" not in (chosen or {}):
+        person["id"] = _participants(table, person["id"])
+    if person["name"] is None and person["first name"] is None and person["id"] == 0 and _may_be_names(table, 1):
+        person["name"] = 1
+    maximum, grade = find("maximum"), find("grade")
+    maximum = _maximum(table) if maximum is None else maximum
+    if grade is None and maximum and _may_be_grades(table, maximum - 1):
+        grade = maximum - 1
+    if grade is None or not {person["id"], person["email"], person["name"]} - {None}:
+        missing = "a grade" if grade is None else "an identifier, an e-mail address or a name"
+        raise ValueError(
+            f"{table.path} has no column for {missing}; its columns are {table.listed_titles}. If it is a grading "
+            "worksheet of Moodle, choose the columns, such as --columns id=TITLE grade=TITLE feedback=TITLE"
+        )
+    feedback = find("feedback")
+    return WorksheetColumns(grade, maximum, _feedback(table, grade) if feedback is None else feedback, person)
+
+
+def _participants(table: Table, titled: int | None) -> int | None:
+    """Return the column of identifiers such as ``Participant 98765``; the one with a known title if there is none."""
+    found = [column for column in range(len(table.titles)) if table.has_only(column, PARTICIPANT)]
+    return found[0] if found else titled
+
+
+def _maximum(table: Table) -> int | None:
+    """Return the last column that has the same number in each row."""
+    for column in reversed(range(1, len(table.titles))):
+        values = {table.read(row, column) for row in table.rows if any(row.cells)}
+        if len(values) == 1 and table.has_only(column, NUMBER) and _may_be_grades(table, column - 1):
+            return column
+    return None
+
+
+def _may_be_names(table: Table, column: int) -> bool:
+    return table.has_only(column, NAME)
+
+
+def _may_be_grades(table: Table, column: int) -> bool:
+    return all(GRADE.fullmatch(cell) for row in table.rows if (cell := table.read(row, column)))
+
+
+def _feedback(table: Table, grade: int) -> int | None:
+    """Return the last column, unless it has times; an English worksheet gets a new one."""
+    last = len(table.titles) - 1
+    if table.titles[grade].casefold() == ENGLISH_GRADE:
+        return table.add_column(ENGLISH_FEEDBACK)
+    return last if last > grade + 1 and not table.has_only(last, TIME) else None
