@@ -23,10 +23,11 @@ from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.judging.worker import Task
-from transformer_course.grading.reports.class_report import read_results
+from transformer_course.grading.reports.class_report import read_results, rewrite_report
 from transformer_course.grading.reports.exports import merge_into_moodle
 from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.own_exercises import read_own_exercises
 from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
@@ -288,6 +289,31 @@ def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(ca
     assert not canned.graded
 
 
+@pytest.mark.usefixtures("canned")
+def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_file: Path):
+    """Each file is written under another name first: a full disk leaves no empty table behind."""
+    opened: list[Path] = []
+
+    def noted(path: object, mode: str = "r", *rest: Any, **options: Any) -> Any:
+        if isinstance(path, str | Path) and tmp_path in Path(path).parents and mode.strip("bt") != "r":
+            opened.append(Path(path))
+        return original(path, mode, *rest, **options)
+
+    original = io.open
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells(RIGHT))
+    (tmp_path / "people.csv").write_text("id,name\nada,Ada\n")
+    monkeypatch.setattr("io.open", noted)
+    monkeypatch.setattr("builtins.open", noted)
+    out = tmp_path / "out"
+    changes = RuleChanges(roster=tmp_path / "people.csv", own=read_own_exercises(out, own_file))
+    grade([tmp_path / "class"], out, changes)
+    rewrite_report(out)
+    names = {path.name.removesuffix(".unfinished") for path in opened}
+    assert names >= {"overrides.csv", "extensions.csv", "roster.csv", "gradebook.csv", "class.html", "week_3.py"}
+    assert [path for path in opened if path.suffix != ".unfinished"] == []
+    assert {path.name for path in out.rglob("*") if path.is_file()} == names
+
+
 def test_answers_that_never_end_share_the_time_of_their_notebook():
     """One endless loop costs no other exercise its points, and many cost little time."""
     lesson = exercises_of("01_lookup")
@@ -300,7 +326,23 @@ def test_answers_that_never_end_share_the_time_of_their_notebook():
     assess(
         Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps
     )
-    assert limits == [10.0, 9.0, *[1.0] * (len(lesson) - 2)]
+    assert limits == [10.0, 7.0, *[1.0] * (len(lesson) - 2)]
+
+
+@pytest.mark.parametrize("names_others", [False, True])
+def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool):
+    """It takes twice the limit of one exercise, and a second for each: also if each answer asks to run again."""
+    lesson = exercises_of("01_lookup")
+    took: list[float] = []
+
+    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+        took.append(given.kill_after)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
+
+    comment = " ".join(one.name for one in lesson) * names_others
+    cells = [{"id": one.name, "source": f"def {one.name}(): ...  # {comment}"} for one in lesson]
+    graded = assess(Submission("eve", Path("x"), "01_lookup", cells), Allowance(Limits(seconds=10.0)), sleeps)
+    assert len(graded.exercises) == len(lesson) and sum(took) <= 2 * 10.0 + len(lesson)
 
 
 def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
@@ -312,7 +354,7 @@ def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_not
 
     allowance = Allowance(Limits(seconds=10.0))
     graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
-    assert observed == [10.0, 8.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
+    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
     last = graded[-1].exercises[-1]
     assert last.points == 0 and "was not run: the notebooks of this lesson" in last.verdict.message
 

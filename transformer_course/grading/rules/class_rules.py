@@ -21,7 +21,7 @@ from transformer_course.grading.rules.late_policy import (
 )
 from transformer_course.grading.rules.overrides import Override, make_overrides_file, read_overrides
 from transformer_course.grading.rules.own_exercises import OwnExercises
-from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 ROSTER_FILE = "roster.csv"
 RULES_FILE = "class_rules.json"
@@ -179,7 +179,8 @@ def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> Non
         changes: The changes, of which the roster and the instructor's exercises are copied as they are.
     """
     if changes.roster and changes.roster.resolve() != (out / ROSTER_FILE).resolve():
-        shutil.copyfile(changes.roster, out / ROSTER_FILE)
+        with atomic_write(out / ROSTER_FILE) as temporary:
+            shutil.copyfile(changes.roster, temporary)
     stored: dict[str, Any] = {name: getattr(rules, name) for name in ("partial_credit", "library_calls")}
     stored |= {"lessons": list(rules.lessons), **rules.late_policy.as_dict()}
     atomic_write_text(out / RULES_FILE, json.dumps(stored, indent=1) + "\n")

@@ -10,6 +10,7 @@ from typing import Any
 from transformer_course.exercises import every_lesson
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.incoming.tables import read_table
+from transformer_lab.atomic_write import atomic_write_text
 
 EVERY_LESSON = ""
 """Stands for all lessons that have no due date of their own."""
@@ -141,7 +142,7 @@ class Extension:
 def make_extensions_file(out: Path) -> None:
     """Lay an empty table into a folder of results, unless one is there."""
     if not (out / EXTENSIONS_FILE).exists():
-        (out / EXTENSIONS_FILE).write_text("student,lesson,due\n", "utf-8")
+        atomic_write_text(out / EXTENSIONS_FILE, "student,lesson,due\n")
 
 
 def read_extensions(out: Path) -> list[Extension]:

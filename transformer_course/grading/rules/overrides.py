@@ -6,6 +6,7 @@ from pathlib import Path
 
 from transformer_course.exercises import every_exercise, lesson_of
 from transformer_course.grading.incoming.tables import read_number, read_table
+from transformer_lab.atomic_write import atomic_write_text
 
 OVERRIDES_FILE = "overrides.csv"
 """In the folder of results; the grader makes it, and never writes to it again."""
@@ -39,7 +40,7 @@ class Override:
 def make_overrides_file(out: Path) -> None:
     """Lay an empty table into a folder of results, unless one is there."""
     if not (out / OVERRIDES_FILE).exists():
-        (out / OVERRIDES_FILE).write_text(",".join(COLUMN_TITLES) + "\n", "utf-8")
+        atomic_write_text(out / OVERRIDES_FILE, ",".join(COLUMN_TITLES) + "\n")
 
 
 def read_overrides(out: Path) -> list[Override]:
