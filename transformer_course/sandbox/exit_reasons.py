@@ -6,10 +6,17 @@ from transformer_course.sandbox.resource_limits import Limits
 
 WHILE_OTHERS_RAN = "but for most of them other programs had the processors"
 """What is said of a machine that is too busy."""
-KILLED_REASONS = ("SIGKILL", "supervisor")
-"""Reasons for which an answer is run once more: its process, or the sandbox's, was killed."""
+KILLED_REASONS = ("SIGKILL", "SIGTERM", "supervisor")
+"""Reasons that mean twice in a row that others ended an answer: its process, or the sandbox's, was killed."""
+LIMIT_SIGNALS = ("SIGXCPU", "SIGXFSZ", "SIGSYS")
+"""Signals by which the system enforces a limit: a second run would end in the same way."""
 BUSY_REASON = "busy"
-"""The reason for which it is, too: other programs had the processors."""
+"""The reason of an answer that others ended, too: other programs had the processors."""
+
+
+def may_be_ended_by_others(reason: str) -> bool:
+    """Return whether a job may have ended for something outside it, so that it is worth another run."""
+    return reason == "supervisor" or (reason.lower().startswith("sig") and reason not in LIMIT_SIGNALS)
 
 
 def exit_reason(code: int) -> str:

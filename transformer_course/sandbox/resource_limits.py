@@ -6,9 +6,9 @@ MAX_LIMIT = 1_000_000
 """Upper bound of every limit: more than any job needs, and small enough for every system call."""
 GRACE_S = 1.0
 
-CLOCK_FACTOR = 3.0
+CLOCK_FACTOR = 6.0
 """By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""
-MIN_CLOCK_S = 30.0
+MIN_CLOCK_S = 60.0
 """So long it may take at least there: a second is short where twenty programs share a processor."""
 SUPERVISOR_TIMEOUT_S = 30.0
 """The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
@@ -51,7 +51,12 @@ class Limits:
     @property
     def kill_after(self) -> float:
         """Seconds after which the process is killed: long enough for it to report itself that time is up."""
-        return self.seconds + GRACE_S
+        return self.seconds + self.grace
+
+    @property
+    def grace(self) -> float:
+        """Seconds in which the process may still report that its time is up."""
+        return min(GRACE_S, self.seconds / 4)
 
     @property
     def clock(self) -> float:
@@ -61,4 +66,4 @@ class Limits:
     @property
     def killed_after(self) -> float:
         """Seconds of the clock after which the process has been killed, however busy the machine is."""
-        return self.clock + GRACE_S
+        return self.clock + self.grace

@@ -14,7 +14,7 @@ def test_every_exit_code_has_a_name(code: int, name: str):
     [
         ("time", "no answer within 3 s"),
         ("SIGXCPU", "no answer within 3 s"),
-        ("busy", "no answer within 30 s, but for most of them other programs had the processors"),
+        ("busy", "no answer within 60 s, but for most of them other programs had the processors"),
         ("size", "more than 7 MB"),
         ("supervisor", "the process that looked after it"),
         ("exit 0", "ended the process with exit 0"),

@@ -39,10 +39,10 @@ class GradedExercise:
 
     @property
     def ended_by_others(self) -> str:
-        """Why there is no answer though it was tried twice, where that may be no fault of it; empty otherwise."""
+        """Why there is no answer, where that may be no fault of it; empty otherwise."""
         if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
-            return "was killed twice, as a system does that runs out of memory"
-        return "got too little of the processors, twice" if WHILE_OTHERS_RAN in self.verdict.message else ""
+            return "was killed, as a system does that runs out of memory"
+        return "got too little processor time" if WHILE_OTHERS_RAN in self.verdict.message else ""
 
 
 @dataclass(frozen=True)

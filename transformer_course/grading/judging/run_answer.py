@@ -1,4 +1,4 @@
-"""Make a job of an answer and run it in the sandbox; once more, if what ended it may be no fault of its own."""
+"""Make a job of an answer and run it in the sandbox; again, if what ended it may be no fault of its own."""
 
 import json
 from dataclasses import replace
@@ -12,7 +12,7 @@ from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging.answer_similarity import names_asked_for
 from transformer_course.running.plain_data import pack
 from transformer_course.running.served_models import without_tables
-from transformer_course.sandbox.exit_reasons import BUSY_REASON, KILLED_REASONS
+from transformer_course.sandbox.exit_reasons import BUSY_REASON, may_be_ended_by_others
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 
@@ -32,15 +32,20 @@ def run_answer(
 
 
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job, and once more if it has no result for a reason that may not be its own."""
+    """Run a job, and again if a signal ended it, as a system does that runs out of memory.
+
+    Both runs together get the time of one: a job that has used half of it before it ended does not run again.
+    """
     outcome = _run_once(sandbox, job, *packed)
-    was_killed = (
-        outcome.reason in KILLED_REASONS and outcome.cost < sandbox.limits.seconds
-    )  # as without memory a system does
-    if was_killed or outcome.reason == BUSY_REASON:
-        again = _run_once(sandbox, job, *packed)
-        return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
-    return outcome
+    left = sandbox.limits.seconds - outcome.cost
+    if not may_be_ended_by_others(outcome.reason) or left < outcome.cost:
+        return outcome
+    usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, seconds=left)
+    try:
+        again = _run_once(sandbox, {**job, "seconds": left, "clock": sandbox.limits.clock}, *packed)
+    finally:
+        sandbox.limits = usual
+    return replace(again, seconds=outcome.seconds + again.seconds, waited=outcome.waited + again.waited)
 
 
 def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:

@@ -52,6 +52,8 @@ GC_THRESHOLD = 20_000
 """So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
 time."""
 EXIT_TIMEOUT_S = 0.5
+CRASH_SIGNALS = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, getattr(signal, "SIGBUS", 0))
+"""Signals that a process gets for what it does itself; others are sent to it."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,8 @@ class Worker:
         """
         exercise, begun = every_exercise()[task.name], time.monotonic()
         for is_again in (False, True):
+            if self._is_killed:
+                raise SandboxError("the process that grades was ended")
             self._wait_until_ready()
             try:
                 self._connection.send(task)
@@ -136,14 +140,16 @@ class Worker:
             except (EOFError, OSError, TimeoutError):
                 judged = None
             self._process.join(EXIT_TIMEOUT_S)
-            was_killed = self._process.exitcode == -signal.SIGKILL
+            fatal_signal = -(self._process.exitcode or 0)
             self._end()
             if self._is_killed:
                 raise SandboxError("the process that grades was ended")
             self._start()
             # Once, the process may be killed, or a sandbox break, because the system has no memory or process left.
-            if is_again or (judged is None and not was_killed):
+            if is_again or (judged is None and fatal_signal <= 0):
                 break
+        # A reply can crash the process that reads it, but cannot send it any other signal.
+        was_killed = fatal_signal > 0 and fatal_signal not in CRASH_SIGNALS
         message = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
         verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - begun
         displayed = min(seconds, task.limits.kill_after)
@@ -185,7 +191,8 @@ class Worker:
         self._process = context.Process(
             target=_begin, args=(serve, ours, theirs, self._sandbox, self._own), daemon=True
         )
-        self._process.start()
+        with _blocked_interrupts():
+            self._process.start()
         theirs.close()
         self._sandbox.leave_to_child()
 
@@ -223,6 +230,19 @@ class Worker:
         if not self._connection.poll(seconds):
             raise TimeoutError
         return self._connection.recv()
+
+
+@contextlib.contextmanager
+def _blocked_interrupts() -> Iterator[None]:
+    """Hold SIGINT back inside the block, and in a process that is started there until that handles it."""
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _computed(process: int) -> float:
@@ -287,7 +307,11 @@ def _begin(
     sandbox: Sandbox,
     own: Sequence[OwnExercises],
 ) -> None:
-    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show.
+
+    Ctrl-C reaches every process of the terminal. Only the grader handles it, and ends this process.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
     if ours:
         ours.close()
@@ -305,7 +329,7 @@ def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] 
         gc.set_threshold(GC_THRESHOLD)
         with sandbox:
             connection.send(sandbox.guards)
-            with contextlib.suppress(EOFError, ConnectionError, KeyboardInterrupt):  # the grader ends
+            with contextlib.suppress(EOFError, ConnectionError):  # the grader ends
                 while (task := connection.recv()) is not None:
                     _grade(task, sandbox, connection)
     except SandboxError as error:

@@ -127,7 +127,7 @@ def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
 
 
 @linux
-@pytest.mark.parametrize("reason", ["SIGKILL", "supervisor", "busy"])
+@pytest.mark.parametrize("reason", ["SIGKILL", "SIGTERM", "supervisor"])
 @pytest.mark.parametrize("n_times", [1, 2])
 def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(
     sandbox: Sandbox, right_outcomes: dict[int, Outcome], reason: str, n_times: int

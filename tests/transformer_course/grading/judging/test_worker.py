@@ -1,6 +1,7 @@
 """A worker survives whatever comes out of its sandbox."""
 
 import contextlib
+import faulthandler
 import os
 import select
 import signal
@@ -95,34 +96,45 @@ def test_an_answer_whose_sandbox_broke_down_once_is_graded_again_and_not_for_eve
     assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
 
 
-def is_killed_once(folder: Path, connection: Connection, *_: object) -> None:
+def is_ended_once(number: int, folder: Path, connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
     connection.send(None)
     if not (folder / "killed").exists():
         (folder / "killed").touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+        faulthandler.disable()  # it would write to the terminal
+        os.kill(os.getpid(), number)
     connection.send(0.1)
     connection.send((Verdict("softmax", "passed", ""), 10, 10))
 
 
-def test_an_answer_whose_worker_was_killed_is_graded_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", partial(is_killed_once, tmp_path))
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSEGV, signal.SIGHUP])
+def test_an_answer_whose_worker_gets_a_signal_is_graded(number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(is_ended_once, number, tmp_path))
     with Worker(LIMITS) as worker:
         assert worker.assess(task("")).points == 2
 
 
-def is_always_killed(connection: Connection, *_: object) -> None:
+def is_always_ended(number: int, connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
-    os.kill(os.getpid(), signal.SIGKILL)
+    faulthandler.disable()
+    os.kill(os.getpid(), number)
 
 
-def test_that_a_worker_was_killed_twice_is_said_and_stands_in_the_summary(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worker_module, "serve", is_always_killed)
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_reports_a_worker_that_was_killed_twice(number: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(is_always_ended, number))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(""))
     assert "ended by SIGKILL" in graded.verdict.message and graded.ended_by_others
+
+
+def test_a_reply_that_crashes_the_worker_twice_is_the_answers_fault(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", partial(is_always_ended, signal.SIGSEGV))
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(""))
+    assert graded.verdict.message == COULD_NOT_BE_JUDGED and not graded.ended_by_others
 
 
 @linux
