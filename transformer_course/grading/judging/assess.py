@@ -42,7 +42,14 @@ class Allowance:
         """The limits of the next exercise; None if it is not to be run at all."""
         if self._left < -MAX_EXTRA_ALLOWANCES * self._seconds:
             return None
-        return replace(self._limits, seconds=min(self._limits.seconds, max(self._left, MIN_TIME_LIMIT_S)))
+        # What ends an answer may come late, and a dependent answer runs again with the course's part in place.
+        left = self._left - self._limits.grace - MIN_TIME_LIMIT_S
+        return replace(self._limits, seconds=min(self._limits.seconds, max(left, MIN_TIME_LIMIT_S)))
+
+    @property
+    def is_used_up(self) -> bool:
+        """Whether an answer gets no more than ``MIN_TIME_LIMIT_S``."""
+        return self._left <= MIN_TIME_LIMIT_S
 
     def spend(self, seconds: float) -> None:
         """Take time off."""
@@ -62,7 +69,8 @@ def assess(
     """Grade all exercises of one submission.
 
     An answer that is wrong, and uses an earlier answer of the notebook that is wrong, too, is graded again with the
-    course's answer in place of that: a mistake costs its points once.
+    course's answer in place of that: a mistake costs its points once. When the allowance is used up, it is graded in
+    that way at once.
 
     Args:
         submission: The notebook.
@@ -82,10 +90,12 @@ def assess(
             allowance.spend(one.cost)
             return one
 
-        first = attempt(submission)
-        used = [] if first.verdict.passed else _wrong_parts(submission, exercise, graded)
-        again = attempt(_with_solutions(submission, exercise, used)) if used else first
-        graded.append(_once_mended(again, used) if used and again.verdict.passed else first)
+        used = _wrong_parts(submission, exercise, graded)
+        one = None if used and allowance.is_used_up else attempt(submission)
+        if one is None or (used and not one.verdict.passed):
+            mended = attempt(_with_solutions(submission, exercise, used))
+            one = _once_mended(mended, used) if mended.verdict.passed else one or mended
+        graded.append(one)
     return GradedSubmission(submission, graded)
 
 

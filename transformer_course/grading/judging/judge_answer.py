@@ -66,11 +66,11 @@ def judge_answer(
 
     To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
     time, and at least ``MIN_TIME_LIMIT_S``; of computing, since here nothing sleeps, and others may have the
-    processors.
+    processors. Of that time the answer's second run gets what is above ``MIN_TIME_LIMIT_S``.
     """
     stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, MIN_TIME_LIMIT_S)
     with contextlib.ExitStack() as stack:
-        second_run = SecondRun(exercise, job, sandbox, seed, left, stack)
+        second_run = SecondRun(exercise, job, sandbox, seed, left - MIN_TIME_LIMIT_S, stack)
         try:
             with time_limit(left, math.inf):
                 outcome = observed_outside(exercise, outcome, seed)

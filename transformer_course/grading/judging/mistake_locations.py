@@ -45,7 +45,7 @@ class SecondRun:
         job: The job of the cases that count.
         sandbox: Where the answer runs.
         seed: The seed that counts.
-        seconds: Seconds that it may take at most.
+        seconds: Seconds that it may take at most; if not above 0, it does not run.
         stack: What ends the process.
 
     Raises:
@@ -67,9 +67,8 @@ class SecondRun:
 
     @cached_property
     def traced(self) -> "TracedInSandbox | None":
-        """The answer, to be traced; None if it cannot be, or there is nothing small to call it on."""
-        small = [case for case in self.known.cases if is_small(case)]
-        if not small:
+        """The answer, to be traced; None if it cannot be, has no time left, or there is nothing small to call it on."""
+        if self._seconds <= 0 or not any(is_small(case) for case in self.known.cases):
             return None
         job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
         limits = replace(self._sandbox.limits, seconds=self._seconds)
