@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Set Transformer Course up, and run it. Only Python 3.11 or newer has to be there.
+"""Set up Transformer Course and run it. You only need Python 3.11 or newer.
 
-    python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
-    python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
-    python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes hours
-    python3 course.py site    build the web edition into build/site; -o FOLDER builds it elsewhere
+    python3 course.py lab     open the lessons in JupyterLab; passes arguments on, such as --no-browser --port 8890
+    python3 course.py test    run all tests; with arguments, run only pytest with them, such as -k masks
+    python3 course.py test --thorough    run all tests with more seeds, examples and lessons; takes hours
+    python3 course.py site    build the web edition in build/site; -o FOLDER builds it elsewhere
 
-All begin by making the environment .venv beside this file, unless there is one that is up to date. The first time, site
-adds to it what only it needs.
+The first run installs what the command needs in .venv, next to this file. "test" and "site" add their own tools.
 """
 
 import sys
@@ -15,36 +14,75 @@ import sys
 if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this message, so Python 3.6 must parse this file
     sys.exit(
         "course.py: Transformer Course needs Python 3.11 or newer, "
-        f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
+        f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable}).\n"
+        "Install a newer one from https://www.python.org/downloads/, or let uv (https://docs.astral.sh/uv/) get one:\n"
+        "    uv run --no-project --python 3.12 course.py " + (" ".join(sys.argv[1:]) or "lab")
     )
 
+import ast
 import hashlib
 import importlib.util
+import json
 import os
+import platform
 import re
+import shlex
 import shutil
 import signal
 import subprocess
+import sysconfig
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
-PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-STAMP = VENV / "installed.sha256"
-"""Written last: an environment without it is unfinished, and is made anew."""
+PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
+PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
+LOG = VENV / "install.log"
+STAMP = VENV / "installed.json"
+"""Written last, so an environment without it is incomplete and is made again."""
 
-INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
-"""The arguments of pip; environment.yml has the same for conda."""
-INSTALL_SITE = ("-c", "constraints.txt", "-e", ".[test,site]")
-"""The same with what builds the web edition, which the other commands do without."""
-SITE_STAMP = VENV / "site.sha256"
+EXTRAS = {"lab": (), "test": ("test",), "site": ("test", "site")}
+"""For each command, the extras in pyproject.toml that it needs."""
+CONSTRAINTS = ("-c", "constraints.txt")
+UV = "uv>=0.8,<1"
+"""The installer to get from PyPI if it is not on the PATH: it is faster than pip, and finds a PyTorch without CUDA."""
+PYTORCH = "2.13.0"
+"""The version in constraints.txt; ``problem_of_platform`` describes where it runs."""
+NEWEST_PYTHON = (3, 14)
+"""The newest Python that this PyTorch has a build for."""
+COURSE = "course"
+DISK_SPACE_GB = {COURSE: 1.5, "test": 0.5, "site": 0.3}
+"""The disk space of the course with a PyTorch without CUDA, and of each extra."""
+CUDA_SPACE_GB = 5
+"""What CUDA takes in addition: on Linux, PyPI's build of PyTorch contains it."""
+LONGEST_PATH = 191
+"""The longest path below the clone that the install creates on Windows: a license in the wheel of PyTorch."""
+WINDOWS_PATH_LIMIT = 259
+"""The longest path that Windows accepts unless long paths are enabled."""
 WARM_UP_IMPORTS = (
     "torch, torch._dynamo",
     "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
 )
 """What every lesson imports, in two halves that take about as long."""
-DISK_SPACE_GB = 2
-"""The disk space of the environment, where torch comes without CUDA."""
+
+UV_NAMES = {
+    "index-url": "UV_DEFAULT_INDEX",
+    "extra-index-url": "UV_INDEX",
+    "find-links": "UV_FIND_LINKS",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "client-cert": "SSL_CLIENT_CERT",
+    "proxy": "ALL_PROXY",
+    "keyring-provider": "UV_KEYRING_PROVIDER",
+}
+"""For each setting of pip about where packages come from, uv's environment variable for it."""
 
 CHECKS = (
     ("ruff", "check"),
@@ -58,7 +96,7 @@ CHECKS = (
     ),  # for two cores: a test that waits for a browser or a sandbox needs none
 )
 PYTEST_DEFAULTS = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
-"""What pytest is told before the arguments of the user, who may say otherwise."""
+"""Options for pytest that come before the user's arguments, which may override them."""
 THOROUGH = "--thorough"
 
 
@@ -66,87 +104,338 @@ class Problem(Exception):
     """The reason why a command stops, in one line."""
 
 
-def set_up() -> None:
-    """Make the environment, unless it stands and is up to date.
+def set_up(command: str = "test") -> None:
+    """Install what a command needs into the environment, unless it is there and up to date.
 
     Raises:
-        Problem: It cannot be made. What is there then is not trusted by the next run.
+        Problem: It cannot be installed. The next run makes a new environment.
     """
-    wanted = fingerprint()
-    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == wanted:
+    current = fingerprint()
+    made_for, installed = read_stamp()
+    extras = installed.union(EXTRAS[command])
+    is_current = made_for == current
+    missing = extras - installed if is_current else {COURSE, *extras}
+    if not missing:
         return
-    free = shutil.disk_usage(ROOT).free / 1e9
-    if free < DISK_SPACE_GB:
-        raise Problem(f"the environment needs {DISK_SPACE_GB} GB of disk, and {ROOT} has {free:.1f} GB left")
-    print("Making the environment .venv; this is done once and takes some minutes.", flush=True)
-    STAMP.unlink(missing_ok=True)
-    install()
-    compile_imports()
-    STAMP.write_text(wanted)
+    problem = problem_of_platform() or problem_of_path(str(ROOT), long_paths_enabled())
+    if problem:
+        raise Problem(problem)
+    check_disk_space(missing)
+    started = time.monotonic()
+    if is_current:
+        print(f"Adding what {command!r} needs to .venv. This is done once.", flush=True)
+        install(extras, missing)
+    else:
+        print("Installing the course in .venv. This is done once, and takes a minute or more.", flush=True)
+        STAMP.unlink(missing_ok=True)
+        with removed_on_failure(VENV):
+            make_environment()
+            install(extras, missing)
+            compile_imports()
+    STAMP.write_text(json.dumps({"fingerprint": current, "extras": sorted(extras)}))
+    print(f"Installed in {time.monotonic() - started:.0f} s. Details: {LOG.relative_to(ROOT)}", flush=True)
+
+
+def read_stamp() -> tuple[str | None, set[str]]:
+    """Return the fingerprint of the environment, or None if it is incomplete, and the extras that are installed."""
+    try:
+        stamp = json.loads(STAMP.read_text()) if PYTHON.exists() else {}
+        return stamp.get("fingerprint"), set(stamp.get("extras", []))
+    except (FileNotFoundError, ValueError):
+        return None, set()
 
 
 def fingerprint() -> str:
-    """Return a hash of what decides whether an environment is up to date; its folder too, which is written into it."""
-    parts = [sys.version, str(ROOT), *INSTALL]
+    """Return a hash of everything that an environment depends on, including its folder, which is written into it."""
+    parts = [sys.version, str(ROOT)]
     parts += [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "constraints.txt")]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def install() -> None:
-    """Install the course into a new environment: with uv if it is there, which is faster, or else with pip.
+def problem_of_platform() -> str | None:
+    """Return why PyTorch cannot be installed on this machine, or None if it can be."""
+    system, machine = platform.system(), platform.machine().lower()
+    version = ".".join(map(str, sys.version_info[:2]))
+    if sys.version_info[:2] > NEWEST_PYTHON:
+        newest = ".".join(map(str, NEWEST_PYTHON))
+        advice = f"use Python 3.11 to {newest}, such as: uv run --no-project --python {newest} course.py"
+        return f"PyTorch {PYTORCH} has no build for Python {version}; {advice}"
+    if sys.maxsize < 2**32:
+        return f"PyTorch has no build for a 32-bit Python; install the 64-bit build of Python {version}"
+    if system == "Darwin" and machine == "x86_64":
+        return "PyTorch has no build for Intel Macs; on a Mac with an M chip, use a Python for arm64, not for Intel"
+    if system == "Darwin" and int(platform.mac_ver()[0].partition(".")[0] or 0) < 14:
+        return f"PyTorch {PYTORCH} needs macOS 14 or newer, and this is macOS {platform.mac_ver()[0]}"
+    if system == "Windows" and machine == "arm64":
+        return f"PyTorch {PYTORCH} has no build for Windows on ARM; use WSL, which runs Linux on it"
+    if system == "Linux" and machine not in ("x86_64", "aarch64"):
+        return f"PyTorch has no build for Linux on {machine}, only on x86_64 and aarch64"
+    if system == "Linux" and "musl" in (sysconfig.get_config_var("HOST_GNU_TYPE") or ""):
+        return "PyTorch has no build for Linux with musl, such as Alpine; use a distribution with glibc, such as Debian"
+    return None
+
+
+def problem_of_path(folder: str, long_paths: bool) -> str | None:
+    """Return why the environment would not fit into a folder on Windows, or None if it would.
+
+    Args:
+        folder: The folder of the clone.
+        long_paths: Whether the system allows paths of any length.
+    """
+    longest = WINDOWS_PATH_LIMIT - 1 - LONGEST_PATH
+    if long_paths or len(folder) <= longest:
+        return None
+    return (
+        f"the path of this folder has {len(folder)} characters, and Windows leaves room for {longest}: {folder}\n"
+        "Move the folder to a shorter path, such as C:\\course, or enable long paths: "
+        "https://docs.python.org/3/using/windows.html#removing-the-max-path-limitation"
+    )
+
+
+def long_paths_enabled() -> bool:
+    """Return whether this system allows paths of more than 259 characters; all but Windows do."""
+    if sys.platform != "win32":
+        return True
+    import winreg
+
+    try:
+        with winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, r"SYSTEM\CurrentControlSet\Control\FileSystem") as key:
+            return winreg.QueryValueEx(key, "LongPathsEnabled")[0] == 1
+    except OSError:
+        return False
+
+
+def check_disk_space(missing: set[str], cuda: bool = False) -> None:
+    """Check that what is to be installed fits on the disk.
 
     Raises:
-        Problem: Neither could.
+        Problem: It does not.
     """
-    uv = shutil.which("uv")
-    can_have_pip = importlib.util.find_spec("ensurepip") is not None
-    if importlib.util.find_spec("venv") is None or not (uv or can_have_pip):
+    needed = sum(DISK_SPACE_GB[part] for part in missing) + (CUDA_SPACE_GB if cuda else 0)
+    free = shutil.disk_usage(ROOT).free / 1e9
+    if free < needed:
+        what = "the install, with CUDA," if cuda else "the install"
+        raise Problem(f"{what} needs {needed:.1f} GB of disk space, and {ROOT} has {free:.1f} GB left")
+
+
+@contextmanager
+def removed_on_failure(folder: Path) -> Iterator[None]:
+    """Delete what a failed install leaves behind, which can be gigabytes, except for its log."""
+    try:
+        yield
+    except BaseException:
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path != LOG:
+                path.unlink(missing_ok=True)
+        raise
+
+
+def make_environment() -> None:
+    """Replace the environment by an empty one, with pip if this Python can provide it.
+
+    Raises:
+        Problem: It cannot be made.
+    """
+    has_pip = importlib.util.find_spec("ensurepip") is not None
+    if importlib.util.find_spec("venv") is None or not (has_pip or shutil.which("uv")):
         raise Problem("this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv")
-    if uv:
-        make_environment("--without-pip")
-        if run(uv, "pip", "install", "--python", str(PYTHON), *INSTALL) == 0:
-            return
-        if not can_have_pip:
-            raise Problem("uv could not install the course; why stands above")
-        print("uv could not install the course, so pip tries.", flush=True)  # uv does not read pip's settings
-    make_environment()
-    install_with_pip()
-
-
-def make_environment(*options: str) -> None:
-    """Put an empty environment where the old one was."""
-    python = getattr(sys, "_base_executable", sys.executable)  # not the one in .venv, which goes now
-    command = [python, "-m", "venv", "--clear", *options, str(VENV)]
+    python = getattr(sys, "_base_executable", sys.executable)  # not the one in .venv, which is deleted
+    command = [python, "-m", "venv", "--clear", *([] if has_pip else ["--without-pip"]), str(VENV)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
         raise Problem(f"no environment could be made in {VENV}: {last_line(made.stdout)}")
 
 
-def install_with_pip(what: tuple[str, ...] = INSTALL) -> None:
-    """Let pip install the course, and sum up its complaints if it cannot."""
-    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    # The pip that comes with Python 3.11 takes three times as long. Where no newer one can be had, it has to do.
-    subprocess.run([*pip, "--quiet", "--retries", "0", "--upgrade", "pip"], cwd=ROOT, capture_output=True)
-    # To compile all of it, used or not, would take longer than to unpack it.
-    command = [*pip, "--no-compile", *what]
-    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as installing:
-        assert installing.stderr is not None
-        complaints = ""
-        for line in installing.stderr:
-            sys.stderr.write(line)
-            complaints += line
-    if installing.returncode == 0:
+def install(extras: set[str], missing: set[str]) -> None:
+    """Install the course with uv, or with pip if there is no uv or it fails.
+
+    Args:
+        extras: The extras that the environment should have.
+        missing: Those of them that it lacks, and ``COURSE`` if it is empty.
+
+    Raises:
+        Problem: Neither can install it, or the disk is too small.
+    """
+    course = [*CONSTRAINTS, "-e", f".[{','.join(sorted(extras))}]" if extras else "."]
+    variables, constraints = uv_settings()
+    uv = find_uv()
+    if uv and install_with_uv([*uv, *constraints, *course], variables, missing):
         return
-    if re.search(r"Errno 28|No space left|not enough space", complaints):
+    if importlib.util.find_spec("ensurepip") is None:
+        raise Problem(f"uv could not install the course, and this Python comes without pip; {LOG} has the reason")
+    has_own_source = not variables.keys().isdisjoint({"UV_DEFAULT_INDEX", "UV_INDEX", "UV_FIND_LINKS"})
+    if COURSE in missing and platform.system() == "Linux" and not has_own_source:
+        check_disk_space(missing, cuda=True)
+    install_with_pip(course)
+
+
+def uv_settings() -> tuple[dict[str, str], list[str]]:
+    """Return as variables and arguments for uv where pip is configured to find packages, such as on a company's mirror.
+
+    uv does not read pip's configuration. What is set for uv itself takes precedence.
+    """
+    listed = subprocess.run(
+        [PYTHON, "-m", "pip", "config", "list"], cwd=ROOT, capture_output=True, text=True, errors="replace"
+    ).stdout
+    settings: dict[str, str] = {}
+    for section in ("global", "install", ":env:"):  # from the lowest to the highest precedence
+        for name, value in re.findall(rf"^{section}\.(\S+?)=(.+)$", listed, re.MULTILINE):
+            settings[name] = " ".join(ast.literal_eval(value).split())
+    if "find-links" in settings:
+        settings["find-links"] = settings["find-links"].replace(" ", ",")  # uv separates these by commas
+    variables = {UV_NAMES[name]: value for name, value in settings.items() if name in UV_NAMES}
+    if "UV_INDEX" in variables:
+        variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip does: the best version from any index
+    constraints = [word for file in settings.get("constraint", "").split() for word in ("-c", file)]
+    no_index = ["--no-index"] if settings.get("no-index", "").lower() in ("1", "true", "yes", "on") else []
+    return variables | {name: os.environ[name] for name in variables if name in os.environ}, [*constraints, *no_index]
+
+
+def find_uv() -> list[str]:
+    """Return the command by which uv installs into the environment, or nothing if uv cannot be had.
+
+    Unless it is on the PATH, pip gets it from PyPI into the environment; without a network, that fails within seconds.
+    """
+    uv = shutil.which("uv") or shutil.which("uv", path=PROGRAMS)
+    if uv is None:
+        get = ["install", "--disable-pip-version-check", "--retries", "0", "--timeout", "5", "--only-binary", ":all:"]
+        if step("getting uv, a fast installer", str(PYTHON), "-m", "pip", *get, UV).returncode:
+            return []
+        uv = shutil.which("uv", path=PROGRAMS)
+    return [uv, "pip", "install", "--python", str(PYTHON)] if uv else []
+
+
+def install_with_uv(command: list[str], variables: dict[str, str], missing: set[str]) -> bool:
+    """Resolve the packages, check that they fit on the disk, and install them.
+
+    Returns:
+        Whether it worked. It did not if uv finds no index or not every package.
+
+    Raises:
+        Problem: The disk is too small.
+    """
+    for backend in torch_backends():
+        chosen = variables | ({"UV_TORCH_BACKEND": backend} if backend else {})
+        title = "choosing packages" + (", with PyTorch's own index" if backend else "")
+        plan = step(title, *command, "--dry-run", **chosen, UV_HTTP_RETRIES="0", UV_HTTP_CONNECT_TIMEOUT="5")
+        if plan.returncode == 0:
+            break
+    else:
+        return False
+    if COURSE in missing and re.search(r"^ \+ nvidia-", plan.output, re.MULTILINE):
+        check_disk_space(missing, cuda=True)
+    with uv_cache(command[0]) as cache:
+        done = step(f"installing {plan.output.count(chr(10) + ' + ')} packages", *command, **chosen, **cache)
+    if done.returncode and is_disk_full(done.output):
+        raise Problem(f"the install failed: the disk is full; {LOG} has the details")
+    return done.returncode == 0
+
+
+def torch_backends() -> tuple[str, ...]:
+    """Return the builds of PyTorch to try, in order, as uv calls them; an empty name stands for that of the index.
+
+    On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv takes the build for the graphics driver of this
+    machine from PyTorch's own index, and the build without CUDA if there is no driver.
+    """
+    if "UV_TORCH_BACKEND" in os.environ or platform.system() != "Linux":
+        return ("",)
+    return ("auto", "")
+
+
+@contextmanager
+def uv_cache(uv: str) -> Iterator[dict[str, str]]:
+    """Keep the cache of a uv that we got only while it installs; one on the PATH keeps its own.
+
+    The cache is on the disk of the environment, so that uv links the files instead of copying them.
+    """
+    if Path(uv).parent != PROGRAMS:
+        yield {}
+        return
+    place = None if os.name == "nt" else VENV  # Windows limits the length of paths
+    with tempfile.TemporaryDirectory(prefix="uv-cache-", dir=place, ignore_cleanup_errors=True) as folder:
+        yield {"UV_CACHE_DIR": folder}
+
+
+def install_with_pip(course: list[str]) -> None:
+    """Install the course with pip.
+
+    Raises:
+        Problem: It fails; with the reason in one line.
+    """
+    pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
+    # The pip that comes with Python 3.11 takes three times as long. If no newer one can be had, it has to do.
+    step("getting a newer pip", *pip, "--retries", "0", "--timeout", "5", "--upgrade", "pip")
+    # Compiling all of it, used or not, would take longer than unpacking it.
+    done = step("installing with pip", *pip, "--no-compile", *course)
+    if done.returncode == 0:
+        return
+    if is_disk_full(done.output):
         raise Problem(f"the install failed: the disk is full (.venv, or {os.environ.get('TMPDIR', 'temporary files')})")
-    if re.search(r"connection|connect to|name resolution|timed out", complaints, re.IGNORECASE):
+    if re.search(r"connection|connect to|name resolution|timed out", done.output, re.IGNORECASE):
         raise Problem("the install failed: the packages cannot be reached; is there a network?")
-    errors = re.findall("ERROR: (.+)", complaints)
-    raise Problem(f"the install failed: {errors[-1] if errors else last_line(complaints)}")
+    errors = re.findall("ERROR: (.+)", done.output)
+    reason = errors[-1] if errors else last_line(done.output)
+    raise Problem(f"the install failed: {reason}")
+
+
+def is_disk_full(output: str) -> bool:
+    """Return whether an installer failed because a disk is full."""
+    return re.search(r"Errno 28|os error 28|os error 112|No space left|not enough space", output) is not None
+
+
+@dataclass(frozen=True)
+class Step:
+    """The result of one step of the install."""
+
+    returncode: int
+    output: str
+
+
+def step(title: str, *command: str, **variables: str) -> Step:
+    """Run a command of the install: its output goes to the log, its title and progress to the screen."""
+    output: list[str] = []
+    started = time.monotonic()
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", **variables}
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+    with LOG.open("a", encoding="utf-8") as log:
+        log.write(f"$ {shlex.join(command)}\n")
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, errors="replace", **pipes)
+        reader = threading.Thread(target=copy_lines, args=(process.stdout, log, output))
+        reader.start()
+        try:
+            while reader.is_alive():
+                reader.join(0.5 if sys.stdout.isatty() else 30)
+                if reader.is_alive():
+                    show(f"  {title}: {time.monotonic() - started:.0f} s  {''.join(output[-1:]).strip()}", end="")
+        finally:  # Ctrl-C reaches the command too, which then ends
+            process.wait()
+            reader.join()
+    seconds = f"{time.monotonic() - started:.0f} s"
+    show(f"  {title}: {seconds if process.returncode == 0 else 'failed after ' + seconds}")
+    return Step(process.returncode, "".join(output))
+
+
+def copy_lines(source: Iterable[str], log: TextIO, lines: list[str]) -> None:
+    """Copy lines to the log and to a list as they arrive."""
+    for line in source:
+        log.write(line)
+        lines.append(line)
+
+
+def show(line: str, end: str = "\n") -> None:
+    """Print a line; in a terminal, over the previous one if that is not complete."""
+    if sys.stdout.isatty():
+        width = shutil.get_terminal_size().columns - 1
+        print("\r" + line[:width].ljust(width), end=end, flush=True)
+    else:
+        print(line.rstrip(), flush=True)
 
 
 def compile_imports() -> None:
-    """Import what every lesson imports: Python compiles it now, and not while somebody waits for a first cell."""
+    """Import what every lesson imports, so that Python compiles it now and not while a learner waits for a cell."""
+    begun = time.monotonic()
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
         subprocess.Popen([PYTHON, "-c", f"import {names}"], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
@@ -154,27 +443,12 @@ def compile_imports() -> None:
     ]
     for process in started:
         process.wait()
+    show(f"  compiling what the lessons import: {time.monotonic() - begun:.0f} s")
 
 
 def last_line(text: str) -> str:
     """Return the last line that is not empty."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
-
-
-def add_site() -> None:
-    """Install what builds the web edition into the environment, unless it is there.
-
-    Raises:
-        Problem: It cannot be installed.
-    """
-    wanted = fingerprint()
-    if SITE_STAMP.exists() and SITE_STAMP.read_text() == wanted:
-        return
-    uv = shutil.which("uv")
-    if not (uv and run(uv, "pip", "install", "--python", str(PYTHON), *INSTALL_SITE) == 0):
-        run(str(PYTHON), "-m", "ensurepip")  # an environment that uv has made is without pip
-        install_with_pip(INSTALL_SITE)
-    SITE_STAMP.write_text(wanted)
 
 
 def run(*command: str) -> int:
@@ -215,7 +489,6 @@ def test(arguments: list[str]) -> int:
 
 def site(arguments: list[str]) -> int:
     """Build the web edition."""
-    add_site()
     return run(str(PYTHON), "-m", "docs.site", *arguments)
 
 
@@ -228,7 +501,7 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments[0] not in commands:
             raise Problem(f"there is no command {arguments[0]!r}; there are {', '.join(commands)}")
-        set_up()
+        set_up(arguments[0])
         return commands[arguments[0]](arguments[1:])
     except KeyboardInterrupt:
         print("course.py: stopped", file=sys.stderr)

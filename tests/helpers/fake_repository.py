@@ -11,10 +11,10 @@ COURSE = Path(__file__).parents[2] / "course.py"
 PRINT_ARGUMENTS = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
 
 QUICK_ENVIRONMENT = """
-import pathlib, sys
+import pathlib, shutil, sys
+shutil.rmtree(sys.argv[-1], ignore_errors=True)
 folder = pathlib.Path(sys.argv[-1], "bin")
-folder.mkdir(parents=True, exist_ok=True)
-(folder / "python").unlink(missing_ok=True)
+folder.mkdir(parents=True)
 (folder / "python").symlink_to(sys.executable)
 """
 
@@ -32,6 +32,8 @@ class Repository:
             (self.path / name).touch()
         for name in ("pytest", "ruff", "transformer_course/commands"):
             self.fake(name, PRINT_ARGUMENTS.format(name, 0))
+        self.fake("venv", QUICK_ENVIRONMENT)
+        self.pip("sys.exit('ERROR: No matching distribution found')")
 
     def fake(self, name: str, code: str) -> None:
         """Let ``python -m name`` run this code: the repository's own folder is searched first."""
@@ -40,16 +42,18 @@ class Repository:
         path.write_text(code)
 
     def pip(self, code: str) -> None:
-        """Let pip run this code, in an environment that is made in no time."""
-        self.fake("venv", QUICK_ENVIRONMENT)
-        self.fake("pip", code)
+        """Let pip note each installation and run this code."""
+        self.fake("pip", f"import os, sys\nif 'install' in sys.argv:\n    {self._note('pip')}\n{code}")
 
-    def uv(self, code: str = "") -> None:
-        """Put a uv on the path that notes each call and runs this code."""
-        program = self.programs / "uv"
-        note = f"import os, signal, sys; print(*sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
+    def uv(self, code: str = "", program: Path | None = None) -> None:
+        """Put a uv on the PATH, or elsewhere, that notes each installation and runs this code."""
+        program = program or self.programs / "uv"
+        note = f"import os, signal, sys\nif '--dry-run' not in sys.argv:\n    {self._note('uv')}"
         program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
         program.chmod(0o755)
+
+    def _note(self, name: str) -> str:
+        return f"print('{name}', *sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
 
     def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
         """Run course.py, in a Python that something was done to before."""
@@ -62,12 +66,12 @@ class Repository:
 
     @property
     def installed(self) -> list[str]:
-        """What uv was called with, call by call."""
+        """What uv and pip installed: the arguments of each call, without those that only resolve."""
         return self.installs.read_text().splitlines() if self.installs.exists() else []
 
     @property
     def stamp(self) -> Path:
-        return self.path / ".venv" / "installed.sha256"
+        return self.path / ".venv" / "installed.json"
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:

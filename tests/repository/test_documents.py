@@ -27,6 +27,7 @@ WRITTEN = {
     *("build/", "build/site/html", "build/translator/"),
     *("my-lessons/", "my-lessons/parts/", "my-lessons/progress.jsonl"),
     "transformer_course/notebooks",  # in the wheel
+    ".venv/install.log",
     "own_exercises/",
     "feedback/",
     "students/",

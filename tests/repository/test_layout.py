@@ -66,7 +66,9 @@ MAY_USE: dict[str, str] = {
 """The packages, each with the last names of those that it may import."""
 
 ELSEWHERE = [  # a package index, and somebody's home
-    re.compile(r"index[-_]url|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I),
+    re.compile(
+        r"index[-_]url\W+\w+://(?!\w+[.]example)|find[-_]links =|pypi[.]org|pythonhosted[.]org|download[.]pytorch", re.I
+    ),
     re.compile(r"/(?:home|Users)/\w+/|/roo[t]/|[A-Z]:\\Users\\"),
 ]
 
@@ -247,7 +249,8 @@ def test_conda_and_course_py_install_the_same():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     python, pip, section = environment["dependencies"]
     assert pip == "pip"
-    assert " ".join(section["pip"]).split() == list(course.INSTALL)
+    assert " ".join(section["pip"]).split() == [*course.CONSTRAINTS, "-e", "."]
+    assert course.EXTRAS["lab"] == ()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == ">=3.11"
     assert python == "python=3.11"

@@ -31,7 +31,7 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
     made = Repository(tmp_path)
     made.uv()
-    made.run("lab")
+    made.run("test", "--version")
     return made
 
 
@@ -61,27 +61,24 @@ def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
     )
 
 
-def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repository):
+def test_site_adds_its_tools_once(repository):
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
     first, second = repository.run("site", "-o", "there"), repository.run("site")
-    assert (first.stdout, second.stdout) == ("site -o there\n", "site\n")
-    extras = [call.rpartition(" ")[2] for call in repository.installed]
-    assert extras == [".[test]", ".[test,site]"]
+    assert first.stdout.splitlines()[-1] == "site -o there"
+    assert second.stdout == "site\n"
+    assert [call.split()[-1] for call in repository.installed] == [".[test]", ".[site,test]"]
     assert repository.run("lab").stdout == "transformer_course/commands lab\n", "what the site has added is trusted"
 
 
-def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
+def test_pip_adds_the_site_where_uv_is_missing(repository):
     (repository.programs / "uv").unlink()
-    repository.fake("ensurepip", "")
-    repository.fake("pip", PRINT_ARGUMENTS.format("pip", 0))
+    repository.pip("")
     repository.fake("docs/site/__main__", PRINT_ARGUMENTS.format("site", 0))
-    command = "pip install --disable-pip-version-check --no-compile -c constraints.txt -e .[test,site]"
-    assert repository.run("site").stdout.splitlines() == [command, "site"]
-    repository.fake("pip", "import sys; sys.exit('ERROR: No matching distribution found for sphinx')")
+    assert repository.run("site").returncode == 0
+    command = "pip install --disable-pip-version-check --no-compile -c constraints.txt -e .[site,test]"
+    assert repository.installed[-1] == command
+    repository.pip("sys.exit('ERROR: No matching distribution found for sphinx')")
     (repository.path / "pyproject.toml").write_text("# new")
-    repository.uv()
-    repository.run("lab")
-    (repository.programs / "uv").unlink()
     assert complaint(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
 
 

@@ -1,106 +1,290 @@
 """The set-up: each test runs course.py as a user would, and provokes what can go wrong."""
 
 import ast
+import json
 import os
+import platform
 import sys
+import sysconfig
 
 import pytest
 
-from tests.helpers.fake_repository import COURSE, PRINT_ARGUMENTS, Repository, complaint
+import course
+from tests.helpers.fake_repository import COURSE, QUICK_ENVIRONMENT, Repository, complaint
 
 if os.name == "nt":
     pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
 
 WITHOUT = "import sys; sys.modules[{!r}] = None"
+FREE_SPACE = "import shutil, types; shutil.disk_usage = lambda path: types.SimpleNamespace(free={})"
+ON_LINUX = "import platform; platform.system = lambda: 'Linux'"
+BRING_UV = """
+if 'uv>=0.8,<1' in sys.argv:
+    import shutil
+    shutil.copy({!r}, '.venv/bin/uv')
+elif 'install' in sys.argv:
+    sys.exit('ERROR: only uv was to be installed')
+"""
+CUDA_PLAN = "print('Would install 2 packages\\n + nvidia-nccl-cu13==2.29\\n + torch==2.13.0')"
 
 
 @pytest.fixture
 def repository(tmp_path, monkeypatch):
     monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
+    for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
+        monkeypatch.delenv(name)
     return Repository(tmp_path)
 
 
-def test_an_old_python_is_told_its_version(repository):
-    said = complaint(repository.run("lab", before="sys.version_info = (3, 6, 15, 'final', 0)"))
-    assert said == f"Transformer Course needs Python 3.11 or newer, and this is 3.6.15 ({sys.executable})"
+def test_old_python_gets_its_version_and_advice(repository):
+    done = repository.run("lab", "--no-browser", before="sys.version_info = (3, 6, 15, 'final', 0)")
+    assert done.returncode == 1
+    first, advice, command = done.stderr.splitlines()
+    assert first == f"course.py: Transformer Course needs Python 3.11 or newer, and this is 3.6.15 ({sys.executable})."
+    assert "https://www.python.org/downloads/" in advice
+    assert command.strip() == "uv run --no-project --python 3.12 course.py lab --no-browser"
 
 
-def test_an_old_python_can_read_that_far():
+def test_old_python_can_parse_the_script():
     ast.parse(COURSE.read_text(), feature_version=(3, 7))  # Python 3.6 differs in nothing that is used here
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
-def test_a_python_without_venv_is_told_how_to_get_it(repository, module):
-    said = complaint(repository.run("lab", before=WITHOUT.format(module)))
-    assert said == "this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv"
+def test_python_without_venv_gets_the_debian_package(repository, module):
+    message = complaint(repository.run("lab", before=WITHOUT.format(module)))
+    assert message == "this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv"
     assert not (repository.path / ".venv").exists()
 
 
 def test_uv_needs_no_ensurepip(repository):
     repository.uv()
+    repository.fake("venv", f"{QUICK_ENVIRONMENT}\nsys.exit('--without-pip' not in sys.argv)")
     assert repository.run("lab", before=WITHOUT.format("ensurepip")).returncode == 0
 
 
-def test_too_little_disk_is_told_before_anything_is_made(repository):
-    little = "import shutil, types; shutil.disk_usage = lambda path: types.SimpleNamespace(free=123_000_000)"
-    said = complaint(repository.run("test", before=little))
-    assert said == f"the environment needs 2 GB of disk, and {repository.path} has 0.1 GB left"
+@pytest.mark.parametrize(
+    ("system", "machine", "mac", "message"),
+    [
+        ("Darwin", "x86_64", "15.1", "no build for Intel Macs"),
+        ("Darwin", "arm64", "13.7.2", "needs macOS 14 or newer, and this is macOS 13.7.2"),
+        ("Windows", "ARM64", "", "no build for Windows on ARM"),
+        ("Linux", "riscv64", "", "no build for Linux on riscv64"),
+        ("Linux", "armv7l", "", "no build for Linux on armv7l"),
+        ("Darwin", "arm64", "14.0", None),
+        ("Darwin", "arm64", "26.1", None),
+        ("Windows", "AMD64", "", None),
+        ("Linux", "x86_64", "", None),
+        ("Linux", "aarch64", "", None),
+    ],
+)
+def test_platform_without_pytorch_gets_one_line(monkeypatch, system, machine, mac, message):
+    monkeypatch.setattr(platform, "system", lambda: system)
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(platform, "mac_ver", lambda: (mac, ("", "", ""), machine))
+    problem = course.problem_of_platform()
+    if message is None:
+        assert problem is None
+    else:
+        assert problem is not None
+        assert message in problem
+        assert "\n" not in problem
+
+
+def test_python_newer_than_pytorch_gets_the_newest_supported(monkeypatch):
+    monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
+    problem = course.problem_of_platform()
+    assert problem is not None
+    assert "no build for Python 3.15; use Python 3.11 to 3.14" in problem
+
+
+def test_musl_and_32_bits_have_no_pytorch(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(platform, "system", lambda: "Linux")
+        patch.setattr(platform, "machine", lambda: "x86_64")
+        patch.setattr(sysconfig, "get_config_var", lambda name: "x86_64-pc-linux-musl")
+        assert "musl" in str(course.problem_of_platform())
+    monkeypatch.setattr(sys, "maxsize", 2**31 - 1)
+    assert "32-bit" in str(course.problem_of_platform())
+
+
+def test_unsupported_platform_stops_before_the_install(repository):
+    repository.uv()
+    intel = "import platform; platform.system, platform.machine = lambda: 'Darwin', lambda: 'x86_64'"
+    assert "Intel Macs" in complaint(repository.run("lab", before=intel))
     assert not (repository.path / ".venv").exists()
 
 
-def test_a_disk_that_fills_up_is_named(repository):
-    repository.pip("import sys; sys.exit('ERROR: Could not install: [Errno 28] No space left on device')")
-    assert complaint(repository.run("test", TMPDIR="/some/tmp")) == (
-        "the install failed: the disk is full (.venv, or /some/tmp)"
-    )
-    assert not repository.stamp.exists()
+def test_pytorch_version_is_the_pinned_one():
+    assert f"torch=={course.PYTORCH}\n" in (COURSE.parent / "constraints.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("folder", "long_paths", "fits"),
+    [
+        (r"C:\course", False, True),
+        ("C:\\" + 64 * "a", False, True),  # 67 characters, a separator and the 191 of PyTorch's license are 259
+        ("C:\\" + 65 * "a", False, False),
+        (r"D:\students\anna.schmidt\OneDrive - University of Somewhere\Documents\transformer-course", False, False),
+        (r"D:\students\anna.schmidt\OneDrive - University of Somewhere\Documents\transformer-course", True, True),
+    ],
+)
+def test_windows_path_must_leave_room_for_pytorch(folder, long_paths, fits):
+    problem = course.problem_of_path(folder, long_paths)
+    assert (problem is None) == fits
+    if problem is not None:
+        assert f"has {len(folder)} characters" in problem
+        assert r"C:\course" in problem
+
+
+def test_long_paths_work_outside_windows():
+    assert course.long_paths_enabled()
+
+
+@pytest.mark.parametrize(("command", "size"), [("lab", "1.5"), ("test", "2.0"), ("site", "2.3")])
+def test_small_disk_stops_before_the_install(repository, command, size):
+    message = complaint(repository.run(command, before=FREE_SPACE.format(123_000_000)))
+    assert message == f"the install needs {size} GB of disk space, and {repository.path} has 0.1 GB left"
+    assert not (repository.path / ".venv").exists()
+
+
+def test_disk_must_hold_cuda_where_uv_chooses_it(repository):
+    repository.uv(CUDA_PLAN)
+    message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
+    assert message == f"the install, with CUDA, needs 6.5 GB of disk space, and {repository.path} has 2.9 GB left"
+    assert repository.installed == []
+
+
+def test_disk_must_hold_cuda_for_pip_on_linux(repository):
+    repository.pip("")
+    before = f"{FREE_SPACE.format(2.9e9)}; {ON_LINUX}"
+    assert "with CUDA, needs 6.5 GB" in complaint(repository.run("lab", before=before))
+    repository.pip("print('global.find-links=\\'/wheels\\'')")  # a source of its own, which may have a small PyTorch
+    assert repository.run("lab", before=before).returncode == 0
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_full_disk_is_reported_and_cleared(repository, installer):
+    half = "import os; os.makedirs('.venv/lib/half', exist_ok=True); "
+    if installer == "uv":
+        repository.uv(half + "sys.exit('--dry-run' not in sys.argv and 'error: No space left on device (os error 28)')")
+    else:
+        repository.pip(half + "sys.exit('ERROR: Could not install: [Errno 28] No space left on device')")
+    assert complaint(repository.run("test", TMPDIR="/some/tmp")).startswith("the install failed: the disk is full")
+    assert [path.name for path in (repository.path / ".venv").iterdir()] == ["install.log"]
+    assert "No space left" in (repository.path / ".venv" / "install.log").read_text()
 
 
 @pytest.mark.slow
-def test_a_missing_network_is_named(repository):
+def test_missing_network_is_named(repository):
+    for name in ("venv", "pip"):
+        (repository.path / f"{name}.py").unlink()
     (repository.path / "pyproject.toml").write_text("[build-system]\nrequires = ['setuptools']\n")
-    nowhere = {
-        "PIP_CONFIG_FILE": os.devnull,
-        "PIP_FIND_LINKS": "",
-        "PIP_RETRIES": "1",
-        "PIP_PROXY": "http://localhost:9",
-    }
+    nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_RETRIES": "1", "PIP_PROXY": "http://localhost:9"}
     done = repository.run("test", **nowhere)  # the real pip, which only does not get out
     assert complaint(done) == "the install failed: the packages cannot be reached; is there a network?"
     assert not repository.stamp.exists()
 
 
-def test_any_other_failure_gives_the_last_of_pips_own_words(repository):
+def test_failure_ends_with_pips_last_error(repository):
     repository.pip(
         "import sys; sys.exit('WARNING: one\\nERROR: No matching distribution found for torch\\nnote: a note')"
     )
     assert complaint(repository.run("lab")) == "the install failed: No matching distribution found for torch"
 
 
-def test_pip_installs_where_uv_cannot(repository):
-    repository.uv("sys.exit(2)")
-    repository.pip(PRINT_ARGUMENTS.format("pip", 0))
-    done = repository.run("lab")
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[1:] == [
-        "uv could not install the course, so pip tries.",
-        "pip install --disable-pip-version-check --no-compile -c constraints.txt -e .[test]",
-        "transformer_course/commands lab",
+def test_pip_brings_uv_which_installs(repository, tmp_path):
+    repository.uv(program=tmp_path / "wheel")
+    repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
+    assert repository.run("lab").returncode == 0
+    getting, installing = repository.installed
+    assert getting.startswith("pip install") and getting.endswith("--only-binary :all: uv>=0.8,<1")
+    python = repository.path / ".venv" / "bin" / "python"
+    assert installing == f"uv pip install --python {python} -c constraints.txt -e ."
+
+
+def test_cache_of_our_uv_is_deleted(repository, tmp_path):
+    fill_cache = "cache = os.environ.get('UV_CACHE_DIR')\nif cache: open(cache + '/wheel', 'w')"
+    repository.uv(fill_cache + "; print(cache)", program=tmp_path / "wheel")
+    repository.pip(BRING_UV.format(str(tmp_path / "wheel")))
+    assert repository.run("lab").returncode == 0
+    assert f"{repository.path}/.venv/uv-cache-" in (repository.path / ".venv" / "install.log").read_text()
+    assert not [*(repository.path / ".venv").glob("uv-cache-*")]
+
+
+@pytest.mark.parametrize("when", ["'--dry-run' in sys.argv", "'--dry-run' not in sys.argv"], ids=["resolve", "install"])
+def test_pip_installs_where_uv_fails(repository, when):
+    repository.uv(f"sys.exit(2 if {when} else 0)")
+    repository.pip("")
+    assert repository.run("lab").returncode == 0
+    assert repository.installed[-1] == "pip install --disable-pip-version-check --no-compile -c constraints.txt -e ."
+
+
+def test_uv_uses_the_sources_of_pip(repository):
+    names = ("UV_DEFAULT_INDEX", "UV_INDEX", "UV_INDEX_STRATEGY", "UV_FIND_LINKS", "SSL_CERT_FILE", "ALL_PROXY")
+    repository.uv(f"print({{name: os.environ.get(name) for name in {names}}})")
+    listed = [
+        "global.index-url='https://mirror.example/simple'",
+        "global.find-links='/old'",
+        r"global.extra-index-url='\nhttps://one.example\nhttps://two.example'",
+        "install.constraint='/etc/pip/constraints.txt'",
+        "global.no-index='yes'",
+        "global.timeout='60'",
+        ":env:.find-links='/wheels /more'",
+        ":env:.cert='/etc/certificates.pem'",
     ]
+    repository.pip(f"if sys.argv[1:] == ['config', 'list']: print({chr(10).join(listed)!r})")
+    assert repository.run("lab", SSL_CERT_FILE="/of/uv.pem").returncode == 0
+    used = ast.literal_eval((repository.path / ".venv" / "install.log").read_text().splitlines()[-1])
+    assert used == {
+        "UV_DEFAULT_INDEX": "https://mirror.example/simple",
+        "UV_INDEX": "https://one.example https://two.example",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+        "UV_FIND_LINKS": "/wheels,/more",
+        "SSL_CERT_FILE": "/of/uv.pem",
+        "ALL_PROXY": None,
+    }
+    assert repository.installed[0].endswith("-c /etc/pip/constraints.txt --no-index -c constraints.txt -e .")
 
 
-def test_a_newer_pip_is_asked_for_and_done_without(repository):
-    note = f"import sys; print(*sys.argv[1:], file=open({str(repository.installs)!r}, 'a'))\n"
-    repository.pip(note + "sys.exit('ERROR: no newer one' if '--upgrade' in sys.argv else 0)")
+@pytest.mark.parametrize(
+    ("system", "variables", "reachable", "tried"),
+    [
+        ("Linux", {}, True, ["auto", "auto"]),
+        ("Linux", {}, False, ["auto", None, None]),
+        ("Linux", {"UV_TORCH_BACKEND": "cu130"}, True, ["cu130", "cu130"]),
+        ("Darwin", {}, True, [None, None]),
+    ],
+)
+def test_linux_prefers_the_small_pytorch(repository, system, variables, reachable, tried):
+    backend = "os.environ.get('UV_TORCH_BACKEND')"
+    repository.uv(f"print({backend}); sys.exit({backend} == 'auto' and not {reachable})")
+    before = f"import platform; platform.system, platform.machine = lambda: {system!r}, lambda: 'arm64'"
+    before += "; platform.machine = lambda: 'aarch64' if platform.system() == 'Linux' else 'arm64'"
+    before += "; platform.mac_ver = lambda: ('15.0', (), '')"
+    assert repository.run("lab", before=before, **variables).returncode == 0
+    lines = (repository.path / ".venv" / "install.log").read_text().splitlines()
+    assert [line for line in lines if not line.startswith("$")] == [str(backend) for backend in tried]
+
+
+def test_install_prints_at_most_ten_lines(repository):
+    repository.uv("print('noise\\n' * 500)")
+    done = repository.run("lab")
+    assert 3 <= len(done.stdout.splitlines()) <= 10
+    assert "noise" not in done.stdout + done.stderr
+    assert (repository.path / ".venv" / "install.log").read_text().count("noise") >= 1000
+
+
+def test_pip_upgrade_may_fail(repository):
+    repository.pip("sys.exit('ERROR: no newer one' if '--upgrade' in sys.argv or 'uv>=0.8,<1' in sys.argv else 0)")
     done = repository.run("lab")
     assert done.returncode == 0
     assert "no newer one" not in done.stdout + done.stderr
-    newer, course = repository.installed
+    _, newer, installing = repository.installed
     assert newer.endswith("--upgrade pip")
-    assert course.endswith("-e .[test]")
+    assert installing.endswith("-e .")
 
 
-def test_what_every_lesson_imports_is_compiled_when_it_has_been_installed_and_not_again(repository):
+def test_imports_of_lessons_are_compiled_once(repository):
     repository.uv()
     imported = repository.path / "imported"
     repository.fake("torch/_dynamo", f"import sys; print(sys.dont_write_bytecode, file=open({str(imported)!r}, 'a'))")
@@ -109,25 +293,31 @@ def test_what_every_lesson_imports_is_compiled_when_it_has_been_installed_and_no
     assert imported.read_text() == "False\n"
 
 
-def test_an_environment_that_cannot_be_made_is_named(repository):
+def test_failing_venv_is_reported(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
-    said = complaint(repository.run("lab"))
-    assert said == f"no environment could be made in {repository.path / '.venv'}: Error: Permission denied"
+    message = complaint(repository.run("lab"))
+    assert message == f"no environment could be made in {repository.path / '.venv'}: Error: Permission denied"
 
 
-@pytest.mark.parametrize("end", ["sys.exit(1)", "os.kill(os.getppid(), signal.SIGKILL)"], ids=["failed", "killed"])
-def test_a_half_made_environment_is_not_trusted(repository, end):
+def test_killed_install_is_made_again(repository):
     half = repository.path / ".venv" / "half"
-    repository.uv(f"open({str(half)!r}, 'w'); {end}")
-    assert repository.run("lab", before=WITHOUT.format("ensurepip")).returncode != 0
+    repository.uv(f"open({str(half)!r}, 'w'); os.kill(os.getppid(), signal.SIGKILL)")
+    assert repository.run("lab").returncode != 0
     assert half.exists()
     repository.uv()
     assert repository.run("lab").stdout.splitlines()[-1] == "transformer_course/commands lab"
     assert not half.exists()
+
+
+def test_broken_stamp_is_ignored(repository):
+    repository.uv()
+    repository.run("lab")
+    repository.stamp.write_text("")
+    assert repository.run("lab").returncode == 0
     assert len(repository.installed) == 2
 
 
-def test_an_environment_once_trusted_is_no_longer_while_it_is_made_anew(repository):
+def test_environment_is_not_trusted_while_replaced(repository):
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
@@ -139,13 +329,41 @@ def test_an_environment_once_trusted_is_no_longer_while_it_is_made_anew(reposito
     assert len(repository.installed) == 2
 
 
-def test_the_second_run_installs_nothing(repository):
+def test_second_run_installs_nothing(repository):
     repository.uv()
-    first, second = repository.run("lab"), repository.run("test", "-k", "masks")
-    assert "Making the environment" in first.stdout
+    first, second = repository.run("test", "-x"), repository.run("test", "-k", "masks")
+    assert "Installing the course" in first.stdout
     assert second.stdout == "pytest -n auto --maxprocesses 2 --dist loadfile -k masks\n"
     python = repository.path / ".venv" / "bin" / "python"
-    assert repository.installed == [f"pip install --python {python} -c constraints.txt -e .[test]"]
+    assert repository.installed == [f"uv pip install --python {python} -c constraints.txt -e .[test]"]
+
+
+def test_tests_are_added_to_the_environment_of_a_learner(repository):
+    repository.uv()
+    repository.run("lab")
+    kept = repository.path / ".venv" / "kept"
+    kept.touch()
+    assert "Adding what 'test' needs" in repository.run("test").stdout
+    repository.run("lab")
+    assert [call.split()[-1] for call in repository.installed] == [".", ".[test]"]
+    assert kept.exists()
+
+
+def test_failing_addition_keeps_what_works(repository):
+    repository.uv()
+    repository.run("lab")
+    repository.uv("sys.exit(1)")
+    assert complaint(repository.run("test"))
+    assert repository.run("lab").stdout == "transformer_course/commands lab\n"
+
+
+def test_update_keeps_the_tools_of_a_contributor(repository):
+    repository.uv()
+    repository.run("test")
+    (repository.path / "constraints.txt").write_text("# new")
+    repository.run("lab")
+    assert [call.split()[-1] for call in repository.installed] == [".[test]", ".[test]"]
+    assert json.loads(repository.stamp.read_text())["extras"] == ["test"]
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "constraints.txt"])
@@ -157,7 +375,7 @@ def test_new_versions_are_installed(repository, name):
     assert len(repository.installed) == 2
 
 
-def test_a_clone_that_moved_is_set_up_anew(repository):
+def test_moved_clone_gets_a_new_environment(repository):
     repository.uv()
     repository.run("lab")
     repository.path = repository.path.rename(repository.path.with_name("moved"))
@@ -165,11 +383,11 @@ def test_a_clone_that_moved_is_set_up_anew(repository):
     assert len(repository.installed) == 2
 
 
-def test_an_unknown_command_is_answered_with_the_known_ones(repository):
+def test_unknown_command_gets_the_known_ones(repository):
     assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab, test, site"
 
 
-def test_help_sets_nothing_up(repository):
+def test_help_installs_nothing(repository):
     assert "python3 course.py lab" in repository.run("--help").stdout
     assert repository.run().returncode == 2
     assert not (repository.path / ".venv").exists()
