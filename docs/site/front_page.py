@@ -1,6 +1,7 @@
 """The front page of the site: what the course is, a view to try, the map, and the lessons as the README lists them.
 
-``python -m docs.site.front_page`` brings the README's links to Colab up to date, once the project's address is known.
+Once the project's address is known, ``python -m docs.site.front_page`` writes it into the README: a line of links to
+where the course can be tried, the command that clones it, and a link to Colab for each lesson.
 """
 
 import re
@@ -18,6 +19,10 @@ from transformer_course.views import MaskPainter
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 LISTED = "## The lessons"
 """Where the part of the README begins that the front page has as well."""
+LINKS = ("<!-- links -->", "<!-- end of links -->")
+"""Between these comments, the README has the links to where the course can be tried."""
+UNKNOWN_ADDRESS = "ADDRESS"
+"""What the README's ``git clone`` names while the address is not known."""
 
 
 def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
@@ -68,8 +73,33 @@ The whole model: each box is built in the lesson whose number it has, and leads 
 {with_colab(readme[readme.index(LISTED) :], repository)}"""
 
 
+def with_addresses(readme: str, repository: Repository | None) -> str:
+    """Return the README with the repository's address in it, or without any links to it if it is not known."""
+    start, end = LINKS
+    line = f"\n{links(repository)}\n" if repository else ""
+    readme = re.sub(rf"{start}\n.*?{end}", lambda _: f"{start}\n{line}{end}", readme, flags=re.S)
+    address = f"{repository.address}.git" if repository else UNKNOWN_ADDRESS
+    readme = re.sub(r"^git clone \S+", lambda _: f"git clone {address}", readme, flags=re.M)
+    start_with, copy = "To start, type:", "To start, copy the address of this repository and type:"
+    readme = readme.replace(start_with, copy).replace(copy, start_with if repository else copy)
+    return with_colab(readme, repository)
+
+
+def links(repository: Repository) -> str:
+    """Return the links to where the course can be read or tried without an install."""
+    first = "notebooks/01_lookup.ipynb"
+    return " · ".join(
+        [
+            f"**[Read it]({repository.site})**",
+            f"**[Look inside a trained model]({repository.site}inside.html)**",
+            f"Try it in [Colab]({repository.colab(first)}) or on [Binder]({repository.binder()})",
+            f"[Container image]({repository.image})",
+        ]
+    )
+
+
 def with_colab(readme: str, repository: Repository | None) -> str:
-    """Return the README with a link to Colab in the row of each lesson; with none where no repository is known."""
+    """Return the README with a link to Colab in the row of each lesson, or without if the repository is not known."""
 
     def row(found: re.Match[str]) -> str:
         return found[1] + (f" · [Colab]({repository.colab(found[2])})" if repository else "")
@@ -91,4 +121,4 @@ def map_of(lessons: Mapping[str, NotebookNode]) -> str:
 
 if __name__ == "__main__":
     file = ROOT / "README.md"
-    file.write_text(with_colab(file.read_text(encoding="utf-8"), published({})), encoding="utf-8")
+    file.write_text(with_addresses(file.read_text(encoding="utf-8"), published({})), encoding="utf-8")

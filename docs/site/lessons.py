@@ -63,7 +63,7 @@ def how_to_run(name: str, repository: Repository | None) -> str:
     places = ["[in JupyterLab](../docs/run.md)"]
     if repository is not None:
         places.append(f"[on Colab]({repository.colab(f'notebooks/{name}.ipynb')})")
-        places.append(f"[on Binder]({repository.binder(f'my-lessons/{name}.ipynb')})")  # laid out by .binder/postBuild
+        places.append(f"[on Binder]({repository.binder(f'{name}.ipynb')})")
     return f"**Do this lesson:** {' · '.join(places)}"
 
 

@@ -1,7 +1,7 @@
 """Where the project is published: what links to Colab, Binder and source files are made from.
 
-One setting decides: ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Where it is missing, a workflow of
-GitHub still knows the repository that it runs in; elsewhere there are no such links.
+One setting decides: ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. If it is missing, a workflow of
+GitHub still has the name of the repository that it runs in; elsewhere there are no such links.
 """
 
 import os
@@ -25,6 +25,17 @@ class Repository:
         """Its page."""
         return f"https://github.com/{self.name}"
 
+    @property
+    def site(self) -> str:
+        """The web edition, where GitHub Pages publishes it."""
+        owner, _, name = self.name.lower().partition("/")
+        return f"https://{owner}.github.io/" + ("" if name == f"{owner}.github.io" else f"{name}/")
+
+    @property
+    def image(self) -> str:
+        """The page of the container image."""
+        return f"{self.address}/pkgs/container/{self.name.lower().partition('/')[2]}"
+
     def file(self, path: str) -> str:
         """Return the address of a file or folder."""
         return f"{self.address}/blob/{BRANCH}/{path}"
@@ -33,9 +44,11 @@ class Repository:
         """Return the address that opens a notebook in Colab."""
         return f"https://colab.research.google.com/github/{self.name}/blob/{BRANCH}/{notebook}"
 
-    def binder(self, notebook: str) -> str:
-        """Return the address that opens a notebook in JupyterLab on Binder."""
-        return f"https://mybinder.org/v2/gh/{self.name}/{BRANCH}?urlpath=lab/tree/{notebook}"
+    def binder(self, notebook: str = "") -> str:
+        """Return the address that opens a notebook, or else the home page, in JupyterLab on Binder."""
+        return f"https://mybinder.org/v2/gh/{self.name}/{BRANCH}?urlpath=lab" + (
+            f"/tree/{notebook}" if notebook else ""
+        )
 
 
 def published(

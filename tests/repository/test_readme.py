@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import course
 from docs.take_picture import STORED, TASK, stored_picture
 from tests.notebooks.lesson import Lesson
 from tests.transformer_lab.pretrained.language_model_folders import publish
@@ -42,9 +43,32 @@ def lines_of_code(path: Path) -> int:
 
 
 def test_readme_names_both_setup_commands():
-    [block] = re.findall(r"```\n(python3 course\.py.*?)```", README, re.DOTALL)
-    commands = [line.partition("#")[0].strip() for line in block.splitlines()]
-    assert commands == ["python3 course.py lab", "python3 course.py test"]
+    [block] = re.findall(r"```\n(git clone .*?)```", README, re.DOTALL)
+    clone, enter, lab = [line.partition("#")[0].strip() for line in block.splitlines()]
+    assert re.fullmatch(r"git clone \S+ transformer-course", clone)
+    assert (enter, lab) == ("cd transformer-course", "python3 course.py lab")
+    assert "`python3 course.py test`" in README
+
+
+def test_readme_has_at_most_700_words():
+    text = re.sub(r"<img[^>]*>|<!--.*?-->|\]\([^)]*\)", " ", README)
+    assert len([word for word in text.split() if re.search(r"\w", word)]) <= 700
+
+
+def test_first_screen_has_one_picture_and_the_start():
+    first_screen = README[: README.index("## How you learn")]
+    assert len(re.findall(r"<img |!\[", first_screen)) == 1
+    assert first_screen.index("<img ") < first_screen.index("<!-- links -->") < first_screen.index("git clone")
+
+
+def test_readme_names_the_platforms_of_pytorch():
+    newest = ".".join(map(str, course.NEWEST_PYTHON))
+    for text in (README, RUN):
+        words = " ".join(text.split())
+        assert f"Python 3.11 to {newest}" in words
+        assert "macOS 14 or newer" in words
+        assert "Intel Macs" in words
+        assert "ARM" in words
 
 
 def test_readme_gives_size_and_reading_order_of_the_model():
@@ -84,7 +108,10 @@ def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
 def test_the_figures_that_can_be_counted_are_right():
     exercises = every_exercise().values()
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
-    assert f"The {len(exercises)} exercises know {named:,} mistakes in a teacher's words" in README
+    words = " ".join(README.split())
+    assert (
+        f"You write code in {len(exercises)} exercises. Their checks explain {named:,} mistakes in a teacher's" in words
+    )
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
     minutes = sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in books)
     assert f"**{len(books)} lessons, {round(minutes / 60)} hours, a laptop, no GPU.**" in README

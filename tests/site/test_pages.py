@@ -120,14 +120,33 @@ def test_the_front_page_leads_to_all_others(books: dict[str, NotebookNode]) -> N
         assert re.search(rf"^{name}$", page, re.MULTILINE)
 
 
-def test_each_lesson_has_a_link_to_colab_where_the_address_is_known(books: dict[str, NotebookNode]) -> None:
+def test_readme_gets_its_links_from_the_address(books: dict[str, NotebookNode]) -> None:
     readme = (ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8")
-    assert front_page.with_colab(readme, published({})) == readme, "run `python -m docs.site.front_page`"
-    known = front_page.with_colab(readme, Repository("a/b"))
-    colab = "https://colab.research.google.com/github/a/b/blob/main/notebooks/{}.ipynb)"
+    assert front_page.with_addresses(readme, published({})) == readme, "run `python -m docs.site.front_page`"
+    known = front_page.with_addresses(readme, Repository("Ada/b"))
+    colab = "https://colab.research.google.com/github/Ada/b/blob/main/notebooks/{}.ipynb)"
     assert [name for name in books if colab.format(name) not in known] == []
-    assert front_page.with_colab(known, Repository("a/b")) == known
-    assert front_page.with_colab(known, None) == front_page.with_colab(readme, None)
+    [line] = re.findall(r"<!-- links -->\n\n(.+)\n<!-- end of links -->", known)
+    assert re.findall(r"\((\S+)\)", line) == [
+        "https://ada.github.io/b/",
+        "https://ada.github.io/b/inside.html",
+        "https://colab.research.google.com/github/Ada/b/blob/main/notebooks/01_lookup.ipynb",
+        "https://mybinder.org/v2/gh/Ada/b/main?urlpath=lab",
+        "https://github.com/Ada/b/pkgs/container/b",
+    ]
+    assert "\ngit clone https://github.com/Ada/b.git transformer-course\n" in known
+    assert front_page.with_addresses(known, Repository("Ada/b")) == known
+    assert front_page.with_addresses(known, None) == front_page.with_addresses(readme, None)
+
+
+def test_unknown_address_leaves_no_links() -> None:
+    readme = front_page.with_addresses((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), None)
+    assert "<!-- links -->\n<!-- end of links -->" in readme
+    assert not re.search(r"mybinder|colab\.research|github\.io", readme)
+
+
+def test_site_of_a_user_is_at_the_root() -> None:
+    assert Repository("Ada/ada.github.io").site == "https://ada.github.io/"
 
 
 def test_the_map_of_the_front_page_leads_to_every_lesson_and_its_view_leaks(books: dict[str, NotebookNode]) -> None:
