@@ -121,7 +121,11 @@ def _submissions_by_student(
     paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str]
 ) -> dict[str, list[Submission]]:
     students: dict[str, list[Submission]] = defaultdict(list)
-    for submission in find_submissions(paths, out, lambda name: name in known or rules.roster.find(name) is not None):
+
+    def is_student(name: str) -> bool:
+        return name in known or rules.roster.find(name) is not None
+
+    for submission in find_submissions(paths, out, is_student, zone=rules.late_policy.zone):
         if rules.lessons and submission.lesson not in (*rules.lessons, ""):
             submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)

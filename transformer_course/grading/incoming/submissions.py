@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
@@ -71,7 +72,7 @@ class Submission:
         sha256: That of the whole file.
         lms_id: The student's number in the system that it was downloaded from; empty if that is not known.
         handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
-        time_source: Where that time is from, in words.
+        time_source: Where that time is from, or why it is not known, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
         written: The answers in words, by question.
         kept_with: The lesson with which its results are kept, if its own lesson is unknown; empty for its own.
@@ -101,7 +102,10 @@ class Submission:
 
 
 def find_submissions(
-    paths: Sequence[Path], ignore: Path | None = None, is_student: Callable[[str], bool] = lambda name: False
+    paths: Sequence[Path],
+    ignore: Path | None = None,
+    is_student: Callable[[str], bool] = lambda name: False,
+    zone: ZoneInfo | None = None,
 ) -> list[Submission]:
     """Find all submissions, each once, and one with a problem for each student who handed in something else.
 
@@ -112,6 +116,7 @@ def find_submissions(
             zips that are called so stands for these.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
         is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
+        zone: The time zone of the course; None for that of this machine.
 
     Raises:
         ValueError: A path does not exist, or holds nothing at all.
@@ -126,7 +131,7 @@ def find_submissions(
         if path.is_dir():
             of_nbgrader = (path / NBGRADER_FOLDER).is_dir()
             folder = path / NBGRADER_FOLDER if of_nbgrader else path
-            files = files_below(folder, ignore, of_nbgrader=of_nbgrader)
+            files = files_below(folder, ignore, of_nbgrader=of_nbgrader, zone=zone)
             if is_student(name):
                 own = (replace(file, parts=(name, *file.parts)) for file in files)
                 here = _of_one(_read_all(own, name), name, is_student)
@@ -137,7 +142,7 @@ def find_submissions(
             files = files_in_zip(path, (path.stem,), time_of(path))
             here = _of_one(_read_all(files, path.stem), path.stem, is_student)
         elif path.suffix.lower() == ".zip":
-            here = _without_prefix(_read_all(files_in_zip(path), path.stem), path.stem, [])
+            here = _without_prefix(_read_all(files_in_zip(path, zone=zone), path.stem), path.stem, [])
         else:
             here = [_read_submission(one_file(path, (path.name,), time_of(path)), path.resolve().parent.name)]
         if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
@@ -293,7 +298,7 @@ def _read_submission(file: SubmittedFile, parent: str) -> Submission:
         raw_name=_raw_name(whose),
         lms_id=whose.lms_id,
         handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
-        time_source=file.time_source if file.time else "",
+        time_source=file.time_source,
         is_marked_late=whose.is_marked_late,
     )
     if file.problem:

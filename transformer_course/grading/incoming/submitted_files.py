@@ -7,12 +7,17 @@ import struct
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import IO
+from zoneinfo import ZoneInfo
 
+from transformer_course.grading.incoming.download_names import read_download_name
+from transformer_course.grading.incoming.git_clones import checked_out_files
 from transformer_course.grading.incoming.printable_text import printable
+from transformer_course.grading.incoming.tables import decode
+from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in_zone, read_time
 
 MAX_NOTEBOOK_BYTES = 16 << 20
 """An honest notebook with many pictures has a few million."""
@@ -31,7 +36,13 @@ SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 Time = tuple[datetime | None, str]
-"""When something was handed in, and where that is known from, in words."""
+"""When something was submitted, and where that time is from; or None, and why it is not known."""
+TIME_OF_CLONE = "files in a Git clone have the time of cloning"
+TIME_OF_DOWNLOAD = "all files in the zip have the time of the download"
+MAX_DOWNLOAD_TIME = timedelta(minutes=15)
+"""If all times in a download of Canvas or Moodle are that close to each other, they are those of the download."""
+EXTENDED_TIMESTAMP = 0x5455
+"""The extra field of a zip that has the time in UTC, next to the one on an unknown clock."""
 
 
 class UnreadableFile(ValueError):
@@ -61,7 +72,9 @@ class SubmittedFile:
     is_notebook: bool = True
 
 
-def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False) -> Iterator[SubmittedFile]:
+def files_below(
+    folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False, zone: ZoneInfo | None = None
+) -> Iterator[SubmittedFile]:
     """Find the files in a folder and in the zips there; nothing that is hidden, and nothing through a link.
 
     Folders directly below that have no file are told, too, with their problem: each is a student's. Each file is to be
@@ -71,17 +84,20 @@ def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool =
         folder: The folder.
         ignore: A folder that is not searched.
         of_nbgrader: Whether nbgrader has collected what is in it, so that its timestamps are there.
+        zone: The time zone of the course; None for that of this machine.
     """
     entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
-    is_cloned = _is_cloned(folder, [one for one in entries if one.is_dir() or one.suffix.lower() in (".ipynb", ".zip")])
+    clones, checked_out, root = _clones(entries), checked_out_files(folder), folder.resolve()
+    if len(clones) == 1:  # one student alone cannot make a folder look like a clone
+        checked_out, clones = checked_out | checked_out_files(clones.pop()), set()
 
     def time(path: Path) -> Time:
-        if of_nbgrader:
-            student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
-            noted = _noted_time(folder / student / assignment / TIMESTAMP_FILE)
-            if noted is not None:
-                return noted, TIMESTAMP_FILE
-        return (None, "") if is_cloned else time_of(path)
+        student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
+        stamp = folder / student / assignment / TIMESTAMP_FILE
+        if of_nbgrader and stamp.is_file() and not stamp.is_symlink():
+            return _noted_time(stamp, zone)
+        is_cloned = folder / student in clones or root / path.relative_to(folder) in checked_out
+        return (None, TIME_OF_CLONE) if is_cloned else time_of(path)
 
     for entry in entries:
         if entry.is_symlink() and entry.is_dir():
@@ -99,12 +115,11 @@ def files_below(folder: Path, ignore: Path | None = None, *, of_nbgrader: bool =
             yield from _file(entry, (entry.name,), time(entry))
 
 
-def _is_cloned(folder: Path, entries: Sequence[Path]) -> bool:
-    """Return whether all files there have the time of cloning; one student alone cannot make it look so."""
-    above = [folder, *folder.resolve().parents][: MAX_DEPTH + 1]
-    return any((one / ".git").exists() for one in above) or (
-        bool(entries) and all((entry / ".git").exists() for entry in entries)
-    )
+def _clones(entries: Sequence[Path]) -> set[Path]:
+    """Return the entries of a class that are repositories, if most students' are, or if there is only one student."""
+    submissions = [one for one in entries if one.is_dir() or one.suffix.lower() in (".ipynb", ".zip")]
+    clones = {entry for entry in submissions if (entry / ".git").exists()}
+    return clones if 2 * len(clones) > len(submissions) else set()
 
 
 def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
@@ -153,23 +168,36 @@ def time_of(path: Path) -> Time:
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
     except (OSError, ValueError, OverflowError):
-        return None, ""
+        return None, "the file has no time"
 
 
-def _noted_time(path: Path) -> datetime | None:
-    """Return the time in a file as nbgrader writes it, such as ``2026-10-12 15:58:23.948203 UTC``."""
+def _noted_time(path: Path, zone: ZoneInfo | None) -> Time:
+    """Return the time in a file of nbgrader, such as ``2026-10-12 15:58:23.948203 UTC``, the zone if none is named."""
+    text = ""
     try:
-        if path.is_symlink() or not path.is_file():
-            return None
         with path.open("rb") as file:
-            text = file.read(100).decode().strip()
-        noted = datetime.fromisoformat(re.sub(r" *(UTC|Z)$", "+00:00", text))
-        return noted if noted.tzinfo else noted.replace(tzinfo=UTC)
-    except (OSError, ValueError):
-        return None
+            text = decode(file.read(4 * MAX_TIME_LENGTH))[0].lstrip("\ufeff")
+        if not text.strip():
+            return None, f"{TIMESTAMP_FILE} is empty"
+        written = read_time(text, zone)
+        if written.clock is None:
+            return None, f"{TIMESTAMP_FILE} has no time of day: {_quoted(text)}"
+        local, named = datetime.combine(written.day, written.clock), written.zone
+        source = TIMESTAMP_FILE if named else f"{TIMESTAMP_FILE}, read as UTC because it names no time zone"
+        return local.replace(tzinfo=named or UTC).astimezone(UTC), source
+    except OSError as error:
+        return None, f"{TIMESTAMP_FILE} cannot be read: {error.strerror}"
+    except (ValueError, OverflowError) as error:
+        return None, f"{TIMESTAMP_FILE} cannot be read: {_quoted(text)}, {error}"
 
 
-def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = None) -> Iterator[SubmittedFile]:
+def _quoted(text: str) -> str:
+    return f"“{printable(' '.join(text.split()))[:MAX_TIME_LENGTH]}”"
+
+
+def files_in_zip(
+    path: Path, parts: tuple[str, ...] = (), time: Time | None = None, zone: ZoneInfo | None = None
+) -> Iterator[SubmittedFile]:
     """Find the files in a zip, and in zips in it; what cannot be read is told with its problem.
 
     Each is to be read before the next is asked for.
@@ -179,16 +207,23 @@ def files_in_zip(path: Path, parts: tuple[str, ...] = (), time: Time | None = No
         parts: The names of the folders that it is in, and its own, if it is a student's; none if it is that of a class.
         time: When it was handed in, which holds for all that is in it: what a student's zip says of its files is what
             the student says. None if it is that of a class, which says when each file was handed in.
+        zone: The time zone of the course; None for that of this machine.
     """
     try:
         with path.open("rb") as file:
-            yield from _members(file, path, path.stem, parts, time)
+            yield from _members(file, path, path.stem, parts, time, zone=zone)
     except OSError as error:
         yield SubmittedFile(path, parts or (path.stem,), problem=f"The file cannot be read: {error.strerror}.")
 
 
 def _members(
-    file: IO[bytes], displayed: Path, stem: str, parts: tuple[str, ...], time: Time | None, depth: int = 0
+    file: IO[bytes],
+    displayed: Path,
+    stem: str,
+    parts: tuple[str, ...],
+    time: Time | None,
+    depth: int = 0,
+    zone: ZoneInfo | None = None,
 ) -> Iterator[SubmittedFile]:
     try:
         _check_directory(file)
@@ -199,10 +234,12 @@ def _members(
         return
     with archive:
         folders, filled = set[str](), set[str]()
+        if time is None and _has_times_of_download(archive.infolist(), zone):
+            time = None, TIME_OF_DOWNLOAD
         for info, inner, problem in _entries(archive, stem, is_class=not parts):
             (folders if info.is_dir() else filled).update(inner[:1])
             if not info.is_dir():
-                own_time = time or _time_in_zip(info)
+                own_time = time or _time_in_zip(info, zone)
                 yield from _member(
                     archive, info, displayed.joinpath(*inner), (*parts, *inner), own_time, problem, depth
                 )
@@ -313,11 +350,32 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
         raise UnreadableFile("The zip is damaged.") from error
 
 
-def _time_in_zip(info: zipfile.ZipInfo) -> Time:
+def _has_times_of_download(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
+    """Return whether a system wrote a zip of its downloads at once, and not one student's file when it came."""
+    named = (info for info in infos if any(map(read_download_name, PurePosixPath(info.filename).parts[:2])))
+    times = [time for info in named if (time := _time_in_zip(info, zone)[0])]
+    return bool(times) and max(times) - min(times) <= MAX_DOWNLOAD_TIME
+
+
+def _time_in_zip(info: zipfile.ZipInfo, zone: ZoneInfo | None) -> Time:
     try:
-        return datetime(*info.date_time).astimezone(UTC), "time in the zip"
+        seconds = _seconds_in_extra(info.extra)
+        time = datetime(*info.date_time) if seconds is None else None
+        moment = in_zone(time, zone) if time else datetime.fromtimestamp(seconds or 0, UTC)
+        return moment.astimezone(UTC), "time in the zip"
     except (ValueError, OverflowError, OSError):
-        return None, ""
+        return None, "the zip has no time for it"
+
+
+def _seconds_in_extra(extra: bytes) -> int | None:
+    """Return the time of change in seconds since 1970, in UTC; None if the zip has only one on an unknown clock."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, size = struct.unpack_from("<HH", extra, at)
+        if kind == EXTENDED_TIMESTAMP and size >= 5 and at + 9 <= len(extra) and extra[at + 4] & 1:
+            return int(struct.unpack_from("<i", extra, at + 5)[0])
+        at += 4 + size
+    return None
 
 
 def _read_at_most(file: IO[bytes], most: int) -> bytes:

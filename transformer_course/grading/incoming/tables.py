@@ -91,7 +91,7 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        text, self.encoding = _decode(path)
+        text, self.encoding = _read_text(path)
         separator_line = SEPARATOR_LINE.match(text)
         self._start = separator_line[0] if separator_line else text[: text.startswith("\ufeff")]
         body, first_line = text[len(self._start) :], 1 + bool(separator_line)
@@ -190,25 +190,35 @@ def read_number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _decode(path: Path) -> tuple[str, str]:
+def _read_text(path: Path) -> tuple[str, str]:
     """Return the text of a file, with its byte order mark, and the encoding."""
     content = path.read_bytes()
     start = content[:100].lstrip().lower()
     kind = next((kind for sign, kind in OTHER_FILES.items() if start.startswith(sign.lower())), "")
     if kind:
         raise ValueError(f"{path} is {kind}, not a table; save the table as “CSV UTF-8”")
+    try:
+        return decode(content)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is damaged: {error.reason} at byte {error.start}") from None
+
+
+def decode(content: bytes) -> tuple[str, str]:
+    """Return a text, with its byte order mark, and its encoding.
+
+    Raises:
+        UnicodeDecodeError: The text is not in the encoding that it begins like.
+    """
     encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
     if not encoding and b"\0" in content[:1000]:
         encoding = "utf-16-be" if content[:1] == b"\0" else "utf-16-le"
-    try:
-        return content.decode(encoding or "utf-8"), encoding or "utf-8"
-    except UnicodeDecodeError as error:
-        if encoding:
-            raise ValueError(f"{path} is damaged: {error.reason} at byte {error.start}") from None
-    try:
-        return content.decode(LEGACY_ENCODING), LEGACY_ENCODING
-    except UnicodeDecodeError:
-        return content.decode("latin-1"), "latin-1"
+    for possible in [encoding] if encoding else ["utf-8", LEGACY_ENCODING]:
+        try:
+            return content.decode(possible), possible
+        except UnicodeDecodeError:
+            if encoding:
+                raise
+    return content.decode("latin-1"), "latin-1"
 
 
 def _separator_of(text: str) -> str:

@@ -138,7 +138,7 @@ def read_class_rules(out: Path) -> ClassRules:
         read_marks(out),
         partial_credit,
         lessons,
-        read_extensions(out),
+        read_extensions(out, late_policy.zone),
         read_rubric(out),
         library_calls,
     )

@@ -3,11 +3,14 @@
 import io
 import os
 import stat
+import struct
+import subprocess
 import warnings
 import zipfile
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import nbformat
 import pytest
@@ -95,7 +98,8 @@ def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layo
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
     assert all(one.path.is_relative_to(tmp_path / "class.zip") for one in found)
-    assert {one.time_source for one in found} == {"time in the zip"}
+    source = "all files in the zip have the time of the download" if layout[:6] in ("Canvas", "Moodle") else ""
+    assert {one.time_source for one in found} == {source or "time in the zip"}
 
 
 def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
@@ -118,7 +122,97 @@ def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Pa
     of_file = ("2026-10-12T12:00:00+00:00", "time of the file")
     assert times["a folder per student"] == {"ada": of_file, "ben": of_file}
     assert times["nbgrader"] == {"ada": ("2026-10-12T15:58:23+00:00", "timestamp.txt"), "ben": of_file}
-    assert set(times["GitHub Classroom"].values()) == {("", "")}  # the files of a clone have the time of cloning
+    assert set(times["GitHub Classroom"].values()) == {("", "files in a Git clone have the time of cloning")}
+
+
+def git(folder: Path, *command: str) -> None:
+    subprocess.run(["git", "-C", str(folder), *command], check=True, capture_output=True)
+
+
+def test_repository_above_takes_no_times_of_untracked_files(tmp_path: Path):
+    """As in a clone of the course, where the instructors' guide collects submissions."""
+    files = {
+        f"{folder}/{name}/01_lookup.ipynb": NOTEBOOK for folder in ("handed-in", "kept") for name in ("ada", "ben")
+    }
+    write_files(tmp_path, files)
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "kept", "handed-in/ben")
+    sources = {
+        folder: {one.student: one.time_source for one in find_submissions([tmp_path / folder])}
+        for folder in ("handed-in", "kept")
+    }
+    cloned = "files in a Git clone have the time of cloning"
+    assert sources["handed-in"] == {"ada": "time of the file", "ben": cloned}
+    assert sources["kept"] == {"ada": cloned, "ben": cloned}
+
+
+@pytest.mark.parametrize("parts", [("ada",), ("class", "ada")])
+def test_repository_that_a_student_makes_takes_no_time(tmp_path: Path, parts: tuple[str, ...]):
+    ada = tmp_path.joinpath(*parts)
+    write_files(ada, {"01_lookup.ipynb": NOTEBOOK, "README.txt": b""})
+    git(ada, "init", "-q")
+    git(ada, "add", "README.txt")
+    assert {one.time_source for one in find_submissions([tmp_path / parts[0]]) if one.lesson} == {"time of the file"}
+    git(ada, "add", ".")
+    assert {one.time_source for one in find_submissions([tmp_path / parts[0]]) if one.lesson} == {
+        "files in a Git clone have the time of cloning"
+    }
+
+
+@pytest.mark.parametrize(
+    ("stamp", "expected"),
+    [
+        ("2026-10-12 17:58:23.948203 CEST", "timestamp.txt"),
+        ("\ufeff2026-10-12 15:58:23.948203 UTC\r\n", "timestamp.txt"),
+        ("2026-10-12 11:58:23 EDT", "timestamp.txt"),
+        ("2026-10-12 15:58:23 GMT", "timestamp.txt"),
+        ("2026-10-12 17:58:23 Europe/Berlin", "timestamp.txt"),
+        ("2026-10-12 17:58:23 +0200", "timestamp.txt"),
+        ("2026-10-12 15:58:23", "timestamp.txt, read as UTC because it names no time zone"),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_timestamp_is_read_with_its_zone(tmp_path: Path, stamp: str, expected: str, encoding: str):
+    folder = tmp_path / "submitted" / "ada" / "hw"
+    write_files(folder, {"01_lookup.ipynb": NOTEBOOK, "timestamp.txt": stamp.lstrip("\ufeff" * 2).encode(encoding)})
+    [ada] = find_submissions([tmp_path])
+    assert (ada.handed_in, ada.time_source) == ("2026-10-12T15:58:23+00:00", expected)
+
+
+@pytest.mark.parametrize(
+    ("stamp", "reason"),
+    [
+        (b"", "timestamp.txt is empty"),
+        (b" \r\n", "timestamp.txt is empty"),
+        (b"\xef\xbb\xbf", "timestamp.txt is empty"),
+        (b"soon", "timestamp.txt cannot be read: “soon”, 'soon' is not a date such as 2026-10-12"),
+        (b"2026-10-12", "timestamp.txt has no time of day: “2026-10-12”"),
+        (
+            b"2026-10-12 15:58 IST",
+            "timestamp.txt cannot be read: “2026-10-12 15:58 IST”, the time zone 'IST' is unknown",
+        ),
+        (b"2026-10-12 25:58 UTC", "timestamp.txt cannot be read: "),
+        (b"\xff\xfe2", "timestamp.txt cannot be read: "),
+        (bytes(5000), "timestamp.txt cannot be read: "),
+    ],
+)
+def test_unreadable_timestamp_is_reported(tmp_path: Path, stamp: bytes, reason: str):
+    folder = tmp_path / "submitted" / "ada" / "hw"
+    write_files(folder, {"01_lookup.ipynb": NOTEBOOK, "timestamp.txt": stamp})
+    [ada] = find_submissions([tmp_path])
+    assert ada.handed_in == "" and ada.time_source.startswith(reason)
+
+
+def test_time_in_utc_in_a_zip_comes_first(tmp_path: Path):
+    info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # on some clock
+    moment = datetime(2026, 10, 12, 15, 58, 23, tzinfo=UTC)
+    info.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(moment.timestamp()))
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr(info, NOTEBOOK)
+        archive.writestr(zipfile.ZipInfo("ben/01_lookup.ipynb", (2026, 10, 12, 17, 58, 23)), NOTEBOOK)
+    ada, ben = find_submissions([tmp_path / "class.zip"], zone=ZoneInfo("Europe/Berlin"))
+    assert datetime.fromisoformat(ada.handed_in) == moment
+    assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip has even seconds
 
 
 def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
@@ -356,7 +450,8 @@ def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
     inner = zipped({"01_lookup.ipynb": NOTEBOOK})
     with zipfile.ZipFile(tmp_path / "later.zip", "w") as archive:
         archive.writestr(zipfile.ZipInfo("zoe_12345_67890_a.zip", (2026, 10, 20, 9, 30, 0)), inner)
-    [zoe] = find_submissions([tmp_path / "later.zip"])
+        archive.writestr(zipfile.ZipInfo("ben_12346_67891_a.zip", (2026, 10, 20, 9, 45, 2)), inner)
+    zoe = find_submissions([tmp_path / "later.zip"])[0]
     assert datetime.fromisoformat(zoe.handed_in) == datetime(2026, 10, 20, 9, 30).astimezone()
 
 

@@ -1,16 +1,25 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from transformer_course.grading.incoming.submissions import Submission
-from transformer_course.grading.rules.late_policy import Extension, Lateness, LatePolicy, parse_due, read_extensions
+from transformer_course.grading.rules.late_policy import (
+    Extension,
+    Lateness,
+    LatePolicy,
+    parse_date,
+    parse_due,
+    parse_zone,
+    read_extensions,
+)
 
 DUE = datetime(2026, 10, 12, 18, tzinfo=UTC)
 POLICY = LatePolicy({"01_lookup": DUE}, penalty=10, grace=15)
 SUBMISSION = Submission("ada", Path("x.ipynb"), "01_lookup", time_source="time of the file")
-UNKNOWN = Lateness(None, "marked as late, by how much is not known")
+UNKNOWN = Lateness(None, "marked late by an unknown amount")
 
 
 @pytest.mark.parametrize(
@@ -22,11 +31,64 @@ UNKNOWN = Lateness(None, "marked as late, by how much is not known")
         ("2026-10-12T19:15:00+01:00", Lateness()),
         ("2026-10-13T18:00:00+00:00", Lateness(1, "1 day late (time of the file)")),
         ("2026-10-13T18:00:01+00:00", Lateness(2, "2 days late (time of the file)")),
-        ("", Lateness(0, "when it was handed in is not known")),
+        ("", Lateness(0, "submission time unknown: time of the file")),
     ],
 )
 def test_days_that_have_begun_count(time: str, lateness: Lateness):
     assert POLICY.lateness(replace(SUBMISSION, handed_in=time)) == lateness
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize(
+    ("due", "submitted", "days"),
+    [
+        ("2026-10-24T18:00", "2026-10-25T18:00", 1),  # a day of 25 hours
+        ("2026-10-24T18:00", "2026-10-25T18:01", 2),
+        ("2026-10-25T02:30:00+02:00", "2026-10-25T02:10:00+01:00", 1),  # 40 minutes later, when the hour comes again
+        ("2027-03-27T18:00", "2027-03-28T18:00", 1),  # a day of 23 hours
+        ("2027-03-27T18:00", "2027-03-28T18:01", 2),
+        ("2026-10-10T18:00", "2026-10-31T18:00", 21),
+    ],
+)
+def test_days_late_follow_the_calendar_of_the_course(due: str, submitted: str, days: int):
+    policy = LatePolicy(parse_due([due], BERLIN), penalty=10, zone=BERLIN)
+    moment = parse_date(submitted, BERLIN).astimezone(UTC).isoformat()
+    assert policy.lateness(replace(SUBMISSION, handed_in=moment)).days == days
+
+
+def test_time_zone_is_kept():
+    policy = LatePolicy({"": DUE}, 10, zone=BERLIN)
+    assert LatePolicy.from_dict(policy.as_dict()) == policy == policy.changed({}, None, None)
+    assert list(policy.message()) == [
+        "lessons due 2026-10-12 20:00",
+        "times in Europe/Berlin",
+        "10 % off for each day late",
+    ]
+    assert policy.changed({}, None, None, ZoneInfo("Asia/Tokyo")).zone == ZoneInfo("Asia/Tokyo")
+    with pytest.raises(ValueError, match="a time zone is named like Europe/Berlin or America/New_York; got 'Berlin'"):
+        parse_zone("Berlin")
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-10-12", "2026-10-12T23:59:59+02:00"),
+        ("12.10.2026", "2026-10-12T23:59:59+02:00"),
+        ("2026-12-10 18:00", "2026-12-10T18:00:00+01:00"),
+        ("10/25/2026 6:00 PM", "2026-10-25T18:00:00+01:00"),
+        ("2026-10-12 18:00 EDT", "2026-10-12T18:00:00-04:00"),
+        ("2026-10-12T18:00Z", "2026-10-12T18:00:00+00:00"),
+    ],
+)
+def test_dates_are_in_the_zone_of_the_course(text: str, moment: str):
+    assert parse_date(text, BERLIN) == datetime.fromisoformat(moment)
+
+
+def test_rejects_date_with_two_meanings():
+    with pytest.raises(ValueError, match="got '10/12/2026': '10/12/2026' may be 2026-10-12 or 2026-12-10"):
+        parse_due(["10/12/2026"])
 
 
 def test_a_mark_without_a_time_is_said_and_costs_nothing():
