@@ -542,12 +542,12 @@ check(all_reduce_gradients)
 diagrams.data_parallel.step(2)
 
 # %% [markdown]
-# `run_processes` starts two real processes, joined by torch's `gloo`, and runs `data_parallel_step` in each. Its core
-# is two lines:
+# `run_processes` starts two real processes, connected by torch's `gloo`, and runs `data_parallel_step` in each (on
+# Windows, in two threads). Its core is two lines:
 #
 # ```python
 # gradient = mean_loss_gradient(model, part, pad_id) * (n_tokens / total)
-# dist.all_reduce(gradient)  # a sum
+# world.all_reduce(gradient)  # a sum: torch.distributed.all_reduce
 # ```
 #
 # Each process takes half of 32 texts; then one takes all.

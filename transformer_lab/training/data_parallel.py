@@ -1,6 +1,9 @@
-"""Data parallelism on one machine: start a few connected processes, and see that they compute what one would."""
+"""Data parallelism on one machine: start a few connected workers, and see that they compute what one would."""
 
+import copy
+import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -15,30 +18,78 @@ from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
 
 
-class World(NamedTuple):
-    """The processes that compute together, and which of them this is."""
-
-    rank: int
-    """Number of this process, counted from 0."""
-    size: int
-    """Number of processes."""
-
-
-def run_processes(work: Callable[..., Any], *args: Any, n_processes: int = 2, seconds: float = 120) -> list[Any]:
-    """Run a function in new processes that can exchange tensors, and return what it returns in each, by rank.
+class World:
+    """The workers that compute together, and which of them this is; these are processes connected by gloo.
 
     Args:
-        work: The function; it takes a ``World`` and ``args``. It is imported by the new processes, so it must be
-            defined in a module, not in a notebook.
-        *args: What it takes besides, which is copied to each process.
+        rank: Number of this worker, counted from 0.
+        size: Number of workers.
+    """
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+
+    def all_reduce(self, tensor: Tensor) -> None:
+        """Replace a tensor by its sum over all workers, in place."""
+        dist.all_reduce(tensor)
+
+    def barrier(self) -> None:
+        """Wait until all workers are here."""
+        dist.barrier()
+
+
+class ThreadWorld(World):
+    """Workers that are threads of one process.
+
+    Args:
+        rank: Number of this worker, counted from 0.
+        meeting: Where the workers wait for each other.
+        tensors: One place for each worker, where it shows its tensor to the others.
+    """
+
+    def __init__(self, rank: int, meeting: threading.Barrier, tensors: list[Tensor]) -> None:
+        super().__init__(rank, len(tensors))
+        self._meeting, self._tensors = meeting, tensors
+
+    def all_reduce(self, tensor: Tensor) -> None:
+        """Replace a tensor by its sum over all workers, in place."""
+        self._tensors[self.rank] = tensor
+        self.barrier()
+        total = torch.stack(self._tensors).sum(0)
+        self.barrier()  # all have read before one writes
+        tensor.copy_(total)
+
+    def barrier(self) -> None:
+        """Wait until all workers are here."""
+        self._meeting.wait()
+
+
+def run_processes(
+    work: Callable[..., Any],
+    *args: Any,
+    n_processes: int = 2,
+    seconds: float = 120,
+    in_threads: bool = sys.platform == "win32",
+) -> list[Any]:
+    """Run a function in new processes that can exchange tensors, and return its results, by rank.
+
+    Args:
+        work: The function; it takes a ``World`` and ``args``. The new processes import it, so it must be defined in a
+            module, not in a notebook.
+        *args: Its other arguments, which are copied for each process.
         n_processes: Number of processes.
         seconds: How long they may take.
+        in_threads: Use threads instead of processes, as on Windows, where gloo often finds no network device. They
+            exchange tensors through the ``World`` alone, not through ``torch.distributed``.
 
     Raises:
-        TimeoutError: They took longer, and were ended.
+        TimeoutError: They took longer. Processes were ended; threads end when they next wait for each other.
         torch.multiprocessing.ProcessRaisedException: One raised an error, which is shown; the others were ended.
+            Threads raise the error itself.
         torch.multiprocessing.ProcessExitedException: One ended by itself; so were the others.
     """
+    if in_threads:
+        return _run_threads(work, args, n_processes, seconds)
     with tempfile.TemporaryDirectory() as folder:
         settings = n_processes, work, args, folder, seconds
         started = spawn(_work_in_process, settings, n_processes, join=False)  # type: ignore[no-untyped-call]
@@ -85,11 +136,11 @@ def data_parallel_step(
     part = tokens[world.rank :: world.size]
     n_tokens = int((part[:, 1:] != pad_id).sum())
     total = torch.tensor(n_tokens)
-    dist.all_reduce(total)
+    world.all_reduce(total)
 
     def together() -> Tensor:
         gradient = mean_loss_gradient(model, part, pad_id) * (n_tokens / total)
-        dist.all_reduce(gradient)
+        world.all_reduce(gradient)
         return gradient
 
     def alone() -> None:
@@ -98,9 +149,9 @@ def data_parallel_step(
 
     own, reduced = mean_loss_gradient(model, part, pad_id), together()
     seconds = {
-        "one process": _fastest(alone, n_repeats),
-        "together": _fastest(together, n_repeats),
-        "all-reduce": _fastest(lambda: dist.all_reduce(torch.zeros_like(own)), n_repeats),
+        "one process": _fastest(world, alone, n_repeats),
+        "together": _fastest(world, together, n_repeats),
+        "all-reduce": _fastest(world, lambda: world.all_reduce(torch.zeros_like(own)), n_repeats),
     }
     return StepReport(n_tokens, own, reduced, seconds)
 
@@ -118,14 +169,14 @@ def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
     return nn.utils.parameters_to_vector(torch.autograd.grad(loss, list(model.parameters())))
 
 
-def _fastest(run: Callable[[], object], n_repeats: int) -> float:
-    """Return the shortest time from where all processes are ready to where all are done."""
+def _fastest(world: World, run: Callable[[], object], n_repeats: int) -> float:
+    """Return the shortest time from when all workers are ready until all are done."""
     times = []
     for _ in range(n_repeats):
-        dist.barrier()
+        world.barrier()
         start = time.perf_counter()
         run()
-        dist.barrier()
+        world.barrier()
         times.append(time.perf_counter() - start)
     return min(times)
 
@@ -133,13 +184,47 @@ def _fastest(run: Callable[[], object], n_repeats: int) -> float:
 def _work_in_process(
     rank: int, n_processes: int, work: Callable[..., Any], args: tuple[Any, ...], folder: str, seconds: float
 ) -> None:
-    torch.set_num_threads(1)  # or the processes would be in each other's way
+    torch.set_num_threads(1)  # so that the processes do not compete for cores
     meeting = Path(folder, "meeting").as_uri()
     dist.init_process_group("gloo", meeting, timedelta(seconds=seconds), n_processes, rank)
     try:
         torch.save(work(World(rank, n_processes), *args), _result(folder, rank))
     finally:
         dist.destroy_process_group()
+
+
+def _run_threads(work: Callable[..., Any], args: tuple[Any, ...], n_threads: int, seconds: float) -> list[Any]:
+    meeting = threading.Barrier(n_threads)
+    tensors = [torch.empty(0)] * n_threads
+    results: list[Any] = [None] * n_threads
+    errors: list[Exception] = []
+
+    def run(rank: int, own_args: tuple[Any, ...]) -> None:
+        try:
+            results[rank] = work(ThreadWorld(rank, meeting, tensors), *own_args)
+        except threading.BrokenBarrierError:
+            pass  # another thread failed, or the time is up
+        except Exception as error:
+            errors.append(error)
+            meeting.abort()
+
+    torch_threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in the processes
+    threads = [threading.Thread(target=run, args=(rank, copy.deepcopy(args)), daemon=True) for rank in range(n_threads)]
+    ends_at = time.monotonic() + seconds
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, ends_at - time.monotonic()))
+    finally:
+        torch.set_num_threads(torch_threads)
+    if errors:
+        raise errors[0]
+    if any(thread.is_alive() for thread in threads):
+        meeting.abort()
+        raise TimeoutError(f"{n_threads} threads took longer than {seconds} seconds")
+    return results
 
 
 def _result(folder: str, rank: int) -> Path:
