@@ -215,7 +215,8 @@ def check_disk_space(missing: set[str], cuda: bool = False) -> None:
     free = shutil.disk_usage(ROOT).free / 1e9
     if free < needed:
         what = "the install, with CUDA," if cuda else "the install"
-        raise Problem(f"{what} needs {needed:.1f} GB of disk space, and {ROOT} has {free:.1f} GB left")
+        advice = "; UV_TORCH_BACKEND=cpu takes the PyTorch without CUDA, from PyTorch's own index" if cuda else ""
+        raise Problem(f"{what} needs {needed:.1f} GB of disk space, and {ROOT} has {free:.1f} GB left{advice}")
 
 
 @contextmanager

@@ -150,7 +150,8 @@ def test_small_disk_stops_before_the_install(repository, command, size):
 def test_disk_must_hold_cuda_where_uv_chooses_it(repository):
     repository.uv(CUDA_PLAN)
     message = complaint(repository.run("lab", before=FREE_SPACE.format(2.9e9)))
-    assert message == f"the install, with CUDA, needs 6.5 GB of disk space, and {repository.path} has 2.9 GB left"
+    needs = f"the install, with CUDA, needs 6.5 GB of disk space, and {repository.path} has 2.9 GB left; "
+    assert message == needs + "UV_TORCH_BACKEND=cpu takes the PyTorch without CUDA, from PyTorch's own index"
     assert repository.installed == []
 
 
