@@ -20,6 +20,7 @@ from transformer_course.sandbox.linux.process_settings import (
     NO_NEW_PRIVILEGES,
     prctl,
 )
+from transformer_course.sandbox.linux.sealed_memory import seal_memory
 from transformer_course.sandbox.resource_limits import Limits
 
 FIRST_UID = 1_879_048_192
@@ -32,7 +33,9 @@ CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 COURSE = "transformer_course"
 LITTLE_MEMORY_MB = 128
-"""A job that may take no more is told apart by how much it holds, so nothing else may count."""
+"""Up to this limit, the job is a test of how much memory an answer needs: it gets no memory in any other way."""
+PAGES_MAPPED, PAGES_OF_DATA = 0, 5
+"""Fields of ``/proc/self/statm``: all mappings, and those that are private and writable."""
 M_MMAP_THRESHOLD = -3
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -64,23 +67,26 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
     guards: dict[str, Any] = dict(NO_GUARDS)
     if sys.platform == "linux":
         _prefer_for_oom_kill()
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
-        bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
+        needs_little_memory = limits.memory_mb <= LITTLE_MEMORY_MB
+        if needs_little_memory:
+            _return_large_blocks()
+            seal_memory()
+        pages, page_bytes = Path("/proc/self/statm").read_text().split(), os.sysconf("SC_PAGESIZE")
+        bounds["RLIMIT_AS"] = int(pages[PAGES_MAPPED]) * page_bytes + (limits.memory_mb << 20)
+        bounds["RLIMIT_DATA"] = int(pages[PAGES_OF_DATA]) * page_bytes + (limits.memory_mb << 20)
         guards["own_user"] = switch_to_own_user(os.getpid(), folder)
         threads = 0 if guards["own_user"] else _threads_of_this_user()  # to look for them takes milliseconds
         guards["namespaces"] = namespaces.is_inside
         if namespaces.is_inside:
             set_capabilities(0)  # who makes a namespace has all rights in it
         bounds["RLIMIT_NPROC"] = limits.processes + threads
-        if limits.memory_mb <= LITTLE_MEMORY_MB:
-            _return_large_blocks()
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)
         guards["landlock"] = landlock.version()
         if guards["landlock"]:
             readable, listed = _without_answers()
             landlock.restrict_self([*readable, *DEVICES], [folder, "/dev/null"], listed)
-        guards["seccomp"] = seccomp.install_filter()
+        guards["seccomp"] = seccomp.install_filter(single_process=needs_little_memory)
     if sys.platform != "win32":
         import resource
 

@@ -331,8 +331,9 @@ def _trace_in_child(
     child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
     os.close(writing)
     os.close(asked)
+    memory = MemoryWatch(request.limits, is_needed=group is None)
     try:
-        reason = _pass_on(request, child, watch, (jobs, asking), (reading, answers))
+        reason = _pass_on(request, child, (watch, memory), (jobs, asking), (reading, answers))
     finally:
         os.close(asking)
         os.close(reading)
@@ -343,13 +344,17 @@ def _trace_in_child(
 
 
 def _pass_on(
-    request: Request, child: int, watch: FolderWatch, to_child: tuple[BinaryIO, int], from_child: tuple[int, BinaryIO]
+    request: Request,
+    child: int,
+    watches: tuple[FolderWatch, MemoryWatch],
+    to_child: tuple[BinaryIO, int],
+    from_child: tuple[int, BinaryIO],
 ) -> str:
     """Pass requests on to a child process, and its answers back; return why it ended."""
     (jobs, asking), (reading, answers) = to_child, from_child
     deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
     while True:
-        reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
+        reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watches)
         if reason:
             return reason
         _send_trace(answers, answer)
@@ -373,18 +378,27 @@ def _traced_child_main(request: Request, folder: str, group: Path | None, writin
 
 
 def _collect_frame(
-    child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int, watch: FolderWatch
+    child: int,
+    reading: int,
+    deadline: float,
+    cpu_limit: float,
+    max_bytes: int,
+    watches: tuple[FolderWatch, MemoryWatch],
 ) -> tuple[str, bytes]:
     """Read a frame that a child writes.
 
     Returns:
-        Why there is none: ``exit``, ``time``, ``disk`` or ``size``, and empty where there is; and the frame.
+        Why there is no frame: ``exit``, ``time``, ``disk``, ``memory`` or ``size``; empty if there is one. And the
+        frame.
     """
+    disk, memory = watches
     received = bytearray()
     length = -1
     while time.monotonic() < deadline and cpu_seconds(child) < cpu_limit:
-        if watch.is_exceeded():
+        if disk.is_exceeded():
             return "disk", b""
+        if memory.is_exceeded():
+            return "memory", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         if not select.select([reading], [], [], 0 if ended else 0.02)[0]:
             if ended:

@@ -1,5 +1,6 @@
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,39 @@ def test_the_limit_of_memory_is_on_top_of_what_torch_takes(sandbox: Sandbox):
         "allocate memory"
         in grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb + 1))).verdict.message
     )
+
+
+@linux
+def test_little_memory_job_is_single_process(sandbox: Sandbox):
+    """With this limit, memory is measured: what a process could get beside it would not count."""
+    usual = sandbox.limits
+    body = """
+import mmap
+private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+def is_refused(act):
+    try: act()
+    except OSError: return True
+    return False
+def fork():
+    if os.fork() == 0: os._exit(0)
+    os.wait()
+acts = [
+    fork, lambda: subprocess.run([sys.executable, '-S', '-c', '']), lambda: mmap.mmap(-1, 1 << 20),
+    lambda: mmap.mmap(-1, 1 << 20, private | 0x100),
+]
+thread = threading.Thread(target=int)
+thread.start()
+thread.join()
+raise ValueError([is_refused(act) for act in acts])
+"""
+    messages = []
+    for memory_mb in (usual.memory_mb, 32):
+        sandbox.limits = replace(usual, memory_mb=memory_mb)
+        try:
+            messages.append(grade_answer(sandbox, softmax_after(body)).verdict.message)
+        finally:
+            sandbox.limits = usual
+    assert "[False, False, False, False]" in messages[0] and "[True, True, True, True]" in messages[1], messages
 
 
 @linux

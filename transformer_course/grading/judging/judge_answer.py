@@ -111,7 +111,8 @@ def _in_little_memory(
     Returns:
         The verdict, and the seconds that it took.
     """
-    with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB):
+    # Files and pipes would be room for numbers, too.
+    with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB, disk_mb=1, file_mb=1, open_files=16):
         outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
     if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
         return replace(verdict, status="crashed", message=explain_exit(outcome.reason, sandbox.limits)), outcome.cost
@@ -121,13 +122,16 @@ def _in_little_memory(
     if distance(found.get("output"), right.get("output")) <= 1:
         return verdict, outcome.cost
     message = f"The numbers of the small cases are right. But on a large one ({case.label}), "
-    error = str(found.get("error"))
+    error = found.get("error")
+    error = f"{error.get('type')}: {error.get('message')}" if isinstance(error, dict) else ""
     if "MemoryError" in error or "allocate memory" in error:
         message += (
             f"it takes more than {LITTLE_MEMORY_MB} MB of memory beside its arguments: something is made at once there."
         )
     elif "output" in found:
         message += "they are not."
+    elif error and "TookTooLong" not in error:
+        message += f"it crashes: {error}"
     else:
         message += f"it did not return within {sandbox.limits.seconds:g} s, or it crashed."
     return replace(verdict, status="wrong", message=message), outcome.cost

@@ -2,5 +2,5 @@
 
 ``landlock`` restricts files, ``seccomp`` system calls to the ``permitted_system_calls``, ``namespaces`` what an
 ordinary user's job can see, ``disk_quota`` what it may write, and ``control_groups`` what all of its processes take;
-``process_settings`` are those that the kernel keeps, and ``process_times`` what it measures.
+``sealed_memory`` keeps it from unmapping torch; ``process_settings`` are those that the kernel keeps, and ``process_times`` what it measures.
 """

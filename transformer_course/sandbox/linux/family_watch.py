@@ -11,7 +11,7 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from transformer_course.sandbox.resource_limits import Limits
@@ -22,26 +22,33 @@ CHECK_INTERVAL_S = 0.1
 class MemoryWatch:
     """Watches how much memory the descendants of this process take together.
 
+    Each page counts once, however many processes share it. Pages of Python and torch that a fork shares with this
+    process count for nothing; a program that was started with ``exec`` shares none of them, so all of it counts.
+
     Args:
-        limits: What they may take.
-        is_needed: Whether to look at all.
+        limits: The limits of the job.
+        is_needed: Whether to check at all.
     """
 
     def __init__(self, limits: Limits, is_needed: bool) -> None:
-        self._most = limits.memory_mb << 20
+        self._limit = limits.memory_mb << 20
         self._own = _resident("self") if is_needed and sys.platform == "linux" else 0
-        self._next_look = time.monotonic() if self._own else math.inf
+        self._next_check = time.monotonic() if self._own else math.inf
 
     def is_exceeded(self) -> bool:
-        """Return whether they take more; it looks now and then only."""
-        if time.monotonic() < self._next_look:
+        """Return whether they take more than the limit; most calls return False without a check."""
+        if time.monotonic() < self._next_check:
             return False
         processes = [*family()]
-        # What a fork shares with its parent counts for both in the quick sum, and once in the exact one.
-        quick = sum(max(0, _resident(process) - self._own) for process in processes)
-        exceeded = len(processes) > 1 and quick > self._most and sum(map(_proportional, processes)) > self._most
-        self._next_look = time.monotonic() + CHECK_INTERVAL_S
+        # The quick sum counts shared pages several times, so it is never below the exact one.
+        exceeded = sum(map(_resident, processes)) > self._limit and self._exact(processes) > self._limit
+        self._next_check = time.monotonic() + CHECK_INTERVAL_S
         return exceeded
+
+    def _exact(self, processes: Sequence[str]) -> int:
+        sizes = [_proportional_and_private(process) for process in processes]
+        proportional, private = sum(pss for pss, _ in sizes), sum(own for _, own in sizes)
+        return proportional - min(self._own, proportional - private)
 
 
 def family() -> Iterator[str]:
@@ -79,10 +86,11 @@ def _resident(process: str) -> int:
         return 0
 
 
-def _proportional(process: str) -> int:
-    """Return the memory of a process, in which what n processes share counts as the nth part."""
+def _proportional_and_private(process: str) -> tuple[int, int]:
+    """Return the memory of a process in bytes: with a page that n processes share as 1/n of a page, and without it."""
     try:
         text = Path("/proc", process, "smaps_rollup").read_text()
-        return int(re.findall(r"^Pss:\s*(\d+) kB$", text, re.MULTILINE)[0]) << 10
-    except (OSError, IndexError):
-        return 0
+    except OSError:  # the process has ended
+        return 0, 0
+    sizes = {name: int(kb) << 10 for name, kb in re.findall(r"^(\w+): +(\d+) kB$", text, re.MULTILINE)}
+    return sizes.get("Pss", 0), sizes.get("Private_Clean", 0) + sizes.get("Private_Dirty", 0)

@@ -16,6 +16,10 @@ from functools import cache
 from transformer_course.sandbox.linux.permitted_system_calls import ALLOWED, ALLOWED_WITH, CLONE, CLONE3, FIRST_UNKNOWN
 
 NEW_NAMESPACE = 0x7E02_0080  # CLONE_NEW*, linux/sched.h
+SAME_PROCESS = 0x0001_0000  # CLONE_THREAD
+START_PROCESS = ("fork", "vfork", "execve")
+MAP_FLAGS = 3  # the argument of mmap
+SHARED_OR_STACK = 0x101  # MAP_SHARED and MAP_GROWSDOWN, linux/mman.h: RLIMIT_DATA counts neither
 ARCHITECTURES = {"x86_64": 0xC000_003E, "aarch64": 0xC000_00B7}  # AUDIT_ARCH_*, linux/audit.h
 X32_SYSCALL_BIT = 0x4000_0000  # at and above it, x86-64 has the same calls under other numbers
 
@@ -35,31 +39,46 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
 
 
-def install_filter() -> bool:
+def install_filter(*, single_process: bool = False) -> bool:
     """Refuse all other system calls to this process and to all its future children, irrevocably.
 
     The process must have set ``PR_SET_NO_NEW_PRIVS`` before.
+
+    Args:
+        single_process: Whether to refuse new processes and programs as well, and memory that ``RLIMIT_DATA`` does not
+            count. Threads are still allowed.
 
     Returns:
         Whether this system has installed the filter.
     """
     if sys.platform != "linux" or sys.maxsize < 2**32 or platform.machine() not in ARCHITECTURES:
         return False
-    program = filter_for(platform.machine())
+    program = filter_for(platform.machine(), single_process)
     return bool(ctypes.CDLL(None).prctl(SET_SECCOMP, FILTER_MODE, ctypes.byref(program), 0, 0) == 0)
 
 
 @cache
-def filter_for(machine: str) -> ctypes.Structure:
+def filter_for(machine: str, single_process: bool = False) -> ctypes.Structure:
     """Return the filter as the kernel takes it; making it takes milliseconds, so all jobs share it."""
-    instructions = _instructions(machine)
+    instructions = _instructions(machine, single_process)
     return _Program(len(instructions), (_Instruction * len(instructions))(*instructions))
 
 
-def _instructions(machine: str) -> list[_Instruction]:
+def _instructions(machine: str, single_process: bool = False) -> list[_Instruction]:
     """Return the filter: one test after the other, each followed by what happens if it holds."""
     column = list(ARCHITECTURES).index(machine)
-    numbers = sorted(number for pair in ALLOWED.values() if (number := pair[column]) is not None)
+    refused = (*START_PROCESS, "mmap") if single_process else ()
+    numbers = sorted(
+        number for name, pair in ALLOWED.items() if (number := pair[column]) is not None and name not in refused
+    )
+    new_process = [_Instruction(ANY_BIT, 1, 0, SAME_PROCESS), _Instruction(RETURN, 0, 0, REFUSE)]
+    mapping = _if(
+        EQUAL,
+        ALLOWED["mmap"][column] or 0,
+        _Instruction(LOAD, 0, 0, FIRST_ARGUMENT + ARGUMENT_BYTES * MAP_FLAGS),
+        *_if(ANY_BIT, SHARED_OR_STACK, _Instruction(RETURN, 0, 0, REFUSE)),
+        _Instruction(RETURN, 0, 0, ALLOW),
+    )
     return [
         _Instruction(LOAD, 0, 0, ARCHITECTURE),
         _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # another one has other numbers
@@ -72,8 +91,10 @@ def _instructions(machine: str) -> list[_Instruction]:
             CLONE[column],
             _Instruction(LOAD, 0, 0, FIRST_ARGUMENT),
             *_if(ANY_BIT, NEW_NAMESPACE, _Instruction(RETURN, 0, 0, REFUSE)),
+            *(new_process if single_process else ()),
             _Instruction(RETURN, 0, 0, ALLOW),
         ),
+        *(mapping if single_process else ()),
         *(
             test
             for *call, argument, values in ALLOWED_WITH.values()

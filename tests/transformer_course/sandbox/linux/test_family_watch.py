@@ -1,6 +1,8 @@
 """What many processes take is added up."""
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -8,16 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux, softmax_after
-from transformer_course.sandbox.linux.family_watch import MemoryWatch, deleted_bytes, family
+from transformer_course.sandbox.linux.family_watch import CHECK_INTERVAL_S, MemoryWatch, deleted_bytes, family
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
 pytestmark = linux
 FORKS = """
+reading, writing = os.pipe()
 for _ in range(6):
     if os.fork() == 0:
         x = bytearray({mb} << 20)
+        os.write(writing, b'x')
         time.sleep(60)
+for _ in range(6): os.read(reading, 1)
 time.sleep(1.0)
 """
 
@@ -44,6 +49,45 @@ def test_a_forked_copy_takes_nothing_of_its_own():
     for child in children:
         os.kill(child, 9)
         os.waitpid(child, 0)
+
+
+def test_started_program_counts_in_full():
+    """The watching process holds more than the limit itself, but a program that was started shares nothing with it."""
+    held = bytearray(os.urandom(1 << 20)) * 64
+    watch = MemoryWatch(Limits(memory_mb=100), is_needed=True)
+    code = "x = bytearray(60 << 20); print(flush=True); input()"
+    programs = [
+        subprocess.Popen([sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    for program in programs:
+        assert program.stdout is not None and program.stdout.readline()
+    exceeded = watch.is_exceeded()
+    programs.pop().communicate()
+    time.sleep(CHECK_INTERVAL_S)
+    assert (len(held), exceeded, watch.is_exceeded()) == (64 << 20, True, False)
+    programs.pop().communicate()
+
+
+def test_memory_shared_by_forks_counts_once():
+    read, write = os.pipe()
+    watch = MemoryWatch(Limits(memory_mb=400), is_needed=True)
+    parent = os.fork()
+    if parent == 0:
+        held = bytearray(os.urandom(1 << 20)) * 200
+        for _ in range(4):
+            if os.fork() == 0:
+                break
+        os.write(write, held[:1])
+        time.sleep(20)
+        os._exit(0)
+    for _ in range(5):
+        os.read(read, 1)
+    exceeded, processes = watch.is_exceeded(), [*family()]
+    for process in processes:
+        os.kill(int(process), signal.SIGKILL)
+    os.waitpid(parent, 0)
+    assert len(processes) >= 5 and not exceeded
 
 
 def test_what_is_deleted_and_open_counts(tmp_path: Path):

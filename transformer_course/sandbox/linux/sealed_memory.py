@@ -1,0 +1,20 @@
+"""Seal the memory map of this process with ``mseal`` (Linux 6.10), so that it cannot unmap anything it starts with.
+
+``RLIMIT_AS`` counts what is mapped. A process that unmaps a part of torch could otherwise map as much of its own.
+"""
+
+import ctypes
+import re
+from pathlib import Path
+
+MSEAL = 462
+"""Number of the system call, the same on every 64-bit architecture."""
+
+
+def seal_memory() -> None:
+    """Keep this process from unmapping, moving or replacing its present mappings; older kernels ignore the call."""
+    libc = ctypes.CDLL(None)
+    maps = Path("/proc/self/maps").read_text()
+    for start, end in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) .*?(?<!\[stack\])$", maps, re.MULTILINE):
+        first, last = int(start, 16), int(end, 16)
+        libc.syscall(ctypes.c_long(MSEAL), ctypes.c_ulong(first), ctypes.c_ulong(last - first), ctypes.c_ulong(0))
