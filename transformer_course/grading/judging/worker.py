@@ -278,11 +278,12 @@ def grade_notebooks(
 
 
 def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
-    """Return the seed of a notebook's cases: the same for the same code, and another as soon as that has changed.
+    """Return the seed of a notebook's cases: the same for the same cells, and another as soon as one has changed.
 
-    So whatever feedback tells of the cases is of no use in another notebook, and grading again gives the same.
+    So what the feedback shows of the cases is of no use in another notebook, and grading again gives the same result.
+    Ids are part of the cells: otherwise, notebooks that differ in ids alone could try many answers on the same cases.
     """
-    code = json.dumps([cell["source"] for cell in cells]).encode()
+    code = json.dumps([[cell["id"], cell["source"]] for cell in cells]).encode()
     return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
 
 

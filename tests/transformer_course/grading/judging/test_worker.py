@@ -180,11 +180,12 @@ def test_a_worker_that_was_killed_as_it_started_is_started_once_more(tmp_path: P
             assert worker.guards == {"landlock": 7}
 
 
-def test_other_code_gets_other_cases_and_the_same_code_the_same():
+def test_other_cells_get_other_cases_and_the_same_cells_the_same():
     one, other = [{"id": "a", "source": "x = 1"}], [{"id": "a", "source": "x = 1 "}]
-    assert seed_of_cases(7, one) == seed_of_cases(7, [{"id": "b", "source": "x = 1"}])
-    seeds = {seed_of_cases(7, one), seed_of_cases(7, other), seed_of_cases(8, one)}
-    assert len(seeds) == 3 and all(0 <= seed < 2**63 for seed in seeds)
+    other_id = [{"id": "b", "source": "x = 1"}]
+    assert seed_of_cases(7, one) == seed_of_cases(7, [dict(cell) for cell in one])
+    seeds = {seed_of_cases(7, one), seed_of_cases(7, other), seed_of_cases(8, one), seed_of_cases(7, other_id)}
+    assert len(seeds) == 4 and all(0 <= seed < 2**63 for seed in seeds)
 
 
 def says_that_it_is_ready(connection: Connection, *_: object) -> None:
