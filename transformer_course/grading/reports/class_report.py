@@ -49,7 +49,7 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
     Args:
         out: The folder.
-        bonus: Whether the points of stretch exercises count for which of several notebooks is the best.
+        bonus: Whether the points of stretch exercises are exported, and so count for which of several notebooks counts.
 
     Raises:
         ValueError: It holds none, or a table of the instructor cannot be read.

@@ -6,7 +6,7 @@ The same verdicts can be shown again under other rules, and nothing runs twice.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol, TypeVar
 
@@ -22,6 +22,7 @@ from transformer_course.grading.rules.late_policy import EXTENSIONS_FILE, Latene
 from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRIDES
 from transformer_course.grading.rules.overrides import Override
 
+EARLIEST = datetime.min.replace(tzinfo=UTC)
 MIN_SUBMITTED_FRACTION = 0.2
 """A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for.
 
@@ -174,6 +175,12 @@ class StudentResult:
         """What the instructor should know about whose notebooks these are."""
         return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
 
+    def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
+        """Yield which notebook of a lesson counts, if several were submitted together."""
+        n = sum(one.submission.lesson == lesson.lesson for one in lesson.attempt)
+        if n > 1 and lesson.notebook is not None:
+            yield f"{n} notebooks of {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
+
     @property
     def held_back(self) -> list[str]:
         """What a later attempt at each lesson would lower, and therefore does not count."""
@@ -193,9 +200,8 @@ class StudentResult:
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
         yield from self.held_back
-        counts = Counter(nb.submission.lesson for nb in self.notebooks if nb.submission.lesson)
-        yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
         for lesson in self.lessons.values():
+            yield from self.remarks_on_choice(lesson)
             yield from lesson.notebook.notes if lesson.notebook else ()
             by_hand = [one for one in lesson.exercises if one.override and one.override.points is not None]
             if by_hand:
@@ -418,7 +424,11 @@ def _lesson_result(
     overrides: Mapping[str, Override],
     extensions: Mapping[str, datetime],
 ) -> LessonResult:
-    """Return a lesson with the attempt that counts: the latest that lowers nothing that an earlier one had."""
+    """Return a lesson with the attempt that counts: the latest that lowers nothing that an earlier one had.
+
+    Of several notebooks in an attempt, verdicts do not decide which one counts: with fifty notebooks, a student could
+    otherwise guess fifty times.
+    """
 
     def result(notebook: GradedSubmission | None, attempt: Sequence[GradedSubmission]) -> LessonResult:
         graded = {one.exercise.name: one for one in notebook.exercises} if notebook else {}
@@ -430,15 +440,23 @@ def _lesson_result(
         lesson_result = LessonResult(lesson, notebook, exercises, lateness, 0.0, attempt)
         return replace(lesson_result, points_after=rules.late_policy.points_after(lesson_result.points, lateness))
 
-    def rank(displayed: LessonResult) -> tuple[float, float, float, bool]:
-        """Return what is exported, then all else that speaks for a notebook."""
+    def rank(displayed: LessonResult) -> tuple[float, float, datetime, bool, str]:
+        """Return the points that the answered exercises could get, all that is answered, how new it is, and the name.
+
+        What is exported comes first, as in the gradebook of the LMS.
+        """
         assert displayed.notebook is not None
-        exported = displayed.points_after + (displayed.bonus if rules.bonus else 0)
+        submission = displayed.notebook.submission
+        answered = _answered(displayed.notebook)
+        core = sum(e.points for e in exercises_of(lesson) if not e.stretch and e.name in answered)
+        bonus = sum(e.points for e in exercises_of(lesson) if e.stretch and e.name in answered)
+        after = rules.late_policy.points_after(core, displayed.lateness)
         return (
-            exported,
-            displayed.points_after + displayed.bonus,
-            displayed.points + displayed.bonus,
-            bool(displayed.notebook.exercises),
+            after + (bonus if rules.bonus else 0),
+            after + bonus,
+            datetime.fromisoformat(submission.handed_in) if submission.handed_in else EARLIEST,
+            submission.path.name == f"{lesson}.ipynb",
+            submission.path.name,
         )
 
     counted = result(None, ())
@@ -480,6 +498,11 @@ def _lowered(before: LessonResult, after: LessonResult) -> str:
         f"{name} {plain_number(had)} → {plain_number(has)}" for name, had, has in [*exercises, *totals] if has < had
     ]
     return join_words(fallen)
+
+
+def _answered(notebook: GradedSubmission) -> set[str]:
+    """Return the names of the exercises whose answer is more than the stub, by the text alone."""
+    return {name for name, text in notebook.answers.items() if "NotImplementedError" not in text}
 
 
 def lessons_of(

@@ -1,5 +1,6 @@
 """What counts, under what the instructor has set."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,14 +26,58 @@ LISTED = ClassRules(Roster(PEOPLE))
 LATE = ClassRules(late_policy=LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10))
 
 
-def test_of_several_notebooks_of_a_lesson_the_best_counts():
-    notebooks = [notebook(1), notebook(3), notebook(2), notebook(0, problem="It is damaged.")]
+def answered(n: int, book: GradedSubmission) -> GradedSubmission:
+    """Return a notebook whose first n exercises have an answer, right or wrong, and the others a stub."""
+    texts = {
+        e.name: f"def {e.name}(*x): {'return x' if i < n else 'raise NotImplementedError'}"
+        for i, e in enumerate(exercises_of("01_lookup"))
+    }
+    return replace(book, answers=texts)
+
+
+def counting(notebooks: Sequence[GradedSubmission], rules: ClassRules | None = None) -> GradedSubmission | None:
+    """Return the notebook of one student that counts, whatever the order in which they are found."""
+    [[ada], [same]] = (class_results({"ada": own}, rules).students for own in (notebooks, notebooks[::-1]))
+    assert ada.lessons["01_lookup"].notebook is same.lessons["01_lookup"].notebook
+    return ada.lessons["01_lookup"].notebook
+
+
+def test_notebook_with_most_answers_counts():
+    notebooks = [answered(1, notebook(1)), answered(3, notebook(3)), answered(2, notebook(2))]
+    notebooks.append(notebook(0, problem="It is damaged."))
+    assert counting(notebooks) is notebooks[1]
     [ada] = class_results({"ada": notebooks}).students
-    assert ada.lessons["01_lookup"].notebook is notebooks[1] and ada.status == "graded in part"
+    assert ada.status == "graded in part"
+
+
+def test_untouched_copy_never_beats_the_work():
+    work = answered(5, notebook(5, handed_in="2026-10-10T09:00:00+00:00"))
+    for name in ("01_lookup-Copy1.ipynb", "01_lookup (1).ipynb", "02.ipynb", "a.ipynb"):
+        copy = answered(0, notebook(0, file=name, handed_in="2026-10-11T09:00:00+00:00"))
+        assert counting([work, copy]) is counting([copy, work], LATE) is work
+        renamed = answered(5, notebook(5, file=name))
+        untouched = answered(0, notebook(0))
+        assert counting([renamed, untouched]) is renamed
+
+
+def test_guess_that_passes_counts_no_more_than_any_other():
+    """Of fifty complete notebooks, the newest counts, and without times the one with the lesson's own name."""
+    times = [f"2026-10-10T09:{i:02}:00+00:00" for i in range(50)]
+    guesses = [
+        answered(6, notebook(6 if i == 7 else 0, file=f"01_lookup-{i}.ipynb", handed_in=time))
+        for i, time in enumerate(times)
+    ]
+    assert counting(guesses) is guesses[49]
+    unknown = [answered(6, notebook(6 if i == 7 else 0, file=f"01_lookup-{i}.ipynb")) for i in range(50)]
+    own = answered(6, notebook(0))
+    assert counting([*unknown, own]) is own
+    [eve] = class_results({"eve": [*unknown, own]}).students
+    line = "51 notebooks of 01_lookup were submitted; 01_lookup.ipynb counts."
+    assert eve.points == 0 and list(eve.remarks) == [line] and line in feedback_page(eve)
 
 
 def test_one_that_can_be_read_counts_before_one_that_cannot():
-    notebooks = [notebook(0), notebook(0, problem="It is damaged.")]
+    notebooks = [answered(1, notebook(0)), notebook(0, problem="It is damaged.")]
     [ada] = class_results({"ada": notebooks[::-1]}).students
     assert ada.lessons["01_lookup"].notebook is notebooks[0]
 
@@ -46,8 +91,8 @@ def test_lateness_takes_nothing_off_the_points_and_has_a_sum_of_its_own():
 
 
 def test_a_late_notebook_never_counts_to_a_students_harm():
-    in_time = notebook(2, handed_in="2026-10-11T09:00:00+00:00")
-    late = notebook(3, handed_in="2026-10-31T09:00:00+00:00")
+    in_time = answered(2, notebook(2, handed_in="2026-10-11T09:00:00+00:00"))
+    late = answered(3, notebook(3, handed_in="2026-10-31T09:00:00+00:00"))
     [ada] = class_results({"ada": [in_time, late]}, LATE).students
     assert ada.lessons["01_lookup"].notebook is in_time
 
@@ -66,9 +111,10 @@ def test_everybody_in_the_roster_has_a_row_and_others_are_told():
 
 
 def test_what_two_systems_call_one_person_is_one_row():
-    ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [notebook(2, lms_id="1")]}, LISTED).students
+    second = answered(2, notebook(2, lms_id="1"))
+    ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [second]}, LISTED).students
     assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
-    assert list(ada.remarks) == ["2 notebooks of 01_lookup: the best one counts."]
+    assert list(ada.remarks) == ["2 notebooks of 01_lookup were submitted; 01_lookup.ipynb counts."]
 
 
 def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student_graded():
@@ -76,7 +122,7 @@ def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student
     twice = [notebook(2, remark=alike), notebook(1, file="01_lookup-1.ipynb", remark=alike)]
     results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
     message = {student.name: (student.status, [*student.remarks]) for student in results.students}
-    best = "2 notebooks of 01_lookup: the best one counts."
+    best = "2 notebooks of 01_lookup were submitted; 01_lookup.ipynb counts."
     assert message == {"Eve": ("graded", []), "eve (2)": ("graded", [alike, best])}
     assert summary(Path("out"), results).count(alike) == class_page(results).count(alike) == 1
     assert "could not" not in class_page(results).lower() and alike not in feedback_page(results.students[1])
@@ -154,7 +200,8 @@ def test_of_several_notebooks_what_is_exported_decides():
     exercises = exercises_of("01_lookup")
     core = [one for one in notebook(99).exercises if not one.exercise.stretch]
     in_time = replace(notebook(0, handed_in="2026-10-11T09:00:00+00:00"), exercises=core)
-    late = notebook(99, file="01_lookup-1.ipynb", handed_in="2026-10-12T09:00:00+00:00")
+    in_time = replace(in_time, answers={one.exercise.name: "x = 1" for one in core})
+    late = answered(99, notebook(99, file="01_lookup-1.ipynb", handed_in="2026-10-12T09:00:00+00:00"))
     full = sum(e.points for e in exercises if not e.stretch)
     for bonus, best in ((False, in_time), (True, late)):
         [ada] = class_results({"ada": [late, in_time]}, replace(LATE, bonus=bonus)).students

@@ -46,12 +46,12 @@ def test_points_and_bonus_are_told_apart():
 def test_the_notebook_that_counts_comes_first_and_others_are_folded():
     softmax = every_exercise()["softmax"]
 
-    def notebook(file: str, status: Status) -> GradedSubmission:
-        return GradedSubmission(
-            Submission("ada", Path(file), "01_lookup"), [GradedExercise(softmax, Verdict("softmax", status, ""), 0.1)]
-        )
+    def notebook(file: str, status: Status, answer: str) -> GradedSubmission:
+        graded = [GradedExercise(softmax, Verdict("softmax", status, ""), 0.1)]
+        return GradedSubmission(Submission("ada", Path(file), "01_lookup"), graded, answers={"softmax": answer})
 
-    text = page("ada", [notebook("worse.ipynb", "wrong"), notebook("better.ipynb", "passed")])
+    stub = notebook("worse.ipynb", "not_started", "def softmax(s): raise NotImplementedError")
+    text = page("ada", [stub, notebook("better.ipynb", "passed", "def softmax(s): return s.softmax(-1)")])
     assert text.index("<h2>better.ipynb: 2 of") < text.index("<details><summary>worse.ipynb: 0 of")
     assert text.count("Another notebook counts.") == 1
 
