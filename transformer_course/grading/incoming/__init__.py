@@ -2,7 +2,7 @@
 
 In reading order: ``submitted_files`` finds files in folders and zips, with the times that ``git_clones`` and
 ``written_time`` make sense of, and ``download_names`` determines whose they are; ``written_answers`` and
-``submissions`` read them, all of it as ``printable_text``. ``tables`` reads CSV files from any program, changes them,
-and writes them so that they are safe to open; ``column_titles`` finds their columns in any language; ``roster`` is the
-table of all students. Uses ``exercises`` and ``checking``.
+``submissions`` read them within a ``reading_budget``, all of it as ``printable_text``. ``tables`` reads CSV files from
+any program, changes them, and writes them so that they are safe to open; ``column_titles`` finds their columns in any
+language; ``roster`` is the table of all students. Uses ``exercises`` and ``checking``.
 """

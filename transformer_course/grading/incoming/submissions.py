@@ -27,6 +27,7 @@ from transformer_course.grading.incoming.download_names import (
     zips_of_classes,
 )
 from transformer_course.grading.incoming.printable_text import clean_name, encodable, printable
+from transformer_course.grading.incoming.reading_budget import ReadingBudget
 from transformer_course.grading.incoming.submitted_files import (
     NO_NOTEBOOK_IN_FOLDER,
     SubmittedFile,
@@ -144,7 +145,11 @@ def find_submissions(
         elif path.suffix.lower() == ".zip":
             here = _without_prefix(_read_all(files_in_zip(path, zone=zone), path.stem), path.stem, [])
         else:
-            here = [_read_submission(one_file(path, (path.name,), time_of(path)), path.resolve().parent.name)]
+            here = [
+                _read_submission(
+                    one_file(path, (path.name,), time_of(path)), path.resolve().parent.name, ReadingBudget()
+                )
+            ]
         if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
             raise ValueError(f"no notebook lies in {printable(str(path))}")
         found += here
@@ -175,12 +180,13 @@ def _read_all(files: Iterable[SubmittedFile], parent: str) -> list[Submission]:
     others: dict[str, list[Submission]] = defaultdict(list)
     left_out: Counter[str] = Counter()
     loose: list[tuple[str, Submission]] = []
+    budgets: dict[str, ReadingBudget] = defaultdict(ReadingBudget)
     for file in files:
         raw_name = _raw_name(_student_of(file, parent))
         if file.is_notebook and len(notebooks[raw_name]) >= MAX_NOTEBOOKS:
             left_out[raw_name] += 1
             continue
-        submission = _read_submission(file, parent)
+        submission = _read_submission(file, parent, budgets[raw_name])
         if file.is_notebook and submission.problem not in (NOTHING_TO_GRADE, NO_NOTEBOOK_IN_FOLDER):
             notebooks[raw_name].append(submission)
         elif len(file.parts) == 1 and not submission.lms_id:
@@ -289,7 +295,7 @@ def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     return best if counts[best] else ""
 
 
-def _read_submission(file: SubmittedFile, parent: str) -> Submission:
+def _read_submission(file: SubmittedFile, parent: str, budget: ReadingBudget) -> Submission:
     whose, lesson = _student_of(file, parent), lesson_by_name(file.path.stem)
     submission = Submission(
         clean_name(whose.student),
@@ -304,7 +310,9 @@ def _read_submission(file: SubmittedFile, parent: str) -> Submission:
     if file.problem:
         return replace(submission, lesson="", problem=file.problem)
     try:
+        budget.check()
         content = file.read()
+        budget.spend(content)
         submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
         cells, written = read_cells(content)
     except UnreadableFile as error:
