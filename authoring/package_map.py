@@ -63,14 +63,15 @@ PLACES = {
     "locating": Box(4, 0, TRUSTED, "the place in the code"),
     "workspace": Box(4, 1, TRUSTED, "the learner’s folder"),
     "lesson": Box(5, 0, TRUSTED, "check, hint, solution,", "parts, compare"),
-    "home": Box(5, 1, TRUSTED, "the page in", "JupyterLab"),
+    "practice": Box(5, 1, TRUSTED, "again, from memory"),
+    "home": Box(6, 1, TRUSTED, "the page in", "JupyterLab"),
     "grading": Box(5, 2, TRUSTED, "incoming, rules,", "judging, reports"),
-    "commands": Box(6, 1, TRUSTED, "lab, grade, train,", "translate …"),
+    "commands": Box(6, 2, TRUSTED, "lab, grade, train,", "translate …"),
     "views": Box(6, 0, TRUSTED, "pictures with a handle"),
-    "clinic": Box(3, 3, TRUSTED, "models with a bug"),
-    "diagrams": Box(4, 3, TRUSTED, "drawings"),
-    "plots": Box(5, 3, TRUSTED, "curves, maps,", "histograms"),
-    "stored_models": Box(6, 2, TRUSTED, "trained before, for", "learners’ classes"),
+    "clinic": Box(1, 3, TRUSTED, "models with a bug"),
+    "diagrams": Box(3, 3, TRUSTED, "drawings"),
+    "plots": Box(4, 3, TRUSTED, "curves, maps,", "histograms"),
+    "stored_models": Box(5, 3, TRUSTED, "trained before, for", "learners’ classes"),
     "authoring": Box(6, 3, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
@@ -78,8 +79,8 @@ pretrained, fast by generation; generation, pretrained and data by text, text by
 left, the untrusted side of the course: running and sandbox. Lower right, the trusted side: exercises, generated \
 mistakes, \
 checking, \
-locating, workspace, lesson, home, grading and commands; plots, diagrams, views, clinic and stored_models, which \
-need the library alone."""
+locating, workspace, lesson, practice, home, grading and commands; plots, diagrams, views, clinic and \
+stored_models, which need the library alone."""
 
 
 def read_table() -> dict[str, str]:

@@ -7,8 +7,8 @@ may use those before it.
 2. ``steps``: an answer in steps, one of which a mistake does otherwise. ``exercise``: what an exercise is made of.
    ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words. ``locating``: the place in the learner's code.
-4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``home``: the home
-   page in JupyterLab.
+4. ``workspace``: the learner's folder. ``lesson``: what a lesson imports, and what it remembers. ``practice``:
+   exercises and questions from memory. ``home``: the home page in JupyterLab.
 5. ``plots``: curves, maps and histograms. ``diagrams``: drawings of structure. ``views``: pictures with a handle.
    ``clinic``: models with a bug each, for lesson 12, and what finds it. ``stored_models``: trained before, for the
    learner's own classes. They need the model library alone.

@@ -4,6 +4,8 @@ UNNUMBERED_BEFORE = {"tokenizers": "09_language_model"}
 """Lessons without a number that come between others, each with the one that it comes before."""
 PRIMER = "primer"
 """The lesson before all others, for those whom it helps."""
+PRACTICE_KEY = "transformer_course_practice"
+"""The key in a notebook's metadata that marks it as practice, which is not graded."""
 UNNUMBERED = (PRIMER, *UNNUMBERED_BEFORE)
 
 

@@ -25,7 +25,7 @@ PLACEHOLDER = re.compile(r"NN_name|my_function|l2_normalize|^name\.py$|ASSIGNMEN
 
 WRITTEN = {
     *("build/", "build/site/html", "build/translator/"),
-    *("my-lessons/", "my-lessons/parts/", "my-lessons/progress.jsonl"),
+    *("my-lessons/", "my-lessons/parts/", "my-lessons/practice/", "my-lessons/progress.jsonl"),
     "transformer_course/notebooks",  # in the wheel
     ".venv/install.log",
     "own_exercises/",

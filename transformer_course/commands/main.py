@@ -43,6 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         generate,
         grade,
         lab,
+        practice,
         push,
         release,
         reset,
@@ -54,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('transformer-course')}")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (lab, reset, release, grade, feedback, export, train, evaluate, translate, generate, push):
+    for command in (lab, practice, reset, release, grade, feedback, export, train, evaluate, translate, generate, push):
         command.add_parser(commands)
     return parser
 

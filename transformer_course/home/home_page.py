@@ -24,13 +24,14 @@ COLLECTED_PAGES = {
 }
 
 
-def home_page(home: Home, base_url: str, exports: str) -> str:
+def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> str:
     """Return the page, as a fragment to put into a panel.
 
     Args:
         home: What to show.
         base_url: Where the server's addresses begin, such as ``/``.
         exports: Where the exports of progress are.
+        practice: What is due to be practiced today; empty if nothing is.
     """
     states = {lesson.outline.name: lesson for lesson in home.lessons}
     next_lesson = home.next_lesson
@@ -45,6 +46,7 @@ def home_page(home: Home, base_url: str, exports: str) -> str:
         unsaved=[(lesson, name) for lesson in home.lessons for name in lesson.passed if name not in lesson.saved],
         collected_pages=COLLECTED_PAGES,
         exports=exports,
+        practice=practice,
         address=lambda path: f"{base_url}lab/tree/{quote(path)}",
         state_of=lambda lesson: "you are here" if lesson is next_lesson else state_of(lesson),
         file_of=file_of,

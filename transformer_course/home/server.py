@@ -3,6 +3,8 @@
 import json
 import logging
 import os
+import random
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,10 @@ from transformer_course.home.home_page import home_page
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline, read_outlines
 from transformer_course.home.saved_views import keep_pictures
+from transformer_course.practice.material import read_material
+from transformer_course.practice.practice_notebook import write_practice
+from transformer_course.practice.selection import INTERVIEW_MINUTES, Selection, select_due, select_interview
+from transformer_course.workspace.progress import read_progress
 from transformer_course.workspace.working_copies import published_lessons, working_copy
 
 URL_PREFIX = "transformer-course"
@@ -33,7 +39,13 @@ def _jupyter_server_extension_points() -> list[dict[str, str]]:
 
 def _load_jupyter_server_extension(app: Any) -> None:
     base_url = app.web_app.settings["base_url"]
-    handlers = {"home": HomeHandler, "model": ModelHandler, "progress.csv": CsvHandler, "progress.json": JsonHandler}
+    handlers: dict[str, type[JupyterHandler]] = {
+        "home": HomeHandler,
+        "model": ModelHandler,
+        "practice": PracticeHandler,
+        "progress.csv": CsvHandler,
+        "progress.json": JsonHandler,
+    }
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base_url, URL_PREFIX, name), handler) for name, handler in handlers.items()]
     )
@@ -100,7 +112,32 @@ class HomeHandler(StateHandler):
 
     def written(self, home: Home) -> str:
         """Return the page."""
-        return home_page(home, self.base_url, f"{url_path_join(self.base_url, URL_PREFIX)}/")
+        exports = f"{url_path_join(self.base_url, URL_PREFIX)}/"
+        return home_page(home, self.base_url, exports, str(selected_practice(home.folder)))
+
+
+class PracticeHandler(JupyterHandler):
+    """Writes a practice notebook, and answers with its path in the learner's folder."""
+
+    @web.authenticated
+    def post(self) -> None:
+        """Write what is due today, or with ``interview`` as the body a random mix."""
+        folder, is_interview = working_copy(), self.request.body == b"interview"
+        selection = selected_practice(folder, is_interview)
+        if not selection:
+            raise web.HTTPError(409, "nothing is due today")
+        minutes = INTERVIEW_MINUTES if is_interview else None
+        path = write_practice(selection, folder, datetime.now(UTC), minutes, is_interview)
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(path.relative_to(folder).as_posix())
+
+
+def selected_practice(folder: Path, is_interview: bool = False) -> Selection:
+    """Select what is due today, or a random mix for a mock interview."""
+    material, progress = read_material(published_lessons()), read_progress(folder)
+    if is_interview:
+        return select_interview(material, progress, random.Random())
+    return select_due(material, progress, datetime.now(UTC))
 
 
 class ModelHandler(StateHandler):

@@ -103,11 +103,11 @@ def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
     if is_strict and not verdict.passed:
         raise NotPassed(str(verdict))
     if not session.n_checking:
-        _show(verdict)
+        show(verdict)
     return verdict
 
 
-def _show(panel: Verdict | Panel) -> None:
+def show(panel: Verdict | Panel) -> None:
     """Let the cell show a panel, on whichever line it stands."""
     for panels in _cell_panels:
         panels.add(panel)
@@ -120,7 +120,7 @@ def hint(attempt: Any, name: Any = None) -> Panel:
     hints start over.
     """
     panel = current_session().hint(attempt, name)
-    _show(panel)
+    show(panel)
     return panel
 
 
@@ -138,7 +138,7 @@ def show_hint(exercise: str) -> None:
 def solution(attempt: Any, name: Any = None) -> Panel:
     """Return an answer."""
     panel = current_session().solution(attempt, name)
-    _show(panel)
+    show(panel)
     return panel
 
 

@@ -67,6 +67,10 @@ class Session:
         """
         return self._checked(attempt, name, save, in_training=save)
 
+    def check_only(self, attempt: Any, name: Any = None) -> Verdict:
+        """Return the verdict on an attempt as ``check`` does, and leave the parts and the passes as they are."""
+        return self._checked(attempt, name, save=False, in_training=True)
+
     def _checked(self, attempt: Any, name: Any, save: bool, in_training: bool) -> Verdict:
         called = None
         self.n_checking += 1
@@ -93,7 +97,7 @@ class Session:
         The hints start over when a check finds something else than before: another mistake, or another status.
         """
         with suppressed_output():
-            verdict = self._checked(attempt, name, save=False, in_training=True)  # to ask for a hint hands nothing in
+            verdict = self.check_only(attempt, name)
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")

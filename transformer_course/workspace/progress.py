@@ -14,6 +14,7 @@ from typing import Any
 
 FILE = "progress.jsonl"
 ANSWERS = ("right", "close", "wrong")
+RATINGS = ("again", "hard", "good", "easy")
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,25 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class Review:
+    """An exercise or a question that was practiced.
+
+    Attributes:
+        card: The name of the exercise, or the question's name in the practice material.
+        rating: ``"again"``, ``"hard"``, ``"good"`` or ``"easy"``.
+        when: The time, with its zone.
+    """
+
+    card: str
+    rating: str
+    when: datetime
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.card, str) and self.rating in RATINGS and self.when.tzinfo):
+            raise ValueError(f"not a review: {self}")
+
+
+@dataclass(frozen=True)
 class Progress:
     """What was read of a record.
 
@@ -50,12 +70,14 @@ class Progress:
         passed: When each exercise passed first, by name, in the order of the file.
         predictions: The first prediction compared in each place, by cell, in the order of the file.
         messages: What checks have told of each exercise, each once: names of mistakes, or ``wrong`` or ``crashed``.
+        reviews: What was practiced, in the order of the file.
         problems: What could not be read, a line of text each.
     """
 
     passed: dict[str, datetime] = field(default_factory=dict)
     predictions: dict[str, Prediction] = field(default_factory=dict)
     messages: dict[str, list[str]] = field(default_factory=dict)
+    reviews: list[Review] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -91,6 +113,16 @@ def record_messages(folder: Path, exercise: str, messages: Iterable[str]) -> Non
             _add(folder, {"exercise": exercise, "told": name})
 
 
+def record_review(folder: Path, review: Review) -> None:
+    """Add a review to the record in a folder.
+
+    Raises:
+        OSError: The record cannot be written.
+    """
+    when = review.when.astimezone(UTC).isoformat(timespec="seconds")
+    _add(folder, {"practiced": review.card, "rating": review.rating, "when": when})
+
+
 def read_progress(folder: Path, strict: bool = False) -> Progress:
     """Read the record in a folder, as far as it can be read; without one, nothing has passed.
 
@@ -107,9 +139,11 @@ def read_progress(folder: Path, strict: bool = False) -> Progress:
                     progress.messages.setdefault(exercise, []).append(name)
                 case Prediction():
                     progress.predictions.setdefault(entry.cell, entry)
+                case Review():
+                    progress.reviews.append(entry)
                 case _:
                     progress.problems.append(
-                        f"line {number} of {FILE} is no record of a pass, a prediction or a mistake"
+                        f"line {number} of {FILE} is no record of a pass, a prediction, a mistake or a review"
                     )
     except OSError as error:
         if strict:
@@ -125,8 +159,8 @@ def _add(folder: Path, entry: dict[str, Any]) -> None:
         file.write("\n" * torn + json.dumps(entry) + "\n")
 
 
-def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | None]:
-    """Yield what each line records: a pass with its time, a mistake with its name, a prediction; None for all else."""
+def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | Review | None]:
+    """Yield the content of each line: a pass with its time, a mistake's name, a prediction, a review; else None."""
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -136,6 +170,9 @@ def _entries(path: Path) -> Iterator[tuple[str, datetime | str] | Prediction | N
                 yield Prediction(**entry["prediction"])
             elif "told" in entry:
                 yield str(entry["exercise"]), str(entry["told"])
+            elif "practiced" in entry:
+                when = datetime.fromisoformat(entry["when"]).astimezone(UTC)
+                yield Review(entry["practiced"], entry["rating"], when)
             else:
                 yield str(entry["exercise"]), datetime.fromisoformat(entry["passed"]).astimezone(UTC)
         except (ValueError, TypeError, KeyError, OverflowError):

@@ -116,7 +116,7 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
                 atomic_write_text(copy, _text_of(book))
                 messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
-                new_copy = _free_name(copy, "new edition")
+                new_copy = free_name(copy, "new edition")
                 atomic_write_text(new_copy, _text_of(book))
                 messages.append(
                     f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
@@ -150,7 +150,7 @@ def reset_lesson(published: Path, folder: Path, lesson: str, today: date | None 
         raise ValueError(f"there is no lesson {lesson!r} in {published}")
     _to_work_in(_read(published / copy.name))  # before anything is renamed: it may not be a notebook
     if os.path.lexists(copy):
-        kept = _free_name(copy, str(today or date.today()))
+        kept = free_name(copy, str(today or date.today()))
         copy.rename(kept)
     try:
         copy_lessons(published, folder, [lesson])
@@ -203,12 +203,15 @@ def _edition(book: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
-def _free_name(copy: Path, remark: str) -> Path:
-    """Return an unused name next to the copy: its own with a remark in parentheses, numbered from the second on."""
-    number, new_copy = 1, copy.with_stem(f"{copy.stem} ({remark})")
+def free_name(copy: Path, remark: str = "") -> Path:
+    """Return an unused name next to the copy: its own with a remark in parentheses, numbered from the second on.
+
+    Without a remark, the number alone is in parentheses.
+    """
+    number, new_copy = 1, copy.with_stem(f"{copy.stem} ({remark or 2})")
     while os.path.lexists(new_copy):
         number += 1
-        new_copy = copy.with_stem(f"{copy.stem} ({remark} {number})")
+        new_copy = copy.with_stem(f"{copy.stem} ({f'{remark} {number}' if remark else number + 1})")
     return new_copy
 
 

@@ -121,7 +121,7 @@ def test_what_cannot_be_read_is_said_and_all_else_is_shown(folder):
     folder.save("00_first", "one")
     displayed = html(folder)
     assert "Some of your folder cannot be read" in displayed
-    assert f"line 1 of {FILE} is no record of a pass, a prediction or a mistake" in displayed
+    assert f"line 1 of {FILE} is no record of a pass, a prediction, a mistake or a review" in displayed
     assert "1 of 4 exercises passed." in displayed
 
 

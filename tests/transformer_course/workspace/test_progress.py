@@ -11,10 +11,12 @@ from transformer_course.lesson import notebook
 from transformer_course.workspace.progress import (
     FILE,
     Prediction,
+    Review,
     read_progress,
     record_messages,
     record_pass,
     record_prediction,
+    record_review,
 )
 from transformer_course.workspace.working_copies import EDITIONS_FILE
 
@@ -39,6 +41,13 @@ def test_the_first_prediction_of_a_place_is_recorded_and_no_later_one(tmp_path):
     assert list(progress.predictions) == ["why:1", "why:2"]
     assert progress.predictions["why:1"] == first
     assert (list(progress.passed), progress.problems) == (["softmax"], [])
+
+
+def test_records_every_review(tmp_path):
+    reviews = [Review("softmax", rating, datetime(2026, 3, 2, 12, tzinfo=UTC)) for rating in ("hard", "good", "good")]
+    for review in reviews:
+        record_review(tmp_path, review)
+    assert read_progress(tmp_path).reviews == reviews
 
 
 def test_what_is_told_is_recorded_once_by_exercise(tmp_path):
@@ -68,6 +77,8 @@ def test_without_a_record_nothing_has_passed(tmp_path):
         b'{"prediction": {"cell": "why:1"}}',
         b'{"prediction": {"cell": "why:1", "answer": "no", "sure": null, "said": "4", "measured": "5"}}',
         b'{"prediction": {"cell": "why:1", "answer": "right", "sure": 80, "said": "4", "measured": "5"}}',
+        b'{"practiced": "softmax", "rating": "so-so", "when": "2026-01-02T03:04:05+00:00"}',
+        b'{"practiced": "softmax", "rating": "good"}',
         b'{"prediction": {"cell": 1, "answer": "right", "sure": 0.8, "said": "4", "measured": "5"}}',
     ],
 )
@@ -78,7 +89,7 @@ def test_a_line_that_cannot_be_read_costs_itself_and_is_told(tmp_path, line):
     record_pass(tmp_path, "similarity")
     progress = read_progress(tmp_path)
     assert list(progress.passed) == ["softmax", "similarity"]
-    assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction or a mistake"]
+    assert progress.problems == [f"line 2 of {FILE} is no record of a pass, a prediction, a mistake or a review"]
 
 
 def test_times_without_a_zone_can_be_compared_with_the_others(tmp_path):

@@ -38,6 +38,7 @@ from transformer_course.grading.incoming.submitted_files import (
     time_of,
 )
 from transformer_course.grading.incoming.written_answers import written_answer_of
+from transformer_course.lesson_order import PRACTICE_KEY
 
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
@@ -341,6 +342,8 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
             raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
+        if PRACTICE_KEY in notebook.get("metadata", {}):
+            raise UnreadableFile(NOTHING_TO_GRADE)
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
         written = dict(filter(None, map(written_answer_of, notebook["cells"])))
     except UnreadableFile:

@@ -87,6 +87,8 @@ export class HomePage {
   }
 
   async follow(event) {
+    const button = event.target.closest('button[data-practice]');
+    if (button) return this.practice(button);
     const link = event.target.closest('a[data-path]');
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -95,5 +97,24 @@ export class HomePage {
     const openFile = await this.openFile;
     this.status.textContent = '';
     openFile(path, cell);
+  }
+  /** Let the server write a practice notebook, and open it. */
+  async practice(button) {
+    button.disabled = true;
+    try {
+      const headers = { 'X-XSRFToken': document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? '' };
+      const address = new URL('practice', new URL(this.address, location.href));
+      const answer = await fetch(address, { method: 'POST', body: button.dataset.practice, headers });
+      if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
+      const path = await answer.text();
+      if (!this.ownModel) this.status.textContent = 'JupyterLab is starting; then your practice opens.';
+      const openFile = await this.openFile;
+      this.status.textContent = '';
+      openFile(path);
+    } catch (error) {
+      this.status.textContent = `The practice notebook cannot be written: ${error.message}.`;
+    } finally {
+      button.disabled = false;
+    }
   }
 }

@@ -1,0 +1,47 @@
+"""When an exercise or a question is due again, by FSRS, the Free Spaced Repetition Scheduler.
+
+FSRS estimates from the ratings of a card how fast it is forgotten, and schedules the next review for the day on which
+it would still be remembered with a probability of 90 %: https://github.com/open-spaced-repetition. Nothing is stored
+but the reviews; the state of a card is computed from them.
+"""
+
+from datetime import datetime
+
+from fsrs import Card, Rating, Scheduler
+
+from transformer_course.workspace.progress import Progress
+
+RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good, "easy": Rating.Easy}
+SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+"""Without learning steps of minutes, since a session takes place once a day, and without random intervals."""
+FIRST_PASS = "good"
+"""The rating that stands for passing an exercise in its lesson."""
+
+
+def cards(progress: Progress) -> dict[str, Card]:
+    """Return the state of each exercise that passed and of each question that was answered, by name.
+
+    An exercise enters the schedule when it passes in its lesson, a question when it is first rated.
+    """
+    reviews = [(when, exercise, FIRST_PASS) for exercise, when in progress.passed.items()]
+    reviews += [(review.when, review.card, review.rating) for review in progress.reviews]
+    states: dict[str, Card] = {}
+    for when, name, rating in sorted(reviews):
+        card = states.get(name) or Card(card_id=len(states) + 1)
+        states[name], _ = SCHEDULER.review_card(card, RATINGS[rating], when)
+    return states
+
+
+def is_due(card: Card, now: datetime) -> bool:
+    """Return whether a card is due today, by the local calendar."""
+    return card.due.astimezone().date() <= now.astimezone().date()
+
+
+def days_until_due(card: Card, now: datetime) -> int:
+    """Return in how many days of the local calendar a card is due."""
+    return (card.due.astimezone().date() - now.astimezone().date()).days
+
+
+def recall(card: Card, now: datetime) -> float:
+    """Return the estimated probability that a card is still remembered."""
+    return SCHEDULER.get_card_retrievability(card, now)
