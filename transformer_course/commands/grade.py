@@ -31,6 +31,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
+    columns += "'first name', 'last name', email or login (default: found by known titles in eight languages)"
+    parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
     partial = (
         "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
     )
@@ -40,14 +43,19 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     calls += "full points with a remark, or none (default: that of last time, or remark)"
     parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
     late = parser.add_argument_group(
-        "being late, which never changes the points, but has columns of its own; what you do not give again holds"
+        "lateness, which has columns of its own and never changes the points; what you do not give again still holds"
     )
-    due = "when a lesson is due, or, without NAME=, all others, such as 2026-10-12T18:00; may be given again"
+    due = "when a lesson is due, such as 01_lookup=2026-10-12T18:00, or, without NAME=, all others; may be given again"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
-        "--late-penalty", type=float, metavar="PERCENT", help="what each day begun takes off the points (default: 0)"
+        "--late-penalty",
+        type=float,
+        metavar="PERCENT",
+        help="percent of the points that each day, once begun, costs (default: 0)",
     )
-    late.add_argument("--grace", type=float, metavar="MINUTES", help="how late is not yet late (default: 0)")
+    late.add_argument("--grace", type=float, metavar="MINUTES", help="minutes after the due date that are not late")
+    zone = "the time zone of the course, such as Europe/Berlin (default: that of this machine)"
+    late.add_argument("--timezone", default="", metavar="ZONE", help=zone)
     parser.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
@@ -99,6 +107,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
     from transformer_course.exercises import every_exercise
     from transformer_course.grading.grade import grade
+    from transformer_course.grading.incoming.column_titles import parse_columns
     from transformer_course.grading.rules.class_rules import RuleChanges
     from transformer_course.grading.rules.own_exercises import read_own_exercises
     from transformer_course.grading.rules.settings import RunOptions
@@ -110,6 +119,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     changes = RuleChanges(
         lessons=args.lesson,
         roster=args.roster,
+        roster_columns=parse_columns(args.columns),
         late_policy=_late_policy(args),
         partial_credit=args.partial_credit,
         library_calls=args.library_calls,
@@ -131,6 +141,8 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy":
     from transformer_course.grading.rules.class_rules import read_late_policy
-    from transformer_course.grading.rules.late_policy import parse_due
+    from transformer_course.grading.rules.late_policy import parse_due, parse_zone
 
-    return read_late_policy(args.out).changed(parse_due(args.due), args.late_penalty, args.grace)
+    kept = read_late_policy(args.out)
+    zone = parse_zone(args.timezone) if args.timezone else kept.zone
+    return kept.changed(parse_due(args.due, zone), args.late_penalty, args.grace, zone)

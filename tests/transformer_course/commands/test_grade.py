@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -75,6 +76,15 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
     assert changes.partial_credit and changes.roster == Path("class.csv")
     assert (policy.penalty, policy.grace) == (10.0, 15.0)
     assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
+
+
+def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
+    zone = ["--timezone", "america/new_york", "--due", "2026-10-12T18:00"]
+    main(["grade", "b", "-o", "graded", "--roster", "class.csv", "--columns", "name=Öğrenci", "id=2", *zone])
+    [(*_, changes, _)] = graded.observed
+    assert changes.roster_columns == {"name": "Öğrenci", "id": "2"}
+    assert changes.late_policy.due[""].isoformat() == "2026-10-12T18:00:00-04:00"
+    assert changes.late_policy.zone == ZoneInfo("America/New_York")
 
 
 @pytest.mark.parametrize(

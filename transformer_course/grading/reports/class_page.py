@@ -77,6 +77,7 @@ def class_page(results: ClassResults) -> str:
         notes=list(_notes(results)),
         lessons={lesson: _exercise_rows(lesson, results, mistakes) for lesson in results.lessons},
         columns=COLUMNS,
+        times=list(_times(results)),
         message=as_html,
     )
 
@@ -168,7 +169,7 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
         "Called nearly the same as somebody else": [
             f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
-        "Late, or handed in at a time that is not known": [
+        "Late, or submitted at an unknown time": [
             f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
             for student in results.students
             for lesson in student.lessons.values()
@@ -177,6 +178,19 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }
     return {reason: lines for reason, lines in groups.items() if lines}
+
+
+def _times(results: ClassResults) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield student, lesson, time of submission, the source of that time, and how late it was."""
+    for student in results.students:
+        for lesson in student.lessons.values():
+            if lesson.notebook:
+                yield (
+                    student.name,
+                    lesson.lesson,
+                    *lesson.submitted(results.rules.late_policy.zone),
+                    lesson.lateness.message,
+                )
 
 
 def _notes(results: ClassResults) -> Iterator[str]:

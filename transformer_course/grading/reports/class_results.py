@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Protocol, TypeVar
+from zoneinfo import ZoneInfo
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
@@ -28,6 +29,9 @@ MIN_SUBMITTED_FRACTION = 0.2
 
 In a small class one student is as many, and may have mistaken the file: one alone counts only if no lesson has more.
 """
+
+
+MAX_LISTED_NAMES = 5
 
 
 class OfStudent(Protocol):
@@ -100,6 +104,15 @@ class LessonResult:
     def points(self) -> float:
         """The points of its core exercises."""
         return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
+
+    def submitted(self, zone: ZoneInfo | None = None) -> tuple[str, str]:
+        """Return when the notebook was submitted, on the clock of a zone, and where that time is from, or why not."""
+        if self.notebook is None:
+            return "", ""
+        submission = self.notebook.submission
+        if not submission.handed_in:
+            return "unknown", submission.time_source
+        return in_words(datetime.fromisoformat(submission.handed_in), zone), submission.time_source
 
     @property
     def bonus(self) -> float:
@@ -249,8 +262,23 @@ class ClassResults:
         """What the instructor should know about the class."""
         for lesson, (n, of) in self.left_out.items():
             yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
+        yield from self._unknown_times
         yield from self.unknown
         yield from self.unfinished
+
+    @property
+    def _unknown_times(self) -> Iterator[str]:
+        """Yield a line for each reason why the submission time of a notebook that is due is not known."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for student in self.students:
+            for lesson in student.lessons.values():
+                if lesson.lateness.is_unknown and student.name not in names[lesson.submitted()[1]]:
+                    names[lesson.submitted()[1]].append(student.name)
+        for reason, who in names.items():
+            n_more = len(who) - MAX_LISTED_NAMES
+            listed = join_words([*who[:MAX_LISTED_NAMES], *([f"{n_more} more"] if n_more > 0 else [])])
+            because = f" ({reason})" if reason else ""
+            yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}."
 
     @property
     def unfinished(self) -> Iterator[str]:

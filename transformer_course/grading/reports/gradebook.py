@@ -5,12 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from transformer_course.exercise import Exercise
 from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.tables import as_csv
 from transformer_course.grading.judging.student_records import as_dict
-from transformer_course.grading.reports.class_results import ClassResults, StudentResult, plain_number
+from transformer_course.grading.reports.class_results import ClassResults, LessonResult, StudentResult, plain_number
 from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
@@ -25,6 +26,7 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
     displayed = asdict(person) if results.is_listed else {}
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
+    submitted = " ".join(f"{one.lesson}: {_submitted(one, results.rules.late_policy.zone)}" for one in counted)
     late = {"late": " ".join(f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.message)}
     return {
         "student": student.name,
@@ -33,6 +35,7 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
         "points": plain_number(student.points),
         "of": results.max_points,
         "bonus": plain_number(student.bonus),
+        "submitted": submitted,
         **({"written": _written(student)} if results.has_written_answers else {}),
         **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
         "status": student.status,
@@ -41,6 +44,11 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
         "remarks": _in_one_line(student.remarks),
         "comment": _in_one_line(_comments(student)),
     }
+
+
+def _submitted(lesson: LessonResult, zone: ZoneInfo | None) -> str:
+    time, source = lesson.submitted(zone)
+    return f"{time} ({source})." if source else f"{time}."
 
 
 def _in_one_line(texts: Iterable[str]) -> str:

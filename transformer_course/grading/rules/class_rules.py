@@ -47,6 +47,7 @@ class ClassRules:
         rubric: What to look for in written answers, by question.
         library_calls: What becomes of a right answer that calls what was to be written, as ``LIBRARY_CALLS`` says.
         bonus: Whether the points of stretch exercises are exported.
+        roster_columns: The columns of the roster that the instructor has chosen, by key of ``column_titles.TITLES``.
     """
 
     roster: Roster = field(default_factory=lambda: Roster([]))
@@ -59,6 +60,7 @@ class ClassRules:
     rubric: Mapping[str, Criteria] = field(default_factory=dict)
     library_calls: str = "remark"
     bonus: bool = False
+    roster_columns: Mapping[str, str] = field(default_factory=dict)
 
     def message(self) -> Iterator[str]:
         """Yield what holds, in words; whatever is not said is as it is without being set."""
@@ -87,9 +89,11 @@ class RuleChanges:
         partial_credit: Whether an answer that is right in some cases gets that part of the points, from now on.
         library_calls: One of ``LIBRARY_CALLS``.
         own: The instructor's own exercises, as ``read_own_exercises`` returns them: those of last time too.
+        roster_columns: The columns of the roster, as ``column_titles.parse_columns`` returns them.
 
     Raises:
-        ValueError: A lesson is unknown, or ``library_calls`` is not one of ``LIBRARY_CALLS``.
+        ValueError: A lesson is unknown, ``library_calls`` is not one of ``LIBRARY_CALLS``, or there is no roster whose
+            columns are chosen.
     """
 
     lessons: Sequence[str] = ()
@@ -98,12 +102,15 @@ class RuleChanges:
     partial_credit: bool = False
     library_calls: str = ""
     own: Sequence[OwnExercises] = ()
+    roster_columns: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if unknown := set(self.lessons) - {*every_lesson(), ALL_LESSONS}:
             raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
         if self.library_calls not in ("", *LIBRARY_CALLS):
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {self.library_calls!r}")
+        if self.roster_columns and not self.roster:
+            raise ValueError("--columns needs the table that it is about: --roster CSV")
 
     def apply(self, rules: ClassRules) -> ClassRules:
         """Return the rules with these changes.
@@ -115,7 +122,8 @@ class RuleChanges:
         return replace(
             rules,
             lessons=[] if ALL_LESSONS in self.lessons else self.lessons or rules.lessons,
-            roster=Roster(read_roster(self.roster)) if self.roster else rules.roster,
+            roster=Roster(read_roster(self.roster, self.roster_columns)) if self.roster else rules.roster,
+            roster_columns=self.roster_columns if self.roster else rules.roster_columns,
             late_policy=self.late_policy or rules.late_policy,
             partial_credit=self.partial_credit or rules.partial_credit,
             library_calls=self.library_calls or rules.library_calls,
@@ -129,8 +137,8 @@ def read_class_rules(out: Path) -> ClassRules:
         ValueError: A file holds something else.
         OSError: A file cannot be read.
     """
-    people = read_roster(out / ROSTER_FILE) if (out / ROSTER_FILE).exists() else []
-    late_policy, partial_credit, lessons, library_calls = _read_rules(out / RULES_FILE)
+    late_policy, partial_credit, lessons, library_calls, columns = _read_rules(out / RULES_FILE)
+    people = read_roster(out / ROSTER_FILE, columns) if (out / ROSTER_FILE).exists() else []
     return ClassRules(
         Roster(people),
         late_policy,
@@ -141,6 +149,7 @@ def read_class_rules(out: Path) -> ClassRules:
         read_extensions(out, late_policy.zone),
         read_rubric(out),
         library_calls,
+        roster_columns=columns,
     )
 
 
@@ -153,9 +162,9 @@ def read_late_policy(out: Path) -> LatePolicy:
     return _read_rules(out / RULES_FILE)[0]
 
 
-def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
+def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str, str]]:
     if not path.exists():
-        return LatePolicy(), False, [], "remark"
+        return LatePolicy(), False, [], "remark", {}
     try:
         text: dict[str, Any] = json.loads(path.read_text("utf-8"))
         policy, partial_credit = LatePolicy.from_dict(text), text.get("partial_credit", False)
@@ -165,9 +174,12 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str]:
             raise ValueError(f"library_calls is none of {', '.join(LIBRARY_CALLS)}")
         if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
             raise ValueError("unknown lessons, or a partial credit that is neither true nor false")
-        return policy, partial_credit, lessons, library_calls
+        columns = text.get("roster_columns", {})
+        if type(columns) is not dict or not all(type(title) is str for title in columns.values()):
+            raise ValueError("roster_columns is not a table of titles")
+        return policy, partial_credit, lessons, library_calls, columns
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} does not hold the rules of a class; mend or delete it ({error})") from error
+        raise ValueError(f"{path} does not hold the rules of a class; fix or delete it ({error})") from error
 
 
 def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> None:
@@ -183,6 +195,7 @@ def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> Non
             shutil.copyfile(changes.roster, temporary)
     stored: dict[str, Any] = {name: getattr(rules, name) for name in ("partial_credit", "library_calls")}
     stored |= {"lessons": list(rules.lessons), **rules.late_policy.as_dict()}
+    stored |= {"roster_columns": dict(rules.roster_columns)} if rules.roster_columns else {}
     atomic_write_text(out / RULES_FILE, json.dumps(stored, indent=1) + "\n")
     for exercises in changes.own:
         exercises.keep(out)

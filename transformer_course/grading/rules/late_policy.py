@@ -28,10 +28,12 @@ class Lateness:
     Args:
         days: Calendar days late, those begun counted whole; None if it is late by an unknown amount.
         message: The same in words, with the source of the time; empty if it was on time.
+        is_unknown: Whether the time of submission is not known, so that it counts as on time.
     """
 
     days: int | None = 0
     message: str = ""
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,11 @@ class LatePolicy:
             return unknown
         if not submission.handed_in:
             reason = f": {submission.time_source}" if submission.time_source else ""
-            return unknown if submission.is_marked_late else Lateness(0, f"submission time unknown{reason}")
+            return (
+                unknown
+                if submission.is_marked_late
+                else Lateness(0, f"submission time unknown{reason}", is_unknown=True)
+            )
         submitted = datetime.fromisoformat(submission.handed_in)
         if submitted - due <= timedelta(minutes=self.grace):
             return Lateness() if is_extended else unknown

@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
+from zoneinfo import ZoneInfo
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import every_exercise, exercises_of
@@ -139,4 +140,25 @@ def test_the_page_is_whole_offline_and_accessible():
         assert all(below - above <= 1 for above, below in itertools.pairwise(outline.headings))
         assert all(table["caption"] == 1 and table["col"] and table["row"] for table in outline.tables)
         assert "<b>eve" not in page
-    assert len(Outline(class_page(a_class())).tables) == 2
+    assert len(Outline(class_page(a_class())).tables) == 3
+
+
+def test_shows_time_and_source_of_every_notebook():
+    zone = ZoneInfo("Europe/Berlin")
+    policy = LatePolicy({"": datetime(2026, 10, 12, 18, tzinfo=zone)}, penalty=10, zone=zone)
+    times = {
+        "ada": {"handed_in": "2026-10-12T15:00:00+00:00", "time_source": "timestamp.txt"},
+        "ben": {"handed_in": "2026-10-12T17:00:00+00:00", "time_source": "time of the file"},
+        "eve": {"time_source": "timestamp.txt is empty"},
+    }
+    graded = {name: [notebook(1, **fields)] for name, fields in times.items()}
+    results = class_results(graded, ClassRules(late_policy=policy))
+    text = re.sub(r"<[^>]+>", "|", class_page(results))
+    assert "|ada||01_lookup||2026-10-12 17:00||timestamp.txt|||" in text
+    assert "|ben||01_lookup||2026-10-12 19:00||time of the file||1 day late (time of the file)|" in text
+    assert (
+        "|eve||01_lookup||unknown||timestamp.txt is empty||submission time unknown: timestamp.txt is empty|" in text
+    )
+    assert list(results.remarks) == [
+        "Submission time unknown, so without a deduction for lateness: eve (timestamp.txt is empty)."
+    ]

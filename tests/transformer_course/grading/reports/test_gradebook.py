@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import jsonschema  # type: ignore[import-untyped]
 import pandas as pd
@@ -42,6 +43,18 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
     assert any(e.stretch for e in others)
     assert table.loc["ben", "points"] == 0
     assert set(table["of"]) == {sum(e.points for e in exercises_of("01_lookup") if not e.stretch)}
+
+
+def test_table_has_time_of_submission_and_its_source():
+    known = notebook(1, handed_in="2026-07-12T15:58:23+00:00", time_source="time in the zip")
+    unknown = notebook(1, time_source="timestamp.txt is empty")
+    rules = ClassRules(late_policy=LatePolicy(zone=ZoneInfo("America/New_York")))
+    table = table_of({"ada": [known], "ben": [unknown], "eve": []}, rules)
+    assert list(table["submitted"]) == [
+        "01_lookup: 2026-07-12 11:58 (time in the zip).",
+        "01_lookup: unknown (timestamp.txt is empty).",
+        "",
+    ]
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])

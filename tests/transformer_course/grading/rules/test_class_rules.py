@@ -1,6 +1,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -32,7 +33,22 @@ def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
     assert [one.student for one in rules.extensions] == ["Ada"]
 
 
-@pytest.mark.parametrize("text", ["[]", "{", '{"due": {"": "soon"}}', '{"lessons": ["03"]}', '{"partial_credit": 1}'])
+def test_keeps_time_zone_and_chosen_columns_of_the_roster(tmp_path: Path):
+    zone, columns = ZoneInfo("Europe/Berlin"), {"name": "Öğrenci"}
+    (tmp_path / "class.csv").write_text("Öğrenci;X\nAda;1\n", "utf-8")
+    keep(
+        tmp_path, RuleChanges(roster=tmp_path / "class.csv", roster_columns=columns, late_policy=LatePolicy(zone=zone))
+    )
+    (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20 18:00\n")
+    keep(tmp_path, RuleChanges())
+    rules = read_class_rules(tmp_path)
+    assert rules.roster.people == [Person("Ada", "Ada")] and rules.roster_columns == columns
+    assert [one.due for one in rules.extensions] == [datetime(2026, 10, 20, 16, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{", '{"due": {"": "soon"}}', '{"lessons": ["03"]}', '{"partial_credit": 1}', '{"timezone": "X"}']
+)
 def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
     (tmp_path / "class_rules.json").write_text(text)
     with pytest.raises(ValueError, match=r"class_rules\.json does not hold the rules of a class"):
@@ -44,6 +60,7 @@ def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
     [
         ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
         ({"library_calls": "some"}, "library_calls must be one of full, remark, none; got 'some'"),
+        ({"roster_columns": {"name": "A"}}, "--columns needs the table that it is about: --roster CSV"),
     ],
 )
 def test_rejects_unknown_lessons_and_unknown_library_calls(changes: dict[str, Any], message: str):

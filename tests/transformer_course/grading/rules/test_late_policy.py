@@ -31,7 +31,7 @@ UNKNOWN = Lateness(None, "marked late by an unknown amount")
         ("2026-10-12T19:15:00+01:00", Lateness()),
         ("2026-10-13T18:00:00+00:00", Lateness(1, "1 day late (time of the file)")),
         ("2026-10-13T18:00:01+00:00", Lateness(2, "2 days late (time of the file)")),
-        ("", Lateness(0, "submission time unknown: time of the file")),
+        ("", Lateness(0, "submission time unknown: time of the file", is_unknown=True)),
     ],
 )
 def test_days_that_have_begun_count(time: str, lateness: Lateness):
