@@ -12,7 +12,8 @@ may use those before it.
 5. ``plots``: curves, maps and histograms. ``diagrams``: drawings of structure. ``views``: pictures with a handle.
    ``clinic``: models with a bug each, for lesson 12, and what finds it. ``stored_models``: trained before, for the
    learner's own classes. They need the model library alone.
-6. ``grading``: notebooks in, gradebook and feedback out. ``commands``: what is typed in a terminal.
+6. ``grading``: notebooks in, gradebook and feedback out. ``interrupts``: Ctrl-C. ``commands``: what is typed in a
+   terminal.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally`` from here, and that begins its
 session.

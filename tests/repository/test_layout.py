@@ -42,6 +42,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.exercise": "running steps",
     "transformer_course.lesson_order": "",
     "transformer_course.templates": "",
+    "transformer_course.interrupts": "",
     "transformer_course.exercises": "exercise lesson_order attention layers models generation training",
     "transformer_course.generated_mistakes": "exercise",
     "transformer_course.checking": "generated_mistakes lesson_order",
@@ -59,7 +60,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading.rules": "incoming sandbox atomic_write",
     "transformer_course.grading.judging": "rules locating",
     "transformer_course.grading.reports": "judging templates",
-    "transformer_course.grading": "reports",
+    "transformer_course.grading": "reports interrupts",
     "transformer_course.commands": "home grading training device",
     # For authors, who have a clone.
     "authoring": "home lesson stored_models training",
@@ -193,7 +194,7 @@ def test_no_file_of_the_library_names_the_course():
 
 def test_the_command_line_imports_only_what_the_command_needs():
     at_once = imports("transformer_course.commands.main", inside_functions=False)
-    assert at_once <= {"transformer_course", "transformer_course.commands"}
+    assert at_once <= {"transformer_course", "transformer_course.commands", "transformer_course.interrupts"}
 
 
 def test_every_module_has_its_tests_where_one_looks_for_them():

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from transformer_course.interrupts import raise_if_interrupted
+
 if TYPE_CHECKING:
     from transformer_course.grading.rules.late_policy import LatePolicy
     from transformer_course.sandbox.resource_limits import Limits
@@ -113,6 +115,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     from transformer_course.grading.rules.settings import RunOptions
 
     every_exercise()
+    raise_if_interrupted()
     gc.freeze()  # none of this is garbage, now or in the workers that are forked
     gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due

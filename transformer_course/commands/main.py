@@ -1,10 +1,13 @@
 """The command ``transformer-course``: read what was typed, and run the command."""
 
-import argparse
 import sys
-import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
+
+from transformer_course.interrupts import raise_if_interrupted, remembered_interrupts
+
+TYPE_CHECKING = False  # each import at the top is a moment at which Ctrl-C ends in a traceback
+if TYPE_CHECKING:
+    import argparse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -17,6 +20,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: that of the command, 2 with one line on standard error if it raised an error, or 130 if it was
         interrupted.
     """
+    try:
+        with remembered_interrupts():
+            return _run(arguments)
+    except KeyboardInterrupt:
+        print("transformer-course: interrupted", file=sys.stderr)
+        return 130
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    import warnings
+
     parser = _parser()
     args, unrecognized = parser.parse_known_args(arguments)
     if unrecognized and not args.passes_arguments_on:
@@ -27,15 +41,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.showwarning = lambda message, *_: print(f"transformer-course: {message}", file=sys.stderr)
             exit_code: int = args.run(args)
     except (OSError, ValueError) as error:
+        raise_if_interrupted()  # which may have caused it
         print(f"transformer-course: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("transformer-course: interrupted", file=sys.stderr)
-        return 130
     return exit_code
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> "argparse.ArgumentParser":
+    import argparse
+    from importlib.metadata import version
+
     from transformer_course.commands import (
         evaluate,
         export,

@@ -36,6 +36,7 @@ from transformer_course.grading.rules.settings import (
     versions,
     write_settings,
 )
+from transformer_course.interrupts import raise_if_interrupted
 from transformer_course.sandbox.container import Container
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
@@ -232,6 +233,7 @@ class LocalGrader:
             waiting: list[Future[str]] = [threads.submit(grade_student, name) for name in students]
             try:
                 for done in as_completed(waiting):
+                    raise_if_interrupted()
                     yield done.result()
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
