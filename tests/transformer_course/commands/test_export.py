@@ -1,4 +1,5 @@
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from transformer_course.commands.main import main
 from transformer_course.grading.judging.student_records import Records
 from transformer_course.grading.reports.class_report import write_report
 from transformer_course.grading.rules.settings import new_settings
+from transformer_course.sandbox.exit_reasons import explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 
 
@@ -43,6 +45,26 @@ def test_what_has_no_mark_yet_is_said_before_points_go_out(tmp_path: Path, capsy
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
     assert "Not marked yet, and without points: 1 of the written answers" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("is_decided", [False, True])
+def test_reports_everywhere_what_could_not_be_judged(tmp_path: Path, capsys, is_decided: bool):
+    graded = notebook(1)
+    busy = replace(graded.exercises[1].verdict, status="crashed", message=explain_exit("busy", Limits()))
+    exercises = [graded.exercises[0], replace(graded.exercises[1], verdict=busy), *graded.exercises[2:]]
+    Records(tmp_path, {}).write("ada", [], [replace(graded, exercises=exercises)], {})
+    name = exercises[1].exercise.name
+    if is_decided:
+        (tmp_path / "overrides.csv").write_text(f"student,exercise,points,comment\nada,{name},1,\n")
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
+    assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
+    row = (tmp_path / "gradebook.csv").read_text()
+    reason = f"01_lookup: {name} could not be judged, it got too little processor time."
+    assert (reason in row) != is_decided and ("graded in part" in row) != is_decided
+    assert (reason in (tmp_path / "class.html").read_text()) != is_decided
+    line = "Could not be judged, and without points: 1 answer of ada. Grade again, or give the points in overrides.csv."
+    assert (line in capsys.readouterr().out) != is_decided
 
 
 def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):

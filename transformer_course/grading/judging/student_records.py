@@ -20,6 +20,8 @@ from transformer_course.grading.judging.graded_results import Attempt, GradedExe
 from transformer_lab.atomic_write import atomic_write_text
 
 STUDENTS_FOLDER = "students"
+MAX_RUNS = 3
+"""Number of runs that grade the same notebooks if other programs end one of their answers in each."""
 IMPLIED_SETTINGS = {"library_calls": "remark"}
 """What holds for a setting that a record says nothing of, unless that is none."""
 
@@ -50,7 +52,8 @@ class Records:
     def not_yet_graded(self, student: str, submissions: Sequence[Submission]) -> list[Submission]:
         """Return the notebooks of the lessons in which these very notebooks have not been graded with these settings.
 
-        If another program ended an answer, its lesson has not been graded.
+        If another program ended an answer, its lesson has not been graded, until ``MAX_RUNS`` runs have ended so: an
+        answer that kills itself does not cost its time in every run.
         """
         return [
             submission
@@ -64,8 +67,7 @@ class Records:
         attempt = attempts.get(self._key(submissions))
         if attempt is None:
             return False
-        notebooks = map(from_dict, attempt["notebooks"])
-        return not any(one.ended_by_others for notebook in notebooks for one in notebook.exercises)
+        return not _is_ended_by_others(attempt) or attempt.get("runs", 1) >= MAX_RUNS
 
     def changed_settings(self, student: str, submissions: Sequence[Submission]) -> str:
         """Return which settings differ from those under which these lessons were last graded; "" if none does."""
@@ -108,7 +110,7 @@ class Records:
         for one in graded:
             notebooks.setdefault(one.submission.kept_with or one.submission.lesson, []).append(one)
         for lesson, own in notebooks.items() or {"": []}.items():
-            attempt = {
+            attempt: dict[str, Any] = {
                 "key": self._key(found.get(lesson, ())),
                 "batch": batch,
                 "settings": self._settings_in_words,
@@ -119,6 +121,8 @@ class Records:
                 ],
             }
             earlier = [] if not lesson else _attempts(self._path(student, lesson))
+            same = [one for one in earlier if one["key"] == attempt["key"] and _is_ended_by_others(one)]
+            attempt["runs"] = 1 + max((one.get("runs", 1) for one in same), default=0)
             kept = [one for one in earlier if one["key"] != attempt["key"] and not _adds_nothing(one, attempt)]
             self._write(student, lesson, [*kept, attempt])
 
@@ -175,6 +179,11 @@ class Records:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
         serialized = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
         return hashlib.sha256(serialized.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _is_ended_by_others(attempt: Mapping[str, Any]) -> bool:
+    notebooks = map(from_dict, attempt["notebooks"])
+    return any(one.ended_by_others for notebook in notebooks for one in notebook.exercises)
 
 
 def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:

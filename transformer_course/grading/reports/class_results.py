@@ -167,9 +167,20 @@ class StudentResult:
     def status(self) -> str:
         """Whether something was handed in, and could be graded."""
         if any(notebook.exercises for notebook in self.notebooks):
-            return "graded in part" if any(notebook.submission.problem for notebook in self.notebooks) else "graded"
+            is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
+            return "graded in part" if is_in_part else "graded"
         is_broken = any(notebook.submission.problem for notebook in self.notebooks)
         return "could not be graded" if is_broken else "nothing handed in"
+
+    @property
+    def not_judged(self) -> list[str]:
+        """The answers that count and have no verdict, for a reason that may be no fault of theirs."""
+        return [
+            f"{lesson.lesson}: {one.exercise.name} could not be judged, it {one.graded.ended_by_others}."
+            for lesson in self.lessons.values()
+            for one in lesson.exercises
+            if one.graded and one.graded.ended_by_others and not (one.override and one.override.points is not None)
+        ]
 
     @property
     def has_begun(self) -> bool:
@@ -210,6 +221,7 @@ class StudentResult:
         yield from self.remarks_on_name
         if not self.is_listed:
             yield "Not in the roster."
+        yield from self.not_judged
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
         yield from self.held_back
@@ -285,6 +297,12 @@ class ClassResults:
         """What is left to do for the instructor before the points are whole."""
         n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
         n_requests = sum(len(student.requests) for student in self.students)
+        not_judged = [student.name for student in self.students for _ in student.not_judged]
+        if not_judged:
+            whose = join_words(list(dict.fromkeys(not_judged))[:MAX_LISTED_NAMES])
+            more = ", …" if len({*not_judged}) > MAX_LISTED_NAMES else ""
+            count = f"{len(not_judged)} answer{'' if len(not_judged) == 1 else 's'} of {whose}{more}"
+            yield f"Could not be judged, and without points: {count}. Grade again, or give the points in {OVERRIDES}."
         if n_unmarked:
             yield f"Not marked yet, and without points: {n_unmarked} of the written answers (written_answers.csv)."
         if n_requests:
@@ -550,7 +568,7 @@ def lessons_of(
     n = sum(map(bool, by_student))
     observed = [lesson for lesson in every_lesson() if counts[lesson]]
     if rules.lessons:
-        return [lesson for lesson in observed if lesson in rules.lessons], {}
+        return [lesson for lesson in observed if rules.may_count(lesson)], {}
     least = max(MIN_SUBMITTED_FRACTION * n, min(2, max(counts.values(), default=0)))
     few = {
         lesson: (counts[lesson], n)

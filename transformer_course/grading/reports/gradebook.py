@@ -195,11 +195,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}{late}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
-    for notebook in notebooks:
-        path = printable(str(notebook.submission.path))
-        lines += [
-            f"  {path}: {one.exercise.name} {one.ended_by_others}." for one in notebook.exercises if one.ended_by_others
-        ]
+    lines += [f"  {student.name}: {one}" for student in results.students for one in student.not_judged]
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)

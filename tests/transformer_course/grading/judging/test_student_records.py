@@ -73,6 +73,18 @@ def test_a_student_whose_answer_others_have_ended_is_graded_again(tmp_path: Path
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == ([] if reason == "SIGSEGV" else [SUBMISSION])
 
 
+def test_an_answer_that_always_kills_itself_is_graded_three_times(tmp_path: Path):
+    crashed = Verdict("softmax", "crashed", explain_exit("SIGKILL", Limits()))
+    ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
+    runs = 0
+    while records(tmp_path).not_yet_graded("ada", [SUBMISSION]):
+        records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
+        runs += 1
+    assert runs == 3
+    records(tmp_path).forget_all()
+    assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
+
+
 def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
     for name in ("a/b", "a b", "a_b"):
         records(tmp_path).write(name, [], [], GUARDS)
