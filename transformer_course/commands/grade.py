@@ -28,8 +28,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     paths += "Classroom, or a course of nbgrader; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
-    lesson = "count this lesson, such as 01_lookup, and those that counted before; may be given again; all for all of "
-    lesson += "them (default: those of last time, or else all that many students submitted)"
+    lesson = "count this lesson, such as 01, lookup or 01_lookup, and those that counted before; may be given again; "
+    lesson += "all for every lesson that any student submitted (default: those of last time, or else all that many did)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
@@ -107,12 +107,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> str:
     gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
-    from transformer_course.exercises import every_exercise
+    from transformer_course.exercises import every_exercise, every_lesson
     from transformer_course.grading.grade import grade
     from transformer_course.grading.incoming.column_titles import parse_columns
-    from transformer_course.grading.rules.class_rules import RuleChanges
+    from transformer_course.grading.rules.class_rules import ALL_LESSONS, RuleChanges
     from transformer_course.grading.rules.own_exercises import read_own_exercises
     from transformer_course.grading.rules.settings import RunOptions
+    from transformer_course.workspace.working_copies import find_lesson
 
     every_exercise()
     raise_if_interrupted()
@@ -120,7 +121,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     changes = RuleChanges(
-        lessons=args.lesson,
+        lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
         roster=args.roster,
         roster_columns=parse_columns(args.columns),
         late_policy=_late_policy(args),

@@ -13,7 +13,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "A copy that is there and differs is kept, and the newer edition is put beside it.",
         allow_abbrev=False,
     )
-    lessons = "such as 01_lookup or primer (default: all)"
+    lessons = "such as 01, lookup, 01_lookup or primer (default: all)"
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that they go to")
     own = "write a notebook for exercises of your own, with the answers left out; lessons only if you name some"
@@ -28,15 +28,16 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson, or the file holds no exercises.
         OSError: The lessons are not there, or nothing can be written.
     """
-    from transformer_course.workspace.working_copies import copy_lessons, published_lessons
+    from transformer_course.workspace.working_copies import copy_lessons, find_lesson, published_lessons
 
+    lessons = [find_lesson(lesson) for lesson in args.lessons]
     if args.exercises:
         from transformer_course.grading.reports.handout import write_handout
         from transformer_course.grading.rules.own_exercises import OwnExercises
 
         print(write_handout(OwnExercises.read(args.exercises), args.out))
-    if args.lessons or not args.exercises:
-        for line in copy_lessons(published_lessons(), args.out, args.lessons):
+    if lessons or not args.exercises:
+        for line in copy_lessons(published_lessons(), args.out, lessons):
             print(line)
     print(f"The lessons are in {args.out}.")
     return 0

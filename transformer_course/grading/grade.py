@@ -26,7 +26,13 @@ from transformer_course.grading.judging.worker import Worker, grade_notebooks
 from transformer_course.grading.reports.class_report import write_report
 from transformer_course.grading.reports.class_results import of_another_lesson
 from transformer_course.grading.reports.gradebook import pluralize, recorded_lessons, summary
-from transformer_course.grading.rules.class_rules import ClassRules, RuleChanges, read_class_rules, write_class_rules
+from transformer_course.grading.rules.class_rules import (
+    ALL_LESSONS,
+    ClassRules,
+    RuleChanges,
+    read_class_rules,
+    write_class_rules,
+)
 from transformer_course.grading.rules.own_exercises import OwnExercises
 from transformer_course.grading.rules.settings import (
     RunOptions,
@@ -74,7 +80,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
     changes, run = changes or RuleChanges(), run or RunOptions()
     check_output_folder(out)
     rules = changes.apply(read_class_rules(out))  # whatever is wrong with the instructor's tables shows first
-    if changes.lessons and rules.lessons and not (run.fresh or run.count_latest):
+    if changes.lessons and ALL_LESSONS not in rules.lessons and not (run.fresh or run.count_latest):
         counted = {*rules.lessons, *recorded_lessons(out)}  # another lesson takes nobody's points for the earlier ones
         rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
@@ -127,7 +133,7 @@ def _submissions_by_student(
         return name in known or rules.roster.find(name) is not None
 
     for submission in find_submissions(paths, out, is_student, zone=rules.late_policy.zone):
-        if rules.lessons and submission.lesson not in (*rules.lessons, ""):
+        if submission.lesson and not rules.may_count(submission.lesson):
             submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)
     return _kept_with_usual_lesson(students)

@@ -64,13 +64,17 @@ def choose_folder(folder: Path | None = None) -> None:
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder.absolute())
 
 
-def find_lesson(wanted: str) -> str:
-    """Return the name of a published notebook, such as ``03_heads``, from that, its number or its word.
+def find_lesson(wanted: str, names: Sequence[str] = ()) -> str:
+    """Return the name of a lesson, such as ``03_heads``, from that, its file, its number or its word.
+
+    Args:
+        wanted: What was typed.
+        names: The names of the lessons; by default those of the published notebooks.
 
     Raises:
         ValueError: There is none.
     """
-    names = sorted(path.stem for path in published_lessons().glob("*.ipynb"))
+    names = names or sorted(path.stem for path in published_lessons().glob("*.ipynb"))
     for name in names:
         number, _, word = name.partition("_")
         if wanted in (name, f"{name}.ipynb", number) or (word and wanted in (word, number.lstrip("0") or "0")):

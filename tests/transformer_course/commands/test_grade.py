@@ -26,13 +26,13 @@ def test_grade_has_limits_unless_told_otherwise(graded, capsys):
 
 
 def test_grade_is_told_what_was_typed(graded):
-    lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
+    lessons = ["--lesson", "lookup", "--lesson", "02", "--lesson", "all"]
     expected: dict[str, Any] = {"seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
     others = typed(seconds=2.5, memory=512, library_calls="none")
     main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, *typed(**expected), *others, "--fresh", "--unconfined"])
     [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("a.ipynb"), Path("b")], Path("graded"))
-    assert changes.lessons == ["01_lookup", "02_scaling"] and changes.library_calls == "none"
+    assert changes.lessons == ["01_lookup", "02_scaling", "all"] and changes.library_calls == "none"
     expected |= {"limits": Limits(2.5, 512), "fresh": True, "unconfined": True}
     assert replace(run, sandbox=None) == RunOptions(**expected)
 

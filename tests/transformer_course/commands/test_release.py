@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from transformer_course.commands.main import main
 
 
@@ -11,9 +13,15 @@ def test_lessons_are_copied_without_outputs(tmp_path: Path, capsys):
     assert not any(cell.get("outputs") for cell in cells) and "The lessons are in" in capsys.readouterr().out
 
 
-def test_a_lesson_that_there_is_not_is_named(tmp_path: Path, capsys):
-    assert main(["release", "01", "-o", str(tmp_path / "out")]) == 2
-    assert "there is no lesson '01'; there are 00_bottleneck," in capsys.readouterr().err
+@pytest.mark.parametrize("lesson", ["01", "1", "lookup", "01_lookup.ipynb"])
+def test_finds_a_lesson_by_number_word_or_file(tmp_path: Path, lesson: str):
+    assert main(["release", lesson, "-o", str(tmp_path / "out")]) == 0
+    assert [path.name for path in (tmp_path / "out").glob("*.ipynb")] == ["01_lookup.ipynb"]
+
+
+def test_rejects_an_unknown_lesson(tmp_path: Path, capsys):
+    assert main(["release", "99", "-o", str(tmp_path / "out")]) == 2
+    assert "there is no lesson '99'; there are 00_bottleneck," in capsys.readouterr().err
 
 
 def test_for_exercises_of_ones_own_a_notebook_is_written(tmp_path: Path, own_file: Path, capsys):

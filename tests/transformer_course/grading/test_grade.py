@@ -382,7 +382,23 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
     assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
     text = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", RuleChanges(lessons=["all"]))
-    assert f"eve: 0 of {sum(CORE.values())} points" in text and "In force" not in text
+    assert f"eve: 0 of {sum(CORE.values())} points" in text and "In force: all lessons." in text
+
+
+@pytest.mark.usefixtures("canned")
+def test_all_lessons_count_those_of_a_single_student(tmp_path: Path):
+    for student in ("ada", "ben", "eve"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
+    write_notebook(tmp_path / "class" / "eve" / "04_masks.ipynb", cells({}, "04_masks", others=["right"]))
+    assert "does not count unless --lesson asks for it" in grade([tmp_path / "class"], tmp_path / "out")
+    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(lessons=["all"]))
+    masks = sum(one.points for one in exercises_of("04_masks") if not one.stretch)
+    assert rows(tmp_path / "out") == {
+        **dict.fromkeys(("ada", "ben"), CORE["01_lookup"]),
+        "eve": CORE["01_lookup"] + masks,
+    }
+    assert "does not count" not in text and "not graded here" not in text
+    assert "In force: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")

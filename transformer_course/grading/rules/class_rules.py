@@ -27,7 +27,7 @@ ROSTER_FILE = "roster.csv"
 RULES_FILE = "class_rules.json"
 """Lessons, due dates, penalty, grace and partial credit."""
 ALL_LESSONS = "all"
-"""Stands for every lesson, where some were asked for earlier."""
+"""Stands for every lesson that a student has submitted, also if few have."""
 LIBRARY_CALLS = ("full", "remark", "none")
 """What a right answer may have that calls the library's function, or torch's, of what was to be written."""
 
@@ -42,7 +42,7 @@ class ClassRules:
         overrides: Points and comments given by hand.
         marks: The written answers that are in the sheet, with their marks.
         partial_credit: Whether an answer that is right in some cases has that part of the points.
-        lessons: The lessons that count; none for all that enough students submit.
+        lessons: The lessons that count, or ``ALL_LESSONS``; none for all that enough students submit.
         extensions: Later due dates for single students.
         rubric: What to look for in written answers, by question.
         library_calls: What becomes of a right answer that calls what was to be written, as ``LIBRARY_CALLS`` says.
@@ -62,9 +62,15 @@ class ClassRules:
     bonus: bool = False
     roster_columns: Mapping[str, str] = field(default_factory=dict)
 
+    def may_count(self, lesson: str) -> bool:
+        """Return whether a lesson was asked for, or none was."""
+        return not self.lessons or lesson in self.lessons or ALL_LESSONS in self.lessons
+
     def message(self) -> Iterator[str]:
         """Yield what holds, in words; whatever is not said is as it is without being set."""
-        if self.lessons:
+        if ALL_LESSONS in self.lessons:
+            yield "all lessons"
+        elif self.lessons:
             yield f"only {', '.join(self.lessons)}"
         yield from self.late_policy.message()
         if self.extensions:
@@ -121,7 +127,7 @@ class RuleChanges:
         """
         return replace(
             rules,
-            lessons=[] if ALL_LESSONS in self.lessons else self.lessons or rules.lessons,
+            lessons=[ALL_LESSONS] if ALL_LESSONS in self.lessons else self.lessons or rules.lessons,
             roster=Roster(read_roster(self.roster, self.roster_columns)) if self.roster else rules.roster,
             roster_columns=self.roster_columns if self.roster else rules.roster_columns,
             late_policy=self.late_policy or rules.late_policy,
@@ -168,7 +174,7 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
     try:
         text: dict[str, Any] = json.loads(path.read_text("utf-8"))
         policy, partial_credit = LatePolicy.from_dict(text), text.get("partial_credit", False)
-        lessons = [lesson for lesson in every_lesson() if lesson in text.get("lessons", [])]
+        lessons = [lesson for lesson in (*every_lesson(), ALL_LESSONS) if lesson in text.get("lessons", [])]
         library_calls = text.get("library_calls", "remark")
         if library_calls not in LIBRARY_CALLS:
             raise ValueError(f"library_calls is none of {', '.join(LIBRARY_CALLS)}")

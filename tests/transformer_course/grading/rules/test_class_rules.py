@@ -28,7 +28,7 @@ def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
     (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
     keep(tmp_path, RuleChanges(["all"], tmp_path / "roster.csv", library_calls="none"))
     rules = read_class_rules(tmp_path)
-    assert rules.overrides == [Override("Ada", "softmax", 1.0)] and not rules.lessons
+    assert rules.overrides == [Override("Ada", "softmax", 1.0)] and rules.lessons == ["all"]
     assert rules.partial_credit and rules.late_policy == late_policy and rules.library_calls == "none"
     assert [one.student for one in rules.extensions] == ["Ada"]
 
