@@ -22,6 +22,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this messag
 import ast
 import hashlib
 import importlib.util
+import io
 import json
 import os
 import platform
@@ -495,6 +496,8 @@ def site(arguments: list[str]) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run the command that was typed, and return the exit code."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a console of Windows may not have every character of a path
     commands = {"lab": lab, "test": test, "site": site}
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)

@@ -29,8 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    import io
     import warnings
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a console of Windows, or a pipe, may not have every character
     parser = _parser()
     args, unrecognized = parser.parse_known_args(arguments)
     if unrecognized and not args.passes_arguments_on:

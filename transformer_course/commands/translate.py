@@ -23,7 +23,8 @@ MAX_BYTES_PER_READ = 2**16
 """Largest number of bytes that are read at once."""
 
 DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
-the model takes is cut, and in a line that is not UTF-8, � replaces what cannot be read; both are reported by number."""
+the model takes is cut, and in a line that is not UTF-8, the replacement character U+FFFD stands for what cannot be
+read; both are reported by number."""
 
 EXAMPLES = """examples:
   transformer-course translate "3 mars 2021" 2021年3月3日

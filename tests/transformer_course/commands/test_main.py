@@ -1,5 +1,7 @@
 """The command line: what it understands, and what it says when it does not."""
 
+import argparse
+import io
 import subprocess
 import sys
 from importlib.metadata import version
@@ -8,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from transformer_course.commands import train
-from transformer_course.commands.main import main
+from transformer_course.commands.main import _parser, main
 
 ROOT = Path(__file__).parents[3]
+[COMMANDS] = [[*action.choices] for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +40,16 @@ def test_the_version_is_that_of_the_package(capsys):
     assert capsys.readouterr().out == f"transformer-course {version('transformer-course')}\n"
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_prints_in_any_encoding(monkeypatch, command, encoding):
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding=encoding))
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    sys.stdout.flush()
+    assert f"usage: transformer-course {command}".encode() in sys.stdout.buffer.getvalue()
+
+
 def test_an_interrupted_command_says_so_and_ends_with_130(monkeypatch, capsys):
     def interrupt(args):
         raise KeyboardInterrupt
@@ -49,7 +62,7 @@ def test_an_interrupted_command_says_so_and_ends_with_130(monkeypatch, capsys):
 def loaded_by(command: list[str]) -> set[str]:
     """Return the modules that are loaded when a command ends, in a process of its own."""
     note = "import atexit, sys; atexit.register(lambda: print(*sys.modules))"
-    script = f"{note}; from transformer_course.commands.main import main; sys.exit(main({command}))"
+    script = f"{note}; from transformer_course.commands.main import _parser, main; sys.exit(main({command}))"
     env = {"PATH": "", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True)
     assert "usage: transformer-course" in done.stdout
