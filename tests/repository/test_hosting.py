@@ -1,9 +1,8 @@
-"""What others run for us: Binder, dev containers and workflows cannot be run here, so what they name is looked up."""
+"""What others run for us: images, dev containers and workflows do not run here, so the tests check what they name."""
 
 import json
 import os
 import re
-import shlex
 import subprocess
 import tomllib
 from pathlib import Path
@@ -13,45 +12,75 @@ import yaml
 
 import course
 import transformer_lab
-from transformer_course.commands.main import main
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SCRIPTS = [ROOT / ".binder" / name for name in ("postBuild", "start")]
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 
 
-def commands(script: Path) -> list[list[str]]:
-    lines = script.read_text(encoding="utf-8").splitlines()
-    return [shlex.split(line) for line in lines if line and not line.startswith("#")]
+def instructions(name: str) -> list[str]:
+    """Return the arguments of each instruction of the Dockerfile with this name, with its lines joined."""
+    joined = DOCKERFILE.replace("\\\n", " ")
+    return [" ".join(line.removeprefix(name).split()) for line in joined.splitlines() if line.startswith(f"{name} ")]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Binder runs Linux")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
-def test_a_script_of_binder_can_be_run(script):
-    assert os.access(script, os.X_OK)
-    subprocess.run(["bash", "-n", script], check=True)
+def test_image_starts_the_lab():
+    [start] = map(json.loads, instructions("CMD"))
+    assert start == ["transformer-course", "lab", "--no-browser", "--ip=0.0.0.0"]
+    assert instructions("ENTRYPOINT") == []
+    assert instructions("FROM") == ["python:3.12-slim"]
+    assert "Programming Language :: Python :: 3.12" in PROJECT["classifiers"]
 
 
-def test_binder_installs_the_course_and_lays_out_the_lessons(tmp_path, monkeypatch, capsys):
-    _, install, release = commands(SCRIPTS[0])
-    assert install[-2:] == ["--no-cache-dir", "."]
-    environment = yaml.safe_load((ROOT / ".binder" / "environment.yml").read_text(encoding="utf-8"))
-    assert "python=3.11" in environment["dependencies"]
-    monkeypatch.chdir(tmp_path)
-    assert release[0] == "transformer-course"
-    assert main(release[1:]) == 0
-    assert capsys.readouterr().out.endswith("The lessons are in my-lessons.\n")
-    exported = dict(word.split("=", 1) for line in commands(SCRIPTS[1]) for word in line if "=" in word)
-    assert exported["TRANSFORMER_LAB_LESSONS"] == "$PWD/my-lessons"
-    assert (tmp_path / "my-lessons" / "01_lookup.ipynb").is_file()
+def test_image_installs_the_course_without_cuda():
+    [install] = [line for line in instructions("RUN") if "uv pip install" in line]
+    assert install.endswith(f"--torch-backend cpu {' '.join(course.CONSTRAINTS)} .")
+    assert f'"{course.UV}"' in instructions("RUN")[0]
 
 
-def test_the_dev_container_sets_the_course_up():
-    container = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
-    assert container["image"].endswith(":3.11")
-    assert container["postCreateCommand"].endswith("python3 course.py lab --version")
-    [python] = [container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]]
-    assert python.removeprefix("${containerWorkspaceFolder}/") == course.PYTHON.relative_to(ROOT).as_posix()
+@pytest.mark.skipif(os.name == "nt", reason="the image runs Linux")
+def test_binder_starts_the_lab_by_its_own_names(tmp_path):
+    """Run the line that writes the launchers, in another folder, and call them as Binder does."""
+    [line] = [line for line in instructions("RUN") if "printf" in line]
+    subprocess.run(["sh", "-c", line.replace("/usr/local/bin", str(tmp_path))], check=True)
+    (tmp_path / "transformer-course").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "transformer-course").chmod(0o755)
+    assert {path.name for path in tmp_path.iterdir()} == {"jupyter-lab", "jupyter-notebook", "transformer-course"}
+    for name in ("jupyter-lab", "jupyter-notebook"):
+        command = [tmp_path / name, "--ip=0.0.0.0", "--NotebookApp.token=a b"]
+        env = {"PATH": f"{tmp_path}:/bin:/usr/bin"}
+        called = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+        assert called.stdout == "lab --no-browser --ip=0.0.0.0 --NotebookApp.token=a b\n"
+
+
+def test_image_leaves_out_what_git_ignores():
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert {".git", ".venv", "my-lessons", "build"} <= {*ignored}
+
+
+def test_user_of_the_image_is_binders():
+    assert instructions("USER") == ["learner"]
+    assert "useradd --create-home --home-dir /learner --uid 1000 learner" in instructions("RUN")[0]
+    assert instructions("WORKDIR") == ["/learner"]
+
+
+def test_dev_container_uses_the_image():
+    folder = ROOT / ".devcontainer"
+    container = json.loads((folder / "devcontainer.json").read_text(encoding="utf-8"))
+    assert (folder / container["build"]["dockerfile"]).resolve() == ROOT / "Dockerfile"
+    assert (folder / container["build"]["context"]).resolve() == ROOT
+    assert [container["remoteUser"]] == instructions("USER")
+    assert container["postAttachCommand"].split() == json.loads(instructions("CMD")[0])
+    assert [str(port) for port in container["forwardPorts"]] == instructions("EXPOSE")
+
+
+def test_a_workflow_tests_each_system_and_the_newest_python():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text(encoding="utf-8"))
+    job = workflow["jobs"]["systems"]
+    tried = job["strategy"]["matrix"]["include"]
+    assert {one["os"].partition("-")[0] for one in tried} == {"ubuntu", "windows", "macos"}
+    assert "3.13" in {one["python"] for one in tried}
+    assert job["steps"][-1]["run"] == 'python course.py test -m "not slow"'
 
 
 def test_the_shards_of_the_weekly_run_are_all_of_it():
