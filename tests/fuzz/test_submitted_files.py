@@ -161,7 +161,7 @@ def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
         results = read_results(out)
         (out / "export.csv").write_text("Student,ID\naa_honest,1\n")
         described = merge_into_canvas(out / "export.csv", results)
-        (out / "canvas.csv").write_text(described.text)
+        (out / "canvas.csv").write_bytes(described.content)
         assert canvas_feedback(results.students)
         for path in out.rglob("*"):
             if path.is_file() and path.suffix in (".csv", ".html", ".json", ".md"):

@@ -18,7 +18,8 @@ from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair

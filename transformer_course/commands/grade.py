@@ -36,6 +36,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
     columns += "'first name', 'last name', email or login (default: found by known titles in eight languages)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
+    groups = "a table with a row for each member of each group, with the group's name and what the roster calls the "
+    groups += "student: what a group submits counts for all its members (default: that of last time)"
+    parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
     partial = (
         "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
     )
@@ -72,16 +75,23 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
     )
     parser.add_argument("--fresh", action="store_true", help=fresh)
+    layout = "where the students' names are, if the grader finds others: a path below PATH with STUDENT for the name "
+    layout += "and * for anything else, such as '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
+    parser.add_argument("--layout", default="", metavar="PATTERN", help=layout)
     latest = "count what is graded now even if points fall (default: the better, earlier result counts, and is listed)"
     parser.add_argument("--replace", action="store_true", help=latest)
     unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
     container = "run the code in containers of this tool, which has to be installed: for systems without Linux's guards"
     parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
+    _add_limits(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -124,6 +134,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
         roster=args.roster,
         roster_columns=parse_columns(args.columns),
+        groups=args.groups,
         late_policy=_late_policy(args),
         partial_credit=args.partial_credit,
         library_calls=args.library_calls,
@@ -135,6 +146,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
         jobs=args.jobs,
         fresh=args.fresh,
         count_latest=args.replace,
+        layout=args.layout,
         unconfined=args.unconfined,
         container=args.container,
         scheduler=args.scheduler,

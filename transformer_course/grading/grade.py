@@ -1,12 +1,11 @@
 """Grade a class: find the submissions, run them in the sandbox, judge them, and write the results."""
 
 import contextlib
-import hashlib
 import logging
 import secrets
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -85,7 +84,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
         rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
     seed = _seed(run.seed, earlier, out)
-    students = _submissions_by_student(paths, out, rules, {} if run.fresh else read_records(out))
+    students = _submissions_by_student(paths, out, rules, {} if run.fresh else read_records(out), run.layout)
     records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
     changed = {name: every if run.fresh else records.not_yet_graded(name, every) for name, every in students.items()}
     todo = {name: every for name, every in changed.items() if every}
@@ -103,7 +102,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
             write_settings(out, message)
             write_class_rules(out, rules, changes)
             try:
-                _grade_students(todo, grader, records, rules.library_calls, _digest(students))
+                _grade_students(todo, grader, records, rules.library_calls)
                 _discard_earlier(students if run.count_latest else {}, records)
             finally:
                 results = write_report(out, message)
@@ -125,14 +124,25 @@ def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> i
 
 
 def _submissions_by_student(
-    paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str]
+    paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str], layout: str
 ) -> dict[str, list[Submission]]:
+    roster = rules.roster
+    lines: list[str] = []
+    found = find_submissions(
+        paths,
+        out,
+        lambda name: name in known or roster.find_exactly(name) is not None,
+        may_be_student=lambda name: name in known or roster.knows(name),
+        pattern=layout,
+        zone=rules.late_policy.zone,
+        report=lines.append,
+    )
+    for line in lines:
+        logging.getLogger(__name__).warning(line)  # before anything runs: something else may be meant
+    if lines and not layout:
+        logging.getLogger(__name__).warning("If that is wrong, give --layout, as grade --help explains.")
     students: dict[str, list[Submission]] = defaultdict(list)
-
-    def is_student(name: str) -> bool:
-        return name in known or rules.roster.find(name) is not None
-
-    for submission in find_submissions(paths, out, is_student, zone=rules.late_policy.zone):
+    for submission in found:
         if submission.lesson and not rules.may_count(submission.lesson):
             submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)
@@ -146,11 +156,6 @@ def _kept_with_usual_lesson(students: Mapping[str, Sequence[Submission]]) -> dic
     return {
         name: [one if one.lesson else replace(one, kept_with=usual) for one in own] for name, own in students.items()
     }
-
-
-def _digest(students: Iterable[str]) -> str:
-    """Return a short name for what was submitted together."""
-    return hashlib.sha256("\0".join(sorted(students)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
@@ -188,7 +193,6 @@ def _grade_students(
     grader: "LocalGrader | SchedulerGrader",
     records: Records,
     library_calls: str,
-    batch: str,
 ) -> None:
     """Grade each student's notebooks, and record the results one student after the other."""
 
@@ -196,10 +200,10 @@ def _grade_students(
         level = isolation(guards)
         try:
             noted = [_with_notes(replace(one, isolation=level), library_calls) for one in graded]
-            records.write(name, students[name], noted, guards, batch=batch)
+            records.write(name, students[name], noted, guards)
         except (ValueError, TypeError, LookupError, RecursionError) as error:  # of one student, and of no other
             failed = [stumbled_over(one, error) for one in students[name]]
-            records.write(name, students[name], failed, guards, batch=batch)
+            records.write(name, students[name], failed, guards)
 
     with contextlib.closing(grader.grade(students, keep)) as graded:
         show_progress(graded, len(students))

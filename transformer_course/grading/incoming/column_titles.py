@@ -41,6 +41,21 @@ TITLES = {
         *("nom d utilisateur", "identifiant", "nombre de usuario", "usuario", "nome utente", "nome de utilizador"),
         *("nome de usuário", "gebruikersnaam", "nazwa użytkownika"),
     ),
+    "group": (
+        *(
+            "group",
+            "group name",
+            "groups",
+            "team",
+            "team name",
+            "gruppe",
+            "gruppen",
+            "gruppenname",
+            "groupe",
+            "groupes",
+        ),
+        *("grupo", "grupos", "equipo", "gruppo", "gruppi", "groep", "groepen", "grupa", "grupy"),
+    ),
     "grade": (
         *("grade", "bewertung", "note", "calificación", "valutazione", "voto", "nota", "avaliação", "beoordeling"),
         *("cijfer", "ocena", "puntuación", "punkte"),

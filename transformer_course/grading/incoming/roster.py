@@ -1,16 +1,13 @@
 """The roster: who is in the class, whether they submit or not."""
 
-import re
-import unicodedata
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from transformer_course.grading.incoming.column_titles import ADDRESS, find_columns, participant_number
 from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
-KEYS = ("id", "name", "email", "login", "first name", "last name")
+KEYS = ("id", "name", "email", "login", "first name", "last name", "group")
 """The columns that a roster may have."""
 TEST_STUDENT = ("student, test", "test student")
 """Canvas's names for its placeholder student."""
@@ -25,12 +22,14 @@ class Person:
         name: The full name.
         email: The e-mail address.
         login: The user's name in some system.
+        group: The group that the person works in; several are separated by commas.
     """
 
     id: str
     name: str = ""
     email: str = ""
     login: str = ""
+    group: str = ""
 
 
 def read_roster(path: Path, columns: Mapping[str, str] | None = None) -> list[Person]:
@@ -50,7 +49,7 @@ def read_roster(path: Path, columns: Mapping[str, str] | None = None) -> list[Pe
             f"{path} needs a first row with titles, such as name,email; it begins with {table.listed_titles}"
         )
     titles = {key: [table.titles[i] for i in find_columns(table, key, columns)] for key in KEYS}
-    if not any(titles.values()):
+    if not any(own for key, own in titles.items() if key != "group"):
         raise ValueError(
             f"{path} has no column for an id, a name, an e-mail address or a login; its columns are "
             f"{table.listed_titles}. Choose some with --columns, such as --columns name=TITLE"
@@ -76,54 +75,10 @@ def _person(row: Mapping[str, str], titles: Mapping[str, Sequence[str]]) -> Pers
     name = found["name"] or f"{found['first name']} {found['last name']}".strip()
     number = participant_number(found["id"]) or participant_number(found["login"])
     login = "" if participant_number(found["login"]) else found["login"]  # Moodle's identifier, in French
-    return Person(number or found["id"] or login or found["email"] or name, name, found["email"], login)
+    own_id = number or found["id"] or login or found["email"] or name
+    return Person(own_id, name, found["email"], login, found["group"])
 
 
 def is_canvas_row(student: str, number: str) -> bool:
     """Return whether a row of Canvas's gradebook is no student's: its maxima, its remarks, or its test student."""
     return not number or student.casefold() in TEST_STUDENT
-
-
-class Roster:
-    """Who is who: finds people by whatever a system calls them.
-
-    Args:
-        people: Everybody in the class.
-    """
-
-    def __init__(self, people: Sequence[Person]) -> None:
-        self.people = list(people)
-        known: Mapping[str, set[Person]] = defaultdict(set)
-        for person in people:
-            for name in _names_of(person):
-                known[name].add(person)
-        self._known = known
-
-    def find(self, *names: str) -> Person | None:
-        """Return the one person whom the first of these names that anybody has belongs to.
-
-        None if nobody has any, or if several have it.
-        """
-        for name in names:
-            if found := self._known.get(_squeezed(name)):
-                return next(iter(found)) if len(found) == 1 else None
-        return None
-
-    def all_called(self, name: str) -> list[Person]:
-        """List everybody whom a name may mean."""
-        called = self._known.get(_squeezed(name), ())
-        return [person for person in self.people if person in called]
-
-
-def _names_of(person: Person) -> Iterator[str]:
-    """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
-    words = [_squeezed(word) for word in re.split(r"[\s,]+", person.name)]
-    rotations = ["".join(words[n:] + words[:n]) for n in range(len(words))]
-    names = [_squeezed(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
-    yield from filter(None, {*names, *rotations})
-
-
-def _squeezed(name: str) -> str:
-    """Return the letters and digits of a name, without accents and in lower case."""
-    apart = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(c for c in apart if c.isalnum())

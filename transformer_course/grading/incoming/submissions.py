@@ -11,20 +11,29 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
-from transformer_course.grading.incoming.download_names import (
-    CLASS_ZIP,
-    DownloadName,
-    classroom_prefix,
-    folder_of_downloads,
-    names_several,
-    read_download_name,
-    zips_of_classes,
+from transformer_course.grading.incoming.layout import (
+    NBGRADER_FOLDER,
+    Layout,
+    is_class,
+    is_nbgrader_course,
+    recognize,
+    tree,
+)
+from transformer_course.grading.incoming.platform_names import (
+    PersonHint,
+    is_grouping,
+    lesson_by_name,
+    notebook_stem,
+    person_in_file_name,
+    read_platform_name,
 )
 from transformer_course.grading.incoming.printable_text import clean_name, encodable, printable
 from transformer_course.grading.incoming.reading_budget import ReadingBudget
@@ -47,14 +56,17 @@ MAX_ID_LENGTH = 100
 MAX_WRITTEN_ANSWERS = 100
 MAX_NOTEBOOKS = 50
 """Number of notebooks of a student; with more, all other students would wait for hours."""
+CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
+"""What platforms call the zip of a class."""
+MAX_FOLDERS_ABOVE = 3
+"""Number of folders above a notebook whose names are tried as its student's."""
+DIGEST_LETTERS = 16
 MAX_LISTED = 3
 """Number of files beside the notebooks that are named."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 SEVERAL_STUDENTS = (
     "This has the work of several students, and was given as one's: grade it alone, under a name that is nobody's."
 )
-NBGRADER_FOLDER = "submitted"
-"""The folder of a course in nbgrader that holds a folder for each student."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +81,13 @@ class Submission:
         problem: Why it cannot be graded; empty if it can.
         remark: What the instructor should know about the student's name; empty if nothing.
         beside: What else the student handed in that is no notebook, in words; empty if nothing.
-        raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
+        known_as: The student's name as the file or folder has it.
         digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
         sha256: That of the whole file.
-        lms_id: The student's number in the system that it was downloaded from; empty if that is not known.
+        lms_id: The student's number in the platform that it was downloaded from; empty if that is not known.
+        login: The student's user name there; empty if that is not known.
+        platform: That platform; empty if there is none.
+        batch: Digest of who submitted together with it.
         handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
         time_source: Where that time is from, or why it is not known, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
@@ -87,10 +102,13 @@ class Submission:
     problem: str = ""
     remark: str = ""
     beside: str = ""
-    raw_name: str = ""
+    known_as: str = ""
     digest: str = ""
     sha256: str = ""
     lms_id: str = ""
+    login: str = ""
+    platform: str = ""
+    batch: str = ""
     handed_in: str = ""
     time_source: str = ""
     is_marked_late: bool = False
@@ -102,105 +120,186 @@ class Submission:
         """The name of the file, safe to print."""
         return clean_name(self.path.name)
 
+    @property
+    def hint(self) -> PersonHint:
+        """What is known about whose it is."""
+        name = self.known_as or self.student
+        return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
+
 
 def find_submissions(
     paths: Sequence[Path],
     ignore: Path | None = None,
     is_student: Callable[[str], bool] = lambda name: False,
+    *,
     zone: ZoneInfo | None = None,
+    may_be_student: Callable[[str], bool] | None = None,
+    pattern: str = "",
+    report: Callable[[str], None] = lambda line: None,
 ) -> list[Submission]:
-    """Find all submissions, each once, and one with a problem for each student who handed in something else.
+    """Find all submissions, each once, and one with a problem for each student who submitted something else.
 
     Args:
-        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
-            or GitHub Classroom, a course of nbgrader, or a zip of one of these. Of several zips, each is a student's,
-            unless all are called as ``CLASS_ZIP``: one alone may be called so by its student. A folder that holds only
-            zips that are called so stands for these.
+        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of a platform, a
+            course of nbgrader, or a zip of one of these. Of several zips, each is a student's, unless most of them hold
+            the work of several students. A folder that holds nothing but such zips stands for these.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
         is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
         zone: The time zone of the course; None for that of this machine.
+        may_be_student: Whether a name may mean a student of the class; by default as ``is_student``.
+        pattern: Where the students' names are, as ``layout.recognize`` takes it.
+        report: Called with a sentence about each folder and zip that says how it was understood.
 
     Raises:
         ValueError: A path does not exist, or holds nothing at all.
     """
-    found: list[Submission] = []
-    zips = [path for path in paths if path.suffix.lower() == ".zip"]
-    are_of_students = len(zips) > 1 and not all(CLASS_ZIP.fullmatch(path.stem) for path in zips)
-    for path in [one for given in paths for one in zips_of_classes(given, is_student) or [given]]:
+    may_be_student = may_be_student or is_student
+    for path in paths:
         if not path.exists():
             raise ValueError(f"there is no file or folder {printable(str(path))}")
-        name = path.resolve().name
-        if path.is_dir():
-            of_nbgrader = (path / NBGRADER_FOLDER).is_dir()
-            folder = path / NBGRADER_FOLDER if of_nbgrader else path
-            files = files_below(folder, ignore, of_nbgrader=of_nbgrader, zone=zone)
-            if is_student(name):
-                own = (replace(file, parts=(name, *file.parts)) for file in files)
-                here = _of_one(_read_all(own, name), name, is_student)
-            else:
-                repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
-                here = _without_prefix(_read_all(files, name), name, repositories)
-        elif path.suffix.lower() == ".zip" and (is_student(path.stem) or are_of_students):
-            files = files_in_zip(path, (path.stem,), time_of(path))
-            here = _of_one(_read_all(files, path.stem), path.stem, is_student)
-        elif path.suffix.lower() == ".zip":
-            here = _without_prefix(_read_all(files_in_zip(path, zone=zone), path.stem), path.stem, [])
-        else:
-            here = [
-                _read_submission(
-                    one_file(path, (path.name,), time_of(path)), path.resolve().parent.name, ReadingBudget()
-                )
-            ]
+    given = [one for path in paths for one in ([path] if pattern else _class_zips(path, is_student, may_be_student))]
+    zips = [path for path in given if _is_zip(path)]
+    classes = [path for path in zips if len(zips) == 1 or pattern or _is_class_zip(path, may_be_student)]
+    if 2 * len(classes) <= len(zips):
+        classes = []
+    found, alone = [], []
+    for path in given:
+        if not path.is_dir() and not _is_zip(path):
+            file = one_file(path, (path.name,), time_of(path))
+            alone.append(_read_submission(file, _of_one_file(path, is_student), ReadingBudget()))
+            continue
+        source = _Source(path, ignore, path in classes, zone)
+        here, layout = source.read(is_student, may_be_student, pattern)
         if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
             raise ValueError(f"no notebook lies in {printable(str(path))}")
-        found += here
-    once = {(os.path.abspath(submission.path), submission.problem): submission for submission in found}
-    return _told_apart(list(once.values()))
+        report(layout.describe(source.name))
+        found += _told_apart(here)
+    found += _told_apart(alone)
+    return list({(os.path.abspath(submission.path), submission.problem): submission for submission in found}.values())
 
 
-def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> Sequence[Submission]:
+def _is_zip(path: Path) -> bool:
+    return path.suffix.lower() == ".zip" and not path.is_dir()
+
+
+def _is_class_zip(path: Path, may_be_student: Callable[[str], bool]) -> bool:
+    root = tree(path.stem, files_in_zip(path))
+    return is_class(root, may_be_student) or bool(root.folders and CLASS_ZIP.fullmatch(path.stem))
+
+
+def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool]) -> Sequence[Path]:
+    """Return the zips in a folder that holds nothing but downloads of classes; or the path itself."""
+    if not path.is_dir() or is_student(path.resolve().name):
+        return [path]
+    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
+    are_classes = all(
+        _is_zip(entry)
+        and not entry.is_symlink()
+        and not is_student(entry.stem)
+        and _is_class_zip(entry, may_be_student)
+        for entry in entries
+    )
+    return entries if entries and are_classes else [path]
+
+
+class _Source:
+    """A folder or zip whose files are listed to find out whose they are, and then read.
+
+    Args:
+        path: Where it is.
+        ignore: A folder that is not searched.
+        is_class: Whether a zip may be that of a class, and no student's.
+        zone: The time zone of the course.
+    """
+
+    def __init__(self, path: Path, ignore: Path | None, is_class: bool, zone: ZoneInfo | None) -> None:
+        self.name = path.resolve().name if path.is_dir() else path.stem
+        self._path, self._ignore, self._is_class, self._zone = path, ignore, is_class, zone
+
+    def read(
+        self, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool], pattern: str
+    ) -> tuple[list[Submission], Layout]:
+        """Return what was submitted, and how it is laid out."""
+        folder = None
+        if self._path.is_dir():
+            folders = [entry.name for entry in self._path.iterdir() if entry.is_dir()]
+            of_nbgrader = not pattern and is_nbgrader_course(folders, may_be_student)
+            folder = self._path / NBGRADER_FOLDER if of_nbgrader else self._path
+            walk = partial(files_below, folder, self._ignore, of_nbgrader=of_nbgrader, zone=self._zone)
+        else:
+            walk = partial(files_in_zip, self._path, zone=self._zone)
+        root = tree(self.name, walk())
+        is_own = not pattern and (is_student(self.name) or not (self._path.is_dir() or self._is_class))
+        layout = Layout() if is_own else recognize(root, may_be_student, folder, pattern)
+        whose = PersonHint(self.name)
+        if not self._path.is_dir() and (is_own or layout.people == [whose]):
+            # A student's own zip can say anything about times.
+            walk = partial(files_in_zip, self._path, (self.name,), time_of(self._path))
+        if is_own:
+            layout = Layout({file.path: whose for file in walk()}, ways=Counter({"by its name": 1}))
+        submissions = _read_all(walk(), layout, self.name)
+        return (_of_one(submissions, self.name, is_student) if is_own else submissions), layout
+
+
+def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
+    """Return whose a notebook is that was given alone: it is named after its student, or lies in their folder."""
+    folders = path.resolve().parent
+    if hint := read_platform_name(path.name):
+        return hint
+    if name := person_in_file_name(notebook_stem(path.name) or path.stem):
+        return PersonHint(name)
+    above = [folders.name, *(folder.name for folder in folders.parents)][:MAX_FOLDERS_ABOVE]
+    known = [name for name in above if read_platform_name(name) or is_student(name)]
+    own = [name for name in above if name and not is_grouping(name)]
+    name = next(iter([*known, *own]), folders.name)
+    return read_platform_name(name) or PersonHint(name)
+
+
+def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> list[Submission]:
     """Return what is one student's; where the names of several are in it, only a problem."""
     parts = {part for one in submissions for part in one.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
-    is_class = len(others) > 1 or names_several(one.path for one in submissions)
-    return _a_class(submissions[0]) if is_class else submissions
+    is_several = len(others) > 1 or names_several(one.path for one in submissions)
+    return _a_class(submissions[0]) if is_several else list(submissions)
 
 
 def _a_class(first: Submission) -> list[Submission]:
-    return [replace(first, path=folder_of_downloads(first.path), lesson="", problem=SEVERAL_STUDENTS)]
+    folder = Path(*takewhile(lambda part: read_platform_name(part) is None, first.path.parts))
+    return [replace(first, path=folder, lesson="", problem=SEVERAL_STUDENTS)]
 
 
-def _read_all(files: Iterable[SubmittedFile], parent: str) -> list[Submission]:
+def names_several(paths: Iterable[Path]) -> bool:
+    """Return whether files, or the folders they are in, are called as a platform calls those of several students."""
+    parts = {part for path in paths for part in path.parts[-2:]}
+    return len({hint.lms_id or hint.login for hint in map(read_platform_name, parts) if hint}) > 1
+
+
+def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list[Submission]:
     """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``, and note what else there is.
 
     Args:
-        files: What was handed in.
-        parent: The name of the folder or zip that it is in.
+        files: What was submitted.
+        layout: Whose each file is.
+        root: The name of the folder or zip that they are in.
     """
-    notebooks: dict[str, list[Submission]] = defaultdict(list)
-    others: dict[str, list[Submission]] = defaultdict(list)
-    left_out: Counter[str] = Counter()
-    loose: list[tuple[str, Submission]] = []
-    budgets: dict[str, ReadingBudget] = defaultdict(ReadingBudget)
+    notebooks: dict[PersonHint, list[Submission]] = defaultdict(list)
+    others: dict[PersonHint, list[Submission]] = defaultdict(list)
+    left_out: Counter[PersonHint] = Counter()
+    budgets: dict[PersonHint, ReadingBudget] = defaultdict(ReadingBudget)
     for file in files:
-        raw_name = _raw_name(_student_of(file, parent))
-        if file.is_notebook and len(notebooks[raw_name]) >= MAX_NOTEBOOKS:
-            left_out[raw_name] += 1
+        whose = layout.owners.get(file.path)
+        if whose is None:
             continue
-        submission = _read_submission(file, parent, budgets[raw_name])
+        if file.is_notebook and len(notebooks[whose]) >= MAX_NOTEBOOKS:
+            left_out[whose] += 1
+            continue
+        submission = _read_submission(file, whose, budgets[whose])
         if file.is_notebook and submission.problem not in (NOTHING_TO_GRADE, NO_NOTEBOOK_IN_FOLDER):
-            notebooks[raw_name].append(submission)
-        elif len(file.parts) == 1 and not submission.lms_id:
-            loose.append((raw_name, submission))
-        else:
-            others[raw_name].append(submission)
-    for raw_name, submission in loose:  # in the folder of the one student whose it is, or of a class
-        if not notebooks.get(parent) and submission.problem != NOTHING_TO_GRADE:
-            others[raw_name].append(submission)
-        elif notebooks.get(parent) and submission.problem != NO_NOTEBOOK_IN_FOLDER:
-            others[parent].append(submission)
+            notebooks[whose].append(submission)
+        elif submission.problem != NOTHING_TO_GRADE or whose.name != root or len(layout.people) == 1:
+            others[whose].append(submission)
     students = dict.fromkeys([*notebooks, *others])
-    return [one for raw in students for one in _of_student(notebooks[raw], others[raw], left_out[raw])]
+    return [one for whose in students for one in _of_student(notebooks[whose], others[whose], left_out[whose])]
 
 
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
@@ -231,61 +330,33 @@ def _listed(others: Sequence[Submission]) -> str:
     return f"Handed in besides, and no notebook: {join_words([*names, *more])}." if names else ""
 
 
-def _without_prefix(submissions: Sequence[Submission], folder: str, repositories: Sequence[str]) -> list[Submission]:
-    """Take the users' names from the names of GitHub Classroom's repositories."""
-    prefix = classroom_prefix(folder, [one.raw_name for one in submissions], repositories)
-    if not prefix:
-        return list(submissions)
-    names = [one.raw_name.removeprefix(prefix) for one in submissions]
-    return [replace(one, student=clean_name(name), raw_name=name) for one, name in zip(submissions, names, strict=True)]
-
-
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
-    """Number the students whose names look alike, and say so: "Zoë" has two encodings, "bob " ends in a space."""
-    displayed: dict[str, str] = {}
-    remarks: dict[str, str] = {}
-    for submission in submissions:
-        if submission.raw_name in displayed:
-            continue
-        alike = [name for name in displayed.values() if _without_number(name) == submission.student.casefold()]
-        number = f" ({submission.lms_id or len(alike) + 1})" if alike else ""
-        displayed[submission.raw_name] = f"{submission.student}{number}"
-        if alike:
-            remark = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
-            if submission.lms_id:
-                remark = f"Another student is called “{alike[0]}”, too."
-            remarks[submission.raw_name] = remark
-    return [replace(one, student=displayed[one.raw_name], remark=remarks.get(one.raw_name, "")) for one in submissions]
-
-
-def _without_number(name: str) -> str:
-    return re.sub(r" \(\d+\)$", "", name).casefold()
-
-
-def _student_of(file: SubmittedFile, parent: str) -> DownloadName:
-    """Return whose a file is: that of the folder it is in, or of the part of the file's name before the lesson's.
-
-    A file that is not named after a lesson is taken to be named after its student.
-    """
-    name = file.parts[0]
-    if (known := read_download_name(name)) is not None:
-        return known
-    is_folder_or_zip = file.is_notebook and file.path.suffix.lower() != ".ipynb"
-    if len(file.parts) > 1 or is_folder_or_zip:
-        return DownloadName(name)
-    lesson, stem = lesson_by_name(name), Path(name).stem
-    before = stem.partition(lesson)[0].strip(" _-.") if lesson else stem
-    return DownloadName(before or parent)
-
-
-def _raw_name(whose: DownloadName) -> str:
-    """Return what tells a student from all others of these files."""
-    return f"{whose.student} {whose.lms_id}" if whose.lms_id else whose.student
-
-
-def lesson_by_name(name: str) -> str:
-    """Return the lesson that a file is named after, as in ``01_lookup (new edition).ipynb``, or an empty string."""
-    return next((lesson for lesson in every_lesson() if lesson in name), "")
+    """Number the students of a batch whose names look alike: "Zoë" has two encodings, "bob " ends in a space."""
+    people = list(dict.fromkeys(one.hint for one in submissions))
+    batch = hashlib.sha256("\0".join(sorted(f"{one.name} {one.lms_id}" for one in people)).encode("utf-8", "replace"))
+    alike: dict[str, list[PersonHint]] = defaultdict(list)
+    for hint in people:
+        alike[clean_name(hint.name).casefold()].append(hint)
+    displayed, remarks = dict[PersonHint, str](), dict[PersonHint, str]()
+    for hints in alike.values():
+        first = clean_name(hints[0].name)
+        for n, hint in enumerate(hints, 1):
+            number = hint.lms_id or ("" if n == 1 else str(n))
+            displayed[hint] = (
+                f"{clean_name(hint.name)} ({number})" if number and len(hints) > 1 else clean_name(hint.name)
+            )
+            if len(hints) > 1 and hint.lms_id:
+                remarks[hint] = f"{len(hints)} students are called “{first}”."
+            elif n > 1:
+                remarks[hint] = (
+                    f"This name differs from that of “{first}” only in case, in spaces or in how it is encoded."
+                )
+    return [
+        replace(
+            one, student=displayed[one.hint], remark=remarks.get(one.hint, ""), batch=batch.hexdigest()[:DIGEST_LETTERS]
+        )
+        for one in submissions
+    ]
 
 
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
@@ -296,14 +367,16 @@ def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     return best if counts[best] else ""
 
 
-def _read_submission(file: SubmittedFile, parent: str, budget: ReadingBudget) -> Submission:
-    whose, lesson = _student_of(file, parent), lesson_by_name(file.path.stem)
+def _read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudget) -> Submission:
+    lesson = lesson_by_name(file.path.name)
     submission = Submission(
-        clean_name(whose.student),
+        clean_name(whose.name),
         file.path,
         lesson,
-        raw_name=_raw_name(whose),
+        known_as=whose.name,
         lms_id=whose.lms_id,
+        login=whose.login,
+        platform=whose.platform,
         handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
         time_source=file.time_source,
         is_marked_late=whose.is_marked_late,
@@ -320,7 +393,7 @@ def _read_submission(file: SubmittedFile, parent: str, budget: ReadingBudget) ->
         return replace(submission, problem=str(error))
     except Exception as error:  # whatever one student's file does, all others are read
         return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
-    lesson = lesson or lesson_by_cells(cells)
+    lesson = lesson or lesson_by_cells(cells) or lesson_by_name(file.path.parent.name)
     if not lesson and any(name in file.path.stem for name in UNGRADED):
         return replace(submission, problem=NOTHING_TO_GRADE)
     if not lesson:

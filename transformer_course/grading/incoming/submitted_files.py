@@ -1,5 +1,6 @@
 """The files that were handed in, in folders and in zips, which are never unpacked but read in memory."""
 
+import contextlib
 import os
 import re
 import stat
@@ -13,8 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 from zoneinfo import ZoneInfo
 
-from transformer_course.grading.incoming.download_names import read_download_name
 from transformer_course.grading.incoming.git_clones import checked_out_files
+from transformer_course.grading.incoming.platform_names import notebook_stem, read_platform_name
 from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.tables import decode
 from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in_zone, read_time
@@ -26,6 +27,8 @@ MAX_DEPTH = 8
 MAX_INNER_ZIP_BYTES = 64 << 20
 MAX_DIRECTORY_BYTES = 4 << 20
 """Bytes of a zip's list of contents, about 100 for each file."""
+UTF8_FLAG = 0x800
+"""Bit of a zip's member whose name is marked as UTF-8."""
 MAX_INNER_ZIPS = 1
 """Number of zips inside each other, besides the outermost."""
 TIMESTAMP_FILE = "timestamp.txt"
@@ -135,7 +138,7 @@ def _files_in_tree(folder: Path, ignore: Path | None) -> Iterator[Path]:
 
 def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[SubmittedFile]:
     suffix = path.suffix.lower()
-    if suffix == ".ipynb":
+    if notebook_stem(path.name) is not None:
         yield one_file(path, parts, time)
     elif suffix == ".zip" and not path.is_symlink() and path.is_file():
         yield from files_in_zip(path, (*parts[:-1], path.stem), time)
@@ -255,7 +258,7 @@ def _entries(
     """Yield what a zip lists, with the names of its folders and its own as seen from inside, and with its problem."""
     observed: set[tuple[str, ...]] = set()
     for info in archive.infolist():
-        name = PurePosixPath(info.filename.replace("\\", "/"))
+        name = PurePosixPath(_name_in_zip(info).replace("\\", "/"))
         inner = name.parts
         if not inner or any(_is_hidden(part) for part in inner if part != "..") or name.name.lower() in SYSTEM_FILES:
             continue
@@ -270,6 +273,14 @@ def _entries(
         yield info, inner, problem
 
 
+def _name_in_zip(info: zipfile.ZipInfo) -> str:
+    """Return the name of a member; macOS writes UTF-8 and does not say so."""
+    if not info.flag_bits & UTF8_FLAG:
+        with contextlib.suppress(UnicodeError):
+            return info.filename.encode("cp437").decode()
+    return info.filename
+
+
 def _member(
     archive: zipfile.ZipFile,
     info: zipfile.ZipInfo,
@@ -280,12 +291,12 @@ def _member(
     depth: int,
 ) -> Iterator[SubmittedFile]:
     """Find what a file in a zip is: a notebook, a zip, or neither."""
-    suffix = path.suffix.lower()
-    if suffix not in (".ipynb", ".zip"):
+    suffix, is_notebook = path.suffix.lower(), notebook_stem(path.name) is not None
+    if not is_notebook and suffix != ".zip":
         yield SubmittedFile(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
     elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
         yield SubmittedFile(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
-    elif suffix == ".ipynb":
+    elif is_notebook:
         yield SubmittedFile(path, here, _reader(archive, info), *time)
     else:
         here = (*here[:-1], path.stem)
@@ -352,7 +363,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
 
 def _has_times_of_download(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
     """Return whether a system wrote a zip of its downloads at once, and not one student's file when it came."""
-    named = (info for info in infos if any(map(read_download_name, PurePosixPath(info.filename).parts[:2])))
+    named = (info for info in infos if any(map(read_platform_name, PurePosixPath(info.filename).parts[:2])))
     times = [time for info in named if (time := _time_in_zip(info, zone)[0])]
     return bool(times) and max(times) - min(times) <= MAX_DOWNLOAD_TIME
 

@@ -52,12 +52,10 @@ class Attempt:
     Args:
         lesson: The lesson that it is kept with; empty if that is not known.
         key: Tells it from the student's other attempts at the lesson.
-        batch: Digest of who submitted together with it.
     """
 
     lesson: str = ""
     key: str = ""
-    batch: str = ""
 
 
 @dataclass(frozen=True)

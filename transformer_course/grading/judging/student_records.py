@@ -25,7 +25,8 @@ MAX_RUNS = 3
 IMPLIED_SETTINGS = {"library_calls": "remark"}
 """What holds for a setting that a record says nothing of, unless that is none."""
 
-TEXT_FIELDS = ["notebook", "lesson", "problem", "digest", "sha256", "lms_id", "handed_in", "time_source", "isolation"]
+IDENTITY = ["known_as", "lms_id", "login", "platform", "batch"]
+TEXT_FIELDS = ["notebook", "lesson", "problem", "digest", "sha256", *IDENTITY, "handed_in", "time_source", "isolation"]
 NOTEBOOK_FIELDS = {str: TEXT_FIELDS, bool: ["marked_late"], dict: ["written"], list: ["notes", "exercises"]}
 EXERCISE_FIELDS = {
     str: ["exercise", "status", "message"],
@@ -90,8 +91,6 @@ class Records:
         submissions: Sequence[Submission],
         graded: Sequence[GradedSubmission],
         guards: Mapping[str, Any],
-        *,
-        batch: str = "",
     ) -> None:
         """Add the results of a student as the latest attempt at each of their lessons.
 
@@ -100,7 +99,6 @@ class Records:
             submissions: What the student submitted of these lessons.
             graded: What of it was graded.
             guards: The guards that the sandbox had.
-            batch: What was submitted together with it, as a digest.
 
         Raises:
             OSError: The file cannot be written.
@@ -112,7 +110,6 @@ class Records:
         for lesson, own in notebooks.items() or {"": []}.items():
             attempt: dict[str, Any] = {
                 "key": self._key(found.get(lesson, ())),
-                "batch": batch,
                 "settings": self._settings_in_words,
                 "guards": dict(guards),
                 "notebooks": [
@@ -198,7 +195,7 @@ def _adds_nothing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
     """Return whether an attempt is the same notebooks as a later one, with no exercise that had more points."""
     files, points = [], []
     for attempt in (earlier, later):
-        files.append(sorted((one["digest"], one["handed_in"]) for one in attempt["notebooks"]))
+        files.append(sorted((one["digest"], one["handed_in"], one["lms_id"]) for one in attempt["notebooks"]))
         points.append(
             {
                 (notebook["digest"], one["exercise"]): (one["points"], one["n_right"])
@@ -213,7 +210,7 @@ def _what_may_change(submission: Submission) -> dict[str, Any]:
     """Return what can be known of a submission later than its grading."""
     return {
         "marked_late": submission.is_marked_late,
-        "lms_id": submission.lms_id,
+        **{name: printable(getattr(submission, name)) for name in IDENTITY},
         "remark": submission.remark,
         "beside": submission.beside,
     }
@@ -241,7 +238,7 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
             continue
         own = found.setdefault(record["student"], [])
         for attempt in record["attempts"]:
-            which = Attempt(record["lesson"], attempt["key"], attempt["batch"])
+            which = Attempt(record["lesson"], attempt["key"])
             own += [replace(from_dict(notebook), attempt=which) for notebook in attempt["notebooks"]]
     return {student: found[student] for student in sorted(found)}
 
@@ -256,7 +253,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "beside": notebook.submission.beside,
         "digest": notebook.submission.digest,
         "sha256": notebook.submission.sha256,
-        "lms_id": notebook.submission.lms_id,
+        **{name: printable(getattr(notebook.submission, name)) for name in IDENTITY},
         "handed_in": notebook.submission.handed_in,
         "time_source": notebook.submission.time_source,
         "marked_late": notebook.submission.is_marked_late,
@@ -294,7 +291,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         beside=notebook.get("beside", ""),
         digest=notebook["digest"],
         sha256=notebook["sha256"],
-        lms_id=notebook["lms_id"],
+        **{name: notebook[name] for name in IDENTITY},
         handed_in=notebook["handed_in"],
         time_source=notebook["time_source"],
         is_marked_late=notebook["marked_late"],
@@ -329,7 +326,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _check_attempt(attempt: Mapping[str, Any]) -> None:
-    _check(attempt, {str: ["key", "batch"], dict: ["settings"], list: ["notebooks"]})
+    _check(attempt, {str: ["key"], dict: ["settings"], list: ["notebooks"]})
     _check(attempt["settings"], {str: [*attempt["settings"]]})
     for notebook in attempt["notebooks"]:
         _check(notebook, NOTEBOOK_FIELDS)

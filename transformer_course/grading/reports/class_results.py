@@ -3,6 +3,7 @@
 The same verdicts can be shown again under other rules, and nothing runs twice.
 """
 
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,10 @@ from zoneinfo import ZoneInfo
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_lesson, exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
-from transformer_course.grading.incoming.written_answers import WrittenAnswer, marked
+from transformer_course.grading.incoming.people import Match, Roster
+from transformer_course.grading.incoming.platform_names import LASTING_NUMBERS, PersonHint
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.incoming.written_answers import Key, WrittenAnswer, marked
 from transformer_course.grading.judging.answer_similarity import SimilarPair, similar_pairs
 from transformer_course.grading.judging.graded_results import Attempt, GradedExercise, GradedSubmission
 from transformer_course.grading.rules.class_rules import ClassRules
@@ -135,6 +138,7 @@ class StudentResult:
         extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
         like: Whose submissions are nearly the same, by lesson.
         requests: What the student has asked to be looked at again, and has no answer yet.
+        candidates: Who in the roster the student may be, if that is not certain.
     """
 
     name: str
@@ -147,6 +151,7 @@ class StudentResult:
     extensions: Mapping[str, datetime] = field(default_factory=dict)
     like: Mapping[str, Sequence[str]] = field(default_factory=dict)
     requests: Sequence[Override] = ()
+    candidates: Sequence[str] = ()
 
     @property
     def points(self) -> float:
@@ -197,6 +202,8 @@ class StudentResult:
     @property
     def remarks_on_name(self) -> list[str]:
         """What the instructor should know about whose notebooks these are."""
+        if self.is_listed and self.person != Person(self.name):
+            return []  # the roster tells those apart whose names look alike
         return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
 
     def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
@@ -221,6 +228,8 @@ class StudentResult:
         yield from self.remarks_on_name
         if not self.is_listed:
             yield "Not in the roster."
+            if self.candidates:
+                yield f"It may be {' or '.join(self.candidates)}."
         yield from self.not_judged
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
@@ -348,15 +357,14 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     """
     rules = rules or ClassRules()
     listed = rules.roster.people
-    whose = {raw: rules.roster.find(*_lms_ids(own), raw) or Person(raw) for raw, own in graded.items()}
-    everybody = list(dict.fromkeys([*listed, *whose.values()]))
+    whose = _Owners(graded, rules.roster)
+    everybody = list(dict.fromkeys([*listed, *whose.people]))
     names = _names(everybody)
     overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
     extensions, unknown_extensions = _by_person(EXTENSIONS_FILE, rules.extensions, names)
     lessons, left_out = lessons_of(graded, rules)
-    by_person: dict[Person, list[GradedSubmission]] = defaultdict(list)
-    for raw, own in graded.items():
-        by_person[whose[raw]] += own
+    rules = replace(rules, marks=_marks_by_name(rules.marks, names))
+    by_person = whose.notebooks
     lesson_results = {
         person: {
             lesson: _lesson_result(
@@ -373,7 +381,12 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     near: list[SimilarPair] = []
     for lesson in lessons:
         counted = {names[person]: own[lesson].notebook for person, own in lesson_results.items()}
-        near += similar_pairs(lesson, {name: notebook.fingerprint for name, notebook in counted.items() if notebook})
+        prints = {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
+        near += [
+            pair
+            for pair in similar_pairs(lesson, prints)
+            if len({id(counted[name]) for name in pair.students}) > 1  # not what a group submitted together
+        ]
     students = [
         StudentResult(
             names[person],
@@ -386,6 +399,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
             {one.lesson: one.due for one in extensions[person]},
             _like(names[person], near),
             [one for one in overrides[person] if one.is_open],
+            [names[one] for one in whose.candidates.get(person, ())],
         )
         for person in sorted(everybody, key=names.__getitem__)
     ]
@@ -434,8 +448,67 @@ def _written_answers(student: str, lessons: Iterable[LessonResult], rules: Class
             yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
 
 
-def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:
-    return list(dict.fromkeys(one.submission.lms_id for one in notebooks if one.submission.lms_id))
+class _Owners:
+    """Whose the graded notebooks are, by the roster, or else by their names.
+
+    Args:
+        graded: The graded notebooks by the name that each student's have.
+        roster: Who is in the class.
+
+    Attributes:
+        notebooks: The notebooks of each person.
+        candidates: Whom in the roster a person may be who was not found there.
+    """
+
+    def __init__(self, graded: Mapping[str, Sequence[GradedSubmission]], roster: Roster) -> None:
+        hints = {raw: [self._hint(raw, one) for one in own] or [PersonHint(raw)] for raw, own in graded.items()}
+        matches = roster.match([hint for own in hints.values() for hint in own])
+        self.notebooks: dict[Person, list[GradedSubmission]] = defaultdict(list)
+        self.candidates: dict[Person, Sequence[Person]] = {}
+        self._strangers: dict[tuple[str, str], Person] = {}
+        for raw, own in graded.items():
+            for i, hint in enumerate(hints[raw]):
+                for person in self._people(raw, hint, matches[hint]):
+                    self.notebooks[person] += own[i : i + 1]
+
+    @property
+    def people(self) -> Sequence[Person]:
+        """Everybody who submitted something."""
+        return list(self.notebooks)
+
+    def _people(self, raw: str, hint: PersonHint, match: Match) -> Sequence[Person]:
+        if match.people:
+            return match.people
+        stranger = self._stranger(raw, hint)
+        self.candidates[stranger] = match.candidates
+        return [stranger]
+
+    def _stranger(self, raw: str, hint: PersonHint) -> Person:
+        """Return somebody who is not in the roster: the same person in all batches if the name, or a number, is."""
+        key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _in_one_case(raw))
+        taken = {person.id for person in self._strangers.values()}
+        return self._strangers.setdefault(key, Person(raw if raw not in taken else f"{raw} ({hint.lms_id})"))
+
+    @staticmethod
+    def _hint(raw: str, notebook: GradedSubmission) -> PersonHint:
+        hint = notebook.submission.hint
+        return hint if hint.name else replace(hint, name=raw)
+
+
+def _in_one_case(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def _marks_by_name(marks: Mapping[Key, WrittenAnswer], names: Mapping[Person, str]) -> dict[Key, WrittenAnswer]:
+    """Return the marks under the students' names in the tables, however a spreadsheet has saved them."""
+    known, own_names = Roster(list(names)), set(names.values())
+    found: dict[Key, WrittenAnswer] = {}
+    for mark in marks.values():
+        person = None if mark.student in own_names else known.find(mark.student)
+        named = replace(mark, student=names[person]) if person else mark
+        if named.key not in found or named.points is not None:
+            found[named.key] = named
+    return found
 
 
 def _names(people: Sequence[Person]) -> dict[Person, str]:
@@ -584,8 +657,8 @@ def _counts_in_a_batch(lesson: str, students: Sequence[Sequence[GradedSubmission
     """Return whether several, and enough, of the students who submitted together submitted a lesson."""
     batches: dict[str, list[bool]] = defaultdict(list)
     for own in students:
-        for batch in {one.attempt.batch for one in own if one.submission.lesson} - {""}:
-            batches[batch].append(any(one.submission.lesson == lesson and one.attempt.batch == batch for one in own))
+        for batch in {one.submission.batch for one in own if one.submission.lesson} - {""}:
+            batches[batch].append(any(one.submission.lesson == lesson and one.submission.batch == batch for one in own))
     return any(sum(who) > 1 and sum(who) >= MIN_SUBMITTED_FRACTION * len(who) for who in batches.values())
 
 

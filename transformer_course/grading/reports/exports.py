@@ -14,7 +14,8 @@ from markupsafe import Markup
 from transformer_course.checking.formatting import join_words
 from transformer_course.checking.message_panel import as_html
 from transformer_course.grading.incoming.column_titles import participant_number
-from transformer_course.grading.incoming.roster import Person, Roster, is_canvas_row
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person, is_canvas_row
 from transformer_course.grading.incoming.tables import Row, Table, read_cell, read_number
 from transformer_course.grading.reports.class_results import (
     ClassResults,
@@ -234,10 +235,11 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
     for student in results.students:
         own = student.person
         of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.submission.lesson)]
-        lms_ids = dict.fromkeys(one.lms_id for one in of_lesson if one.lms_id)
-        person = by_university.get(own.id) or by_system.find(
-            *lms_ids, *filter(None, (own.email, own.login, own.id, own.name))
-        )
+        lms_ids = dict.fromkeys(one.lms_id for one in of_lesson)
+        # Moodle's number is another one in each assignment, so numbers come after everything that lasts.
+        names = list(filter(None, (own.email, own.login, own.name, own.id, *lms_ids)))
+        exact = next(filter(None, map(by_system.find_exactly, names)), None)
+        person = by_university.get(own.id) or exact or by_system.find(own.name or own.id)
         is_graded = any(
             lesson_result.notebook and lesson_result.notebook.exercises for lesson_result in _lessons(student, lesson)
         )

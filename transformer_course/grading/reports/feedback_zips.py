@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transformer_course.grading.incoming.download_names import CANVAS_NAME
+from transformer_course.grading.incoming.platform_names import CANVAS_NAME
 from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.reports.class_results import StudentResult
 from transformer_course.grading.reports.feedback import feedback_page

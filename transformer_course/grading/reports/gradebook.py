@@ -24,6 +24,8 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
     """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
     person = student.person
     displayed = asdict(person) if results.is_listed else {}
+    if not any(one.person.group for one in results.students):
+        displayed.pop("group", None)
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
     submitted = " ".join(f"{one.lesson}: {_submitted(one, results.rules.late_policy.zone)}" for one in counted)
@@ -199,9 +201,11 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)
-        unlisted = [student.name for student in results.students if not student.is_listed]
+        unlisted = [student for student in results.students if not student.is_listed]
         lines.append(f"  {pluralize(missing, 'student')} of the roster handed in nothing.")
-        lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
+        for student in unlisted:
+            may_be = f" It may be {' or '.join(student.candidates)}." if student.candidates else ""
+            lines.append(f"  {printable(student.name)} is not in the roster.{may_be}")
     lines += [f"  {line}" for line in results.remarks]
     if results.changes:
         lines.append(f"  Changed since last time: {pluralize(len(results.changes), 'student')}.")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer_course.exercises import every_lesson
-from transformer_course.grading.incoming.roster import Roster, read_roster
+from transformer_course.grading.incoming.people import Roster, with_groups
+from transformer_course.grading.incoming.roster import read_roster
 from transformer_course.grading.incoming.written_answers import Criteria, Key, WrittenAnswer, read_marks, read_rubric
 from transformer_course.grading.rules.late_policy import (
     Extension,
@@ -24,6 +25,7 @@ from transformer_course.grading.rules.own_exercises import OwnExercises
 from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 ROSTER_FILE = "roster.csv"
+GROUPS_FILE = "groups.csv"
 RULES_FILE = "class_rules.json"
 """Lessons, due dates, penalty, grace and partial credit."""
 ALL_LESSONS = "all"
@@ -96,6 +98,7 @@ class RuleChanges:
         library_calls: One of ``LIBRARY_CALLS``.
         own: The instructor's own exercises, as ``read_own_exercises`` returns them: those of last time too.
         roster_columns: The columns of the roster, as ``column_titles.parse_columns`` returns them.
+        groups: A table of the members of each group.
 
     Raises:
         ValueError: A lesson is unknown, ``library_calls`` is not one of ``LIBRARY_CALLS``, or there is no roster whose
@@ -109,6 +112,7 @@ class RuleChanges:
     library_calls: str = ""
     own: Sequence[OwnExercises] = ()
     roster_columns: Mapping[str, str] = field(default_factory=dict)
+    groups: Path | None = None
 
     def __post_init__(self) -> None:
         if unknown := set(self.lessons) - {*every_lesson(), ALL_LESSONS}:
@@ -122,13 +126,16 @@ class RuleChanges:
         """Return the rules with these changes.
 
         Raises:
-            ValueError: The roster is not a table of students.
+            ValueError: The roster is not a table of students, or the groups have other members.
             OSError: The roster cannot be read.
         """
+        roster = (
+            rules.roster.with_people(read_roster(self.roster, self.roster_columns)) if self.roster else rules.roster
+        )
         return replace(
             rules,
             lessons=[ALL_LESSONS] if ALL_LESSONS in self.lessons else self.lessons or rules.lessons,
-            roster=Roster(read_roster(self.roster, self.roster_columns)) if self.roster else rules.roster,
+            roster=with_groups(roster, self.groups) if self.groups else roster,
             roster_columns=self.roster_columns if self.roster else rules.roster_columns,
             late_policy=self.late_policy or rules.late_policy,
             partial_credit=self.partial_credit or rules.partial_credit,
@@ -145,8 +152,9 @@ def read_class_rules(out: Path) -> ClassRules:
     """
     late_policy, partial_credit, lessons, library_calls, columns = _read_rules(out / RULES_FILE)
     people = read_roster(out / ROSTER_FILE, columns) if (out / ROSTER_FILE).exists() else []
+    roster = with_groups(Roster(people), out / GROUPS_FILE) if (out / GROUPS_FILE).exists() else Roster(people)
     return ClassRules(
-        Roster(people),
+        roster,
         late_policy,
         read_overrides(out),
         read_marks(out),
@@ -196,9 +204,10 @@ def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> Non
         rules: The rules, with the changes applied.
         changes: The changes, of which the roster and the instructor's exercises are copied as they are.
     """
-    if changes.roster and changes.roster.resolve() != (out / ROSTER_FILE).resolve():
-        with atomic_write(out / ROSTER_FILE) as temporary:
-            shutil.copyfile(changes.roster, temporary)
+    for given, kept in ((changes.roster, out / ROSTER_FILE), (changes.groups, out / GROUPS_FILE)):
+        if given and given.resolve() != kept.resolve():
+            with atomic_write(kept) as temporary:
+                shutil.copyfile(given, temporary)
     stored: dict[str, Any] = {name: getattr(rules, name) for name in ("partial_credit", "library_calls")}
     stored |= {"lessons": list(rules.lessons), **rules.late_policy.as_dict()}
     stored |= {"roster_columns": dict(rules.roster_columns)} if rules.roster_columns else {}

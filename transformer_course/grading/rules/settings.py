@@ -36,6 +36,7 @@ class RunOptions:
         fresh: Whether to forget the earlier grading.
         count_latest: Whether what is graded now replaces earlier results even if points fall; the lessons that are
             given are then the only ones that count.
+        layout: Where the students' names are in the paths of their files, such as ``*/STUDENT``; empty to find out.
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
         container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
         scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
@@ -51,6 +52,7 @@ class RunOptions:
     jobs: int = 1
     fresh: bool = False
     count_latest: bool = False
+    layout: str = ""
     unconfined: bool = False
     container: str = ""
     scheduler: str = ""

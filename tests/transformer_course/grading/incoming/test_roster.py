@@ -1,8 +1,10 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from transformer_course.grading.incoming.roster import Person, Roster, read_roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person, read_roster
 
 ADA = Person("a17", "Ada Lovelace", "ada@uni.edu", "al815")
 
@@ -23,7 +25,8 @@ def table(folder: Path, text: str, encoding: str = "utf-8") -> Path:
     ],
 )
 def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: str):
-    assert read_roster(table(tmp_path, text)) == [ADA]
+    [ada] = read_roster(table(tmp_path, text))
+    assert replace(ada, group="") == ADA and ada.group == ("2" if "Group" in text else "")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252"])

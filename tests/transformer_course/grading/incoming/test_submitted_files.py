@@ -218,10 +218,10 @@ def test_time_in_utc_in_a_zip_comes_first(tmp_path: Path):
 def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
     found = find_submissions([write_files(tmp_path, files)])
-    assert described(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
+    assert described(found) == {("lina (12345)", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
     assert {one.student: one.remark for one in found} == {
-        "lina": "",
-        "lina (54321)": "Another student is called “lina”, too.",
+        "lina (12345)": "2 students are called “lina”.",
+        "lina (54321)": "2 students are called “lina”.",
     }
 
 
@@ -405,20 +405,15 @@ def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_p
     download = zipped(dict.fromkeys(names, NOTEBOOK))
     week_1 = write_files(tmp_path / "handed-in", {"submissions.zip": download, ".DS_Store": b""})
     assert sorted(one.lms_id for one in find_submissions([week_1])) == ["12345", "12346"]
-    for files in (
-        {"CS-Lesson 1-777.zip": download},
-        {"submissions.zip": download, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})},
-        {f"week 1/{name}": NOTEBOOK for name in names},
-    ):
-        folder = write_files(tmp_path / f"class of {len(files)} {min(files)[:2]}", files)
-        [where] = [one.path for one in find_submissions([folder]) if one.problem == submissions.SEVERAL_STUDENTS]
-        assert where.name in ("CS-Lesson 1-777.zip", "submissions.zip", "week 1")
-        assert {one.student for one in find_submissions([folder])} <= {
-            "CS-Lesson 1-777",
-            "submissions",
-            "ada",
-            "week 1",
-        }
+    for folder, files in {
+        "zip": {"CS-Lesson 1-777.zip": download},
+        "folder": {f"week 1/{name}": NOTEBOOK for name in names},
+    }.items():
+        found = find_submissions([write_files(tmp_path / folder, files)])
+        assert sorted(one.lms_id for one in found) == ["12345", "12346"]
+    alone = {"submissions.zip": download, "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})}
+    found = find_submissions([write_files(tmp_path / "zips of students", alone)])
+    assert {one.student: one.problem for one in found} == {"ada": "", "submissions": submissions.SEVERAL_STUDENTS}
 
 
 def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):

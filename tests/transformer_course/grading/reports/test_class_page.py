@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo
 
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.reports.class_page import class_page, describe_mistake, mistake_counts, shared_mistakes
 from transformer_course.grading.reports.class_results import ClassResults, class_results
 from transformer_course.grading.rules.class_rules import ClassRules
@@ -156,9 +157,7 @@ def test_shows_time_and_source_of_every_notebook():
     text = re.sub(r"<[^>]+>", "|", class_page(results))
     assert "|ada||01_lookup||2026-10-12 17:00||timestamp.txt|||" in text
     assert "|ben||01_lookup||2026-10-12 19:00||time of the file||1 day late (time of the file)|" in text
-    assert (
-        "|eve||01_lookup||unknown||timestamp.txt is empty||submission time unknown: timestamp.txt is empty|" in text
-    )
+    assert "|eve||01_lookup||unknown||timestamp.txt is empty||submission time unknown: timestamp.txt is empty|" in text
     assert list(results.remarks) == [
         "Submission time unknown, so without a deduction for lateness: eve (timestamp.txt is empty)."
     ]

@@ -10,7 +10,8 @@ import pytest
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_lesson, exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.judging.graded_results import Attempt, GradedSubmission
 from transformer_course.grading.reports.class_page import class_page
 from transformer_course.grading.reports.class_results import class_results
@@ -111,7 +112,7 @@ def test_everybody_in_the_roster_has_a_row_and_others_are_told():
 
 
 def test_what_two_systems_call_one_person_is_one_row():
-    second = answered(2, notebook(2, lms_id="1"))
+    second = answered(2, notebook(2, lms_id="1", platform="Canvas"))
     ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [second]}, LISTED).students
     assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
     assert list(ada.remarks) == ["2 notebooks of 01_lookup were submitted; 01_lookup.ipynb counts."]
@@ -351,6 +352,6 @@ def test_a_later_due_date_counts_for_every_attempt():
 def test_a_lesson_of_one_batch_counts_though_few_of_the_class_submitted_it():
     graded = {f"student {n}": [notebook(2)] for n in range(12)}
     for n in range(2):
-        new = replace(notebook(1, lesson="02_scaling"), attempt=Attempt("02_scaling", "k", "week 2"))
+        new = replace(notebook(1, lesson="02_scaling", batch="week 2"), attempt=Attempt("02_scaling", "k"))
         graded[f"student {n}"].append(new)
     assert class_results(graded).lessons == ["01_lookup", "02_scaling"]

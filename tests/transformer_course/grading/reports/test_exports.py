@@ -11,7 +11,8 @@ import pytest
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.reports.class_results import ClassResults, class_results, max_points

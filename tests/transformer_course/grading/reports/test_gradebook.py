@@ -15,7 +15,8 @@ import pytest
 from tests.transformer_course.grading.sample_results import notebook
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.incoming.roster import Person, Roster
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.tables import read_table
 from transformer_course.grading.judging.graded_results import GradedSubmission
 from transformer_course.grading.reports import gradebook

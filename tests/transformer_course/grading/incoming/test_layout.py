@@ -1,0 +1,204 @@
+"""Folders and zips are sorted as a person would sort them."""
+
+import io
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.transformer_course.grading.incoming.test_submitted_files import NOTEBOOK, write_files, zipped
+from transformer_course.grading.incoming import submissions
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.incoming.submissions import Submission, find_submissions
+
+PEOPLE = [
+    Person("00123", "Ada Lovelace", "ada.l@uni.edu", "al815"),
+    Person("00124", "Ben Shaw", "ben@uni.edu", "bs99"),
+    Person("00125", "Jörg Müller", "jm@uni.edu", "jm77"),
+]
+ADA_AND_BEN = {"Ada Lovelace", "Ben Shaw"}
+
+
+def of_class(paths: list[Path], people: list[Person], reports: list[str] | None = None) -> list[Submission]:
+    """Return what is found of a class with this roster."""
+    roster = Roster(people)
+    report = [].append if reports is None else reports.append
+    return find_submissions(
+        paths,
+        is_student=lambda name: roster.find_exactly(name) is not None,
+        may_be_student=roster.knows,
+        report=report,
+    )
+
+
+def moodle(**numbers: int) -> bytes:
+    """Return a download of Moodle."""
+    names = {"ada": "Ada Lovelace", "ben": "Ben Shaw"}
+    return zipped({f"{names[k]}_{n}_assignsubmission_file_/01_lookup.ipynb": NOTEBOOK for k, n in numbers.items()})
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["01_lookup_ada.ipynb", "Copy of 01_lookup_ben.ipynb", "01_lookup_cleo (1).ipynb"],
+        ["ada_01_lookup.ipynb", "ben - 01_lookup - Copy.ipynb", "cleo.ipynb", "grades.csv", "index.html"],
+        ["section A/ada/01_lookup.ipynb", "section A/ben/01_lookup.ipynb", "section B/cleo/01_lookup.ipynb"],
+        ["red/ada/01_lookup.ipynb", "red/ben/01_lookup.ipynb", "red/cleo/01_lookup.ipynb"],
+        ["week 1/ada_01_lookup.ipynb", "week 1/ben_01_lookup.ipynb", "week 2/cleo_02_scaling.ipynb"],
+        ["01_lookup/ada.ipynb", "01_lookup/ben.ipynb", "02_scaling/cleo.ipynb"],
+        [
+            "2026/term/section A/ada/x/01_lookup.ipynb",
+            "2026/term/section A/ben/01_lookup.ipynb",
+            "2026/term/section A/cleo/01_lookup.ipynb",
+        ],
+        ["r-1-submissions/r-1-ada/a.ipynb", "r-1-submissions/r-1-ben/a.ipynb", "r-1-submissions/cleo/a.ipynb"],
+        [
+            "r-1-ada/.git/HEAD",
+            "r-1-ben/.git/HEAD",
+            "cleo/.git/HEAD",
+            "r-1-ada/a.ipynb",
+            "r-1-ben/a.ipynb",
+            "cleo/a.ipynb",
+        ],
+        [
+            "submitted/ada/01_lookup/01_lookup.ipynb",
+            "submitted/ben/01_lookup/a.ipynb",
+            "submitted/cleo/01_lookup/a.ipynb",
+            "source/01_lookup/01_lookup.ipynb",
+            "gradebook.db",
+        ],
+        ["ada/week 1/01_lookup.ipynb", "ada/old/01_lookup.ipynb", "ben/a.ipynb", "cleo/01_lookup.ipynb.json"],
+    ],
+)
+@pytest.mark.parametrize("people", [[], [Person("ada"), Person("ben"), Person("cleo")]], ids=["no roster", "roster"])
+def test_the_class_is_the_same_in_every_layout(tmp_path: Path, files: list[str], people: list[Person]):
+    folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
+    found = of_class([folder], people)
+    assert {one.student for one in found} == {"ada", "ben", "cleo"}
+    assert not any(one.problem for one in found)
+
+
+def test_a_students_folder_called_submitted_hides_no_one(tmp_path: Path):
+    files = ["ada/01_lookup.ipynb", "submitted/ada/hw/01_lookup.ipynb", "zoe/01_lookup.ipynb"]
+    for people in ([], [Person("ada"), Person("zoe")]):
+        folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
+        found = {one.student: one.path.relative_to(folder).parts[0] for one in of_class([folder], people)}
+        assert found == {"ada": "ada", "submitted": "submitted", "zoe": "zoe"}
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["Lovelace, Ada/01_lookup.ipynb", "Ben Shaw (1)/01_lookup.ipynb"],
+        ["123/01_lookup.ipynb", "124 - Copy/01_lookup.ipynb"],
+        ["HW_1_al815_attempt_2026-10-12-17-58-23_a.ipynb", "HW_1_bs99_attempt_2026-10-12-17-58-23_Ada Lovelace.ipynb"],
+        [
+            "12345-67890 - Ada Lovelace - Oct 12, 2026 558 PM - a.ipynb",
+            "1-2 - Ben Shaw - Oct 2, 2026 6 PM/a.ipynb",
+            "index.html",
+        ],
+        [
+            "HW 1/Lovelace, Ada(al815)/Submission attachment(s)/a.ipynb",
+            "HW 1/Shaw, Ben(bs99)/a.ipynb",
+            "HW 1/grades.csv",
+        ],
+        ["Lovelace_Ada_al815_12345/a.ipynb", "Shaw_Ben_bs99_12346/a.ipynb"],
+        ["Team_1/Lovelace_Ada_al815_12345/a.ipynb", "Team_2/Shaw_Ben_bs99_12346/a.ipynb"],
+        ["Ada Lovelace - Copy of 01_lookup.ipynb", "Ben Shaw - 01_lookup.ipynb"],
+        ["lovelaceada_1234_5678_01_lookup.ipynb", "shawben_LATE_1235_5679_01_lookup-1.ipynb", "notes.pdf"],
+        ["A-Ada Lovelace_98765_assignsubmission_file_/a.ipynb", "B-Ben Shaw_98766_assignsubmission_file_/a.ipynb"],
+        ["hw1_al815/a.ipynb", "hw1_bs99/a.ipynb"],
+    ],
+)
+def test_every_platform_is_matched_with_the_roster(tmp_path: Path, files: list[str]):
+    found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], PEOPLE)
+    matches = Roster(PEOPLE).match([one.hint for one in found])
+    assert {person.name for match in matches.values() for person in match.people} == ADA_AND_BEN
+    assert all(match.people for match in matches.values()) and len(found) == 2
+
+
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_two_downloads_of_moodle_are_two_classes(tmp_path: Path, in_folder: bool):
+    zips = {"CS101-Week 1-4711.zip": moodle(ada=611, ben=612), "CS101-Week 2-4712.zip": moodle(ada=702, ben=701)}
+    folder = write_files(tmp_path / "given", zips)
+    reports: list[str] = []
+    found = of_class([folder] if in_folder else [folder / name for name in zips], PEOPLE, reports)
+    assert [one.student for one in found] == ["Ada Lovelace", "Ben Shaw"] * 2
+    assert reports == [
+        "CS101-Week 1-4711: 2 students, as Moodle names them.",
+        "CS101-Week 2-4712: 2 students, as Moodle names them.",
+    ]
+
+
+def test_a_zip_of_one_student_is_theirs_whatever_its_name(tmp_path: Path):
+    one = zipped({"01_lookup.ipynb": NOTEBOOK})
+    folder = write_files(tmp_path / "given", {"ada.zip": one, "my_submissions.zip": one})
+    for paths in ([folder], sorted(folder.iterdir())):
+        assert {found.student for found in of_class(paths, [Person("ada")])} == {"ada", "my_submissions"}
+    [alone] = of_class([folder / "my_submissions.zip"], [])
+    assert (alone.student, alone.time_source) == ("my_submissions", "time of the file")
+
+
+def test_names_in_a_zip_of_macos_are_read_as_utf_8(tmp_path: Path):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("Jo\u0308rg Mu\u0308ller/01_lookup.ipynb", NOTEBOOK)
+        archive.writestr("Ada Lovelace/01_lookup.ipynb", NOTEBOOK)
+    unmarked = bytearray(content.getvalue())
+    for signature, flag in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
+        unmarked[unmarked.index(signature) + flag] &= ~8
+    (tmp_path / "class.zip").write_bytes(unmarked)
+    found = of_class([tmp_path / "class.zip"], PEOPLE)
+    assert {one.student for one in found} == {"Jörg Müller", "Ada Lovelace"}
+    assert [len(match.people) for match in Roster(PEOPLE).match([one.hint for one in found]).values()] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "students"),
+    [
+        ("*/STUDENT", {"ada", "ben"}),
+        ("STUDENT", {"x", "y"}),
+        ("*/STUDENT/*/STUDENT", None),
+        ("*", None),
+        ("*/STUDENT/work/hw_*.ipynb", {"ada"}),
+    ],
+)
+def test_the_layout_can_be_given(tmp_path: Path, pattern: str, students: set[str] | None):
+    files = {"x/ada/work/hw_01_lookup.ipynb": NOTEBOOK, "y/ben/01_lookup.ipynb": NOTEBOOK}
+    folder = write_files(tmp_path / "given", files)
+    if students is None:
+        with pytest.raises(ValueError, match="--layout needs the word STUDENT once"):
+            find_submissions([folder], pattern=pattern)
+    else:
+        reports: list[str] = []
+        found = find_submissions([folder], pattern=pattern, report=reports.append)
+        assert {one.student for one in found} == students and f"by the layout {pattern}" in reports[0]
+        assert ("1 file not understood: 01_lookup.ipynb" in reports[0]) == (len(students) == 1)
+
+
+def test_what_is_not_understood_is_reported_and_is_no_student(tmp_path: Path):
+    files = {"ada/a.ipynb": NOTEBOOK, "ben/a.ipynb": NOTEBOOK, "grades.csv": b"", "submission_metadata.yml": b""}
+    reports: list[str] = []
+    found = find_submissions([write_files(tmp_path / "given", files)], report=reports.append)
+    assert {one.student for one in found} == {"ada", "ben"}
+    assert reports == [
+        "given: 2 students, by the names of their folders; 2 files not understood: grades.csv and "
+        "submission_metadata.yml."
+    ]
+
+
+def test_nothing_that_a_student_names_is_given_to_another(tmp_path: Path):
+    forged: Mapping[str, bytes] = {
+        "zoe/Ada Lovelace/01_lookup.ipynb": NOTEBOOK,
+        "zoe/Ben Shaw/01_lookup.ipynb": NOTEBOOK,
+        "Ada Lovelace/01_lookup.ipynb": NOTEBOOK,
+    }
+    found = of_class([write_files(tmp_path / "given", forged)], PEOPLE)
+    assert {one.student: one.path.parts[-3:-1] for one in found if one.student == "Ada Lovelace"} == {
+        "Ada Lovelace": ("given", "Ada Lovelace")
+    }
+    zips = {"zoe.zip": moodle(ada=611, ben=612), "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})}
+    found = of_class([write_files(tmp_path / "zips", zips)], PEOPLE)
+    assert {one.student: one.problem for one in found} == {"zoe": submissions.SEVERAL_STUDENTS, "ada": ""}

@@ -1,0 +1,135 @@
+"""The roster finds people whatever a system, a student or a spreadsheet has made of their names."""
+
+import unicodedata
+from dataclasses import replace
+
+import pytest
+
+from transformer_course.grading.incoming.people import Match, Roster
+from transformer_course.grading.incoming.platform_names import PersonHint, read_platform_name
+from transformer_course.grading.incoming.roster import Person
+
+ADA = Person("00123", "Ada Lovelace", "ada.l@uni.edu", "al815")
+BEN = Person("202611000000123", "Benoît Mandelbrot", "ben@uni.edu", "bm2")
+JOERG = Person("456", "Jörg Müller", "jm@uni.edu", "jm7")
+LI, LEI = Person("789", "李雷", "", "leili"), Person("790", "Jan van der Berg", "", "vdb")
+CLASS = Roster([ADA, BEN, JOERG, LI, LEI])
+
+
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        ("Lovelace, Ada", ADA),
+        ("ADA LOVELACE", ADA),
+        ("ada_lovelace", ADA),
+        ("lovelaceada", ADA),
+        ("Copy of Ada Lovelace", ADA),
+        ("Ada Lovelace (1)", ADA),
+        ("Ada Lovelace 2", ADA),
+        ("al815 - Copy", ADA),
+        ("ada", ADA),
+        ("Ada L", ADA),
+        ("123", ADA),
+        ("hw1_al815_final", ADA),
+        ("week 3 Ada Lovelace", ADA),
+        ("Group A-Ada Lovelace", ADA),
+        ("Ada King Lovelace", ADA),
+        ("2.02611E+14", BEN),
+        ("2,02611E+14", BEN),
+        ("Benoit Mandelbrot", BEN),
+        (unicodedata.normalize("NFD", "Benoît Mandelbrot"), BEN),
+        (unicodedata.normalize("NFD", "Jörg Müller"), JOERG),
+        ("Joerg Mueller", JOERG),
+        ("mullerjorg", JOERG),
+        ("李雷", LI),
+        ("vanderbergjan", LEI),
+        ("Berg, Jan van der", LEI),
+    ],
+)
+def test_finds_the_one_person_whom_a_name_fits(name: str, person: Person):
+    assert CLASS.find(name) == person and CLASS.knows(name)
+
+
+@pytest.mark.parametrize("name", ["eve", "week 1", "A", "23", "45", "00", "2.04E+14", "", "hw 1", "lab"])
+def test_finds_nobody_whom_no_name_fits(name: str):
+    assert CLASS.find(name) is None and not CLASS.knows(name)
+
+
+def test_lists_the_candidates_where_a_name_is_not_certain():
+    other = Person("9", "Ada Byron")
+    roster = Roster([ADA, other, BEN])
+    assert roster.find("ada") is None and roster.all_called("ada") == [ADA, other]
+    assert roster.all_called("Benoit Mandelbrod") == [BEN] and roster.all_called("Zoe") == []
+    [match] = roster.match([PersonHint("Ada")]).values()
+    assert match == Match((), (ADA, other))
+
+
+def test_a_vague_name_loses_to_a_full_one_of_the_same_batch():
+    full, vague = PersonHint("Ada Lovelace", batch="w1"), PersonHint("ada", batch="w1")
+    matches = CLASS.match([full, vague])
+    assert matches[full].people == (ADA,) and matches[vague] == Match((), (ADA,))
+    alone = replace(vague, batch="w2")
+    assert CLASS.match([full, alone])[alone].people == (ADA,)
+
+
+def test_a_number_of_moodle_identifies_nobody_by_itself():
+    worksheet = Roster([Person("611", "Ada Lovelace"), Person("612", "Ben Shaw")])
+    week_1 = [
+        PersonHint("Ada Lovelace", "611", "", "Moodle", batch="1"),
+        PersonHint("Ben Shaw", "612", "", "Moodle", batch="1"),
+    ]
+    week_2 = [
+        PersonHint("Ada Lovelace", "612", "", "Moodle", batch="2"),
+        PersonHint("Eve Hart", "611", "", "Moodle", batch="2"),
+    ]
+    found = worksheet.match([*week_1, *week_2])
+    assert [found[hint].people for hint in week_1] == [(worksheet.people[0],), (worksheet.people[1],)]
+    assert [found[hint].people for hint in week_2] == [(worksheet.people[0],), ()]
+    hidden = PersonHint("Participant", "612", "", "Moodle", batch="3")
+    assert worksheet.match([hidden])[hidden].people == (worksheet.people[1],)
+
+
+def test_numbers_tell_two_people_of_one_name_apart():
+    annas = Roster([Person("611", "Anna Müller"), Person("612", "Anna Müller")])
+    hints = [PersonHint("Anna Müller", number, "", "Moodle", batch="1") for number in ("611", "612")]
+    later = [PersonHint("Anna Müller", number, "", "Moodle", batch="2") for number in ("701", "702")]
+    found = annas.match([*hints, *later])
+    assert [found[hint].people for hint in hints] == [(annas.people[0],), (annas.people[1],)]
+    assert [found[hint] for hint in later] == [Match((), tuple(annas.people))] * 2
+
+
+def test_two_users_of_one_name_are_not_one_person_of_the_roster():
+    roster = Roster([Person("12345", "Lina Li"), Person("777", "Ben Shaw")])
+    real, other = (PersonHint("lilina", number, "", "Canvas") for number in ("12345", "54321"))
+    ben = PersonHint("shawben", "777", "", "Canvas")
+    found = roster.match([real, other, ben])
+    assert found[real].people == (roster.people[0],) and found[other] == Match((), (roster.people[0],))
+    assert roster.match([other, ben])[other].people == ()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HW 1_al815_attempt_2026-10-12-17-58-23_x.ipynb",
+        "12345-67890 - Ada Lovelace - Oct 12, 2026 558 PM - 01_lookup.ipynb",
+        "Lovelace, Ada(al815)",
+        "Lovelace_Ada_al815_12345",
+        "lovelaceada_12345_67890_01_lookup.ipynb",
+        "Team 1-Ada Lovelace_98765_assignsubmission_file_",
+    ],
+)
+def test_every_platform_is_matched_by_what_it_writes(name: str):
+    hint = read_platform_name(name)
+    assert hint is not None and CLASS.match([hint])[hint].people == (ADA,)
+
+
+def test_a_group_means_all_its_members():
+    people = [
+        Person("1", "Ada Lovelace", group="Group 1"),
+        Person("2", "Ben Shaw", group="Team X, Group 1"),
+        Person("3", "Eve"),
+    ]
+    hint = PersonHint("group1", "2", "", "Canvas")
+    assert Roster(people).match([hint])[hint].people == tuple(people[:2])
+    given = Roster([replace(one, group="") for one in people], {"group1": people[1:]})
+    assert given.match([hint])[hint].people == tuple(people[1:]) and given.knows("Group 1")

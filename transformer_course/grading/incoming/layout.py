@@ -1,0 +1,290 @@
+"""How a folder or zip of submissions is laid out: which files are whose, from the names alone.
+
+Only names above a student's own files decide: what students call the files in their folder, zip or repository gives
+nothing to anybody else.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from transformer_course.checking.formatting import join_words
+from transformer_course.grading.incoming.platform_names import (
+    PersonHint,
+    classroom_prefix,
+    is_grouping,
+    is_version,
+    lesson_by_name,
+    notebook_stem,
+    person_in_file_name,
+    read_platform_name,
+)
+from transformer_course.grading.incoming.printable_text import clean_name
+from transformer_course.grading.incoming.submitted_files import SubmittedFile
+
+NBGRADER_FOLDER = "submitted"
+"""The folder of a course in nbgrader that holds a folder for each student."""
+NBGRADER_COURSE = {
+    NBGRADER_FOLDER,
+    "source",
+    "release",
+    "autograded",
+    "feedback",
+    "exchange",
+    "solutions",
+    "downloaded",
+}
+STUDENT = "STUDENT"
+"""Stands for the student's name in a pattern."""
+LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
+LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
+"""Tables and pages that platforms put beside the submissions."""
+MAX_LISTED = 3
+MAX_CONTAINERS = 3
+"""Number of folders above the students' that are searched."""
+
+
+@dataclass
+class Folder:
+    """A folder, or a zip: its folders by name, and its own files. One without any file holds the file that says so."""
+
+    name: str
+    folders: dict[str, "Folder"] = field(default_factory=dict)
+    files: list[SubmittedFile] = field(default_factory=list)
+
+    def all_files(self) -> Iterator[SubmittedFile]:
+        """Yield the files in it and in its folders."""
+        yield from self.files
+        for folder in self.folders.values():
+            yield from folder.all_files()
+
+
+@dataclass
+class Layout:
+    """Which files are whose.
+
+    Args:
+        owners: Whose each file is, by its path.
+        ignored: Files that are nobody's.
+        ways: How the students were found, each in a few words.
+    """
+
+    owners: dict[Path, PersonHint] = field(default_factory=dict)
+    ignored: list[SubmittedFile] = field(default_factory=list)
+    ways: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def people(self) -> list[PersonHint]:
+        """Everybody, each once."""
+        return list(dict.fromkeys(self.owners.values()))
+
+    def describe(self, name: str) -> str:
+        """Return what was understood, in a sentence."""
+        n = len(self.people)
+        ways = f", {join_words(list(self.ways))}" if self.ways else ""
+        text = f"{clean_name(name)}: {n} student{'' if n == 1 else 's'}{ways}"
+        if self.ignored:
+            names = [clean_name(file.path.name) for file in self.ignored[:MAX_LISTED]]
+            more = [f"{len(self.ignored) - MAX_LISTED} more"] if len(self.ignored) > MAX_LISTED else []
+            files = "file" if len(self.ignored) == 1 else "files"
+            text += f"; {len(self.ignored)} {files} not understood: {join_words([*names, *more])}"
+        return f"{text}."
+
+
+def tree(name: str, files: Iterable[SubmittedFile]) -> Folder:
+    """Return files as the tree that they are in."""
+    root = Folder(name)
+    for file in files:
+        is_empty_folder = file.is_notebook and notebook_stem(file.parts[-1]) is None
+        folder = root
+        for part in file.parts if is_empty_folder else file.parts[:-1]:
+            folder = folder.folders.setdefault(part, Folder(part))
+        folder.files.append(file)
+    return root
+
+
+def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None = None, pattern: str = "") -> Layout:
+    """Return which files are whose.
+
+    Args:
+        root: The folder or zip.
+        is_student: Whether somebody in the class may be called so.
+        path: Where it is, if it is a folder.
+        pattern: Where the student's name is, as the instructor says; empty to find out.
+    """
+    layout = Layout()
+    if pattern:
+        _sort_by_pattern(root, pattern, layout)
+    else:
+        _Sorter(is_student, layout).sort(root, path)
+    return layout
+
+
+def is_class(root: Folder, is_student: Callable[[str], bool]) -> bool:
+    """Return whether a folder or zip holds the work of several students, or a platform's download."""
+    return _Sorter(is_student, Layout()).is_class(root)
+
+
+def is_nbgrader_course(names: Iterable[str], is_student: Callable[[str], bool]) -> bool:
+    """Return whether these are the folders of a course of nbgrader; a student, too, may call a folder so."""
+    names = set(names)
+    others = {name for name in names - NBGRADER_COURSE if is_student(name)}
+    return NBGRADER_FOLDER in names and not others and (len(names) == 1 or len(names & NBGRADER_COURSE) > 1)
+
+
+class _Sorter:
+    def __init__(self, is_student: Callable[[str], bool], layout: Layout) -> None:
+        self._is_student, self._layout = is_student, layout
+
+    def sort(self, folder: Folder, path: Path | None, depth: int = 0) -> None:
+        """Give each file in a folder to somebody."""
+        repositories = [name for name in folder.folders if path and (path / name / ".git").exists()]
+        prefix = classroom_prefix(folder.name, list(folder.folders), repositories)
+        hints = {name: self._of_folder(name, prefix) for name in folder.folders}
+        containers = self._containers(folder, hints, depth)
+        has_own = any(
+            file.is_notebook and not self._person(_stem(file)) and not _names_somebody(file) for file in folder.files
+        )
+        for name, child in folder.folders.items():
+            if has_own and not any(notebook_stem(file.parts[-1]) is not None for file in child.all_files()):
+                continue  # an empty folder, or one of pictures, in a student's own
+            if name in containers:
+                self.sort(child, path and path / name, depth + 1)
+            elif self._is_own_folder(folder, hints):
+                self._give(PersonHint(folder.name), child.all_files(), "by the folder's name")
+            else:
+                self._give(hints[name], child.all_files(), "by the names of their folders")
+        self._sort_files(folder, has_students=bool(folder.folders.keys() - containers))
+
+    def is_class(self, folder: Folder, depth: int = 0) -> bool:
+        """Return whether there are several people's names directly in a folder, or in most of its folders."""
+        if classroom_prefix(folder.name, list(folder.folders), []):
+            return True
+        names = [*folder.folders, *map(_stem, folder.files)]
+        hints = [hint for name in names if (hint := self._person(name)) is not None]
+        people = {(hint.name.casefold(), hint.lms_id) for hint in hints}
+        is_download = len(hints) == len(names) and all(hint.platform for hint in hints)
+        if len(people) > 1 or (people and (is_download or is_grouping(folder.name))):
+            return True
+        named = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
+        lessons = Counter(lesson for child in named for lesson in _lessons(child))
+        if max(lessons.values(), default=0) > 1:
+            return True
+        inner = (
+            [child for child in folder.folders.values() if self.is_class(child, depth + 1)]
+            if depth < MAX_CONTAINERS
+            else []
+        )
+        return bool(inner) and 2 * len(inner) > len(folder.folders)
+
+    def _person(self, name: str) -> PersonHint | None:
+        """Return whom the name of a folder, or of a file without its ending, means; None if that is not known."""
+        if hint := read_platform_name(name):
+            return hint
+        for one in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
+            if not is_grouping(one) and self._is_student(one):
+                return PersonHint(one)
+        return None
+
+    def _of_folder(self, name: str, prefix: str) -> PersonHint:
+        if hint := read_platform_name(name):
+            return hint
+        if prefix and name.startswith(prefix) and name != prefix:
+            return PersonHint(name.removeprefix(prefix))
+        return PersonHint(name)
+
+    def _containers(self, folder: Folder, hints: dict[str, PersonHint], depth: int) -> set[str]:
+        """Return the folders that hold several students each, where no name directly in this folder is a person's."""
+        is_known = any(
+            hint.platform or (self._is_student(hint.name) and not is_grouping(hint.name)) for hint in hints.values()
+        )
+        if depth >= MAX_CONTAINERS or is_known or any(map(self._person, map(_stem, folder.files))):
+            return set()
+        grouping = {name for name in folder.folders if is_grouping(name)}
+        classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
+        if 2 * len(classes) > len(folder.folders):
+            return classes | grouping
+        named = {name for name in grouping if classes or _has_names(folder.folders[name])}
+        return grouping if grouping == set(folder.folders) and 2 * len(named) > len(grouping) else set()
+
+    def _is_own_folder(self, folder: Folder, hints: dict[str, PersonHint]) -> bool:
+        """Return whether the folders in a folder are weeks or lessons of one student, and no students."""
+        return all(is_grouping(hint.name) and not hint.platform for hint in hints.values()) and not is_grouping(
+            folder.name
+        )
+
+    def _sort_files(self, folder: Folder, *, has_students: bool) -> None:
+        hints: dict[Path, PersonHint] = {}
+        others = []
+        for file in folder.files:
+            stem = _stem(file)
+            if hint := read_platform_name(file.parts[-1]):
+                self._layout.ways[f"as {hint.platform} names them"] += 1
+                hints[file.path] = hint
+            elif (hint := self._person(stem)) or (file.is_notebook and _names_somebody(file)):
+                hints[file.path] = hint or PersonHint(person_in_file_name(stem))
+                self._layout.ways["by the names of their files"] += 1
+            elif file.is_notebook:
+                hints[file.path] = PersonHint(folder.name)
+            else:
+                others.append(file)
+        is_own = any(hint.name == folder.name for hint in [*hints.values(), *self._layout.owners.values()])
+        is_known = has_students or any(hint.platform or self._is_student(hint.name) for hint in hints.values())
+        for file in others:
+            if is_own:
+                hints[file.path] = PersonHint(folder.name)
+            elif is_known or _is_list(file):
+                self._layout.ignored.append(file)
+            else:
+                hints[file.path] = PersonHint(_stem(file))
+        self._layout.owners |= hints
+
+    def _give(self, hint: PersonHint, files: Iterable[SubmittedFile], way: str) -> None:
+        self._layout.ways[f"as {hint.platform} names them" if hint.platform else way] += 1
+        self._layout.owners |= dict.fromkeys((file.path for file in files), hint)
+
+
+def _has_names(folder: Folder) -> bool:
+    """Return whether names of people may be directly in a folder."""
+    folders = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
+    return any(map(_names_somebody, folder.files)) or any(map(_lessons, folders))
+
+
+def _lessons(folder: Folder) -> set[str]:
+    """Return the lessons after which notebooks directly in a folder are named."""
+    return {lesson for file in folder.files if (lesson := lesson_by_name(file.parts[-1]))}
+
+
+def _names_somebody(file: SubmittedFile) -> bool:
+    return file.is_notebook and bool(person_in_file_name(_stem(file)))
+
+
+def _stem(file: SubmittedFile) -> str:
+    return notebook_stem(file.parts[-1]) or Path(file.parts[-1]).stem
+
+
+def _is_list(file: SubmittedFile) -> bool:
+    name = Path(file.parts[-1])
+    return name.suffix.lower() in LIST_SUFFIXES or name.stem.lower() in LIST_STEMS
+
+
+def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
+    """Give each file to whom the pattern finds in its path; what it does not match is nobody's.
+
+    Raises:
+        ValueError: The pattern does not say where the student's name is.
+    """
+    if pattern.count(STUDENT) != 1:
+        raise ValueError(f"--layout needs the word {STUDENT} once, as in '*/{STUDENT}'; got {pattern!r}")
+    parts = re.split(rf"(\*|{STUDENT})", pattern.strip("/"))
+    regex = "".join({"*": "[^/]*", STUDENT: "(?P<student>[^/]+?)"}.get(part, re.escape(part)) for part in parts)
+    for file in root.all_files():
+        path = "/".join(file.parts)
+        found = re.match(rf"{regex}(?=/|\.ipynb|$)", path)
+        if found:
+            layout.owners[file.path] = PersonHint(found["student"])
+        else:
+            layout.ignored.append(file)
+    layout.ways[f"by the layout {pattern}"] += len(layout.owners)

@@ -1,0 +1,277 @@
+"""Who is who: the person in the roster whom a name means, however a system, a student or a spreadsheet wrote it."""
+
+import difflib
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer_course.checking.formatting import join_words
+from transformer_course.grading.incoming.column_titles import find_columns
+from transformer_course.grading.incoming.platform_names import LASTING_NUMBERS, PersonHint, without_copy_marks
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
+
+TRANSLITERATIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
+"""Letters that systems without them write differently than without the accent."""
+NO_ACCENT = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
+"""Letters that Unicode does not take apart."""
+SCIENTIFIC = re.compile(r"(\d)(?:[.,](\d+))?E\+?(\d+)", re.IGNORECASE)
+"""A long number as a spreadsheet shows and saves it, such as 2.02611E+14."""
+MIN_CONTAINED_LETTERS = 3
+MIN_CONTAINED_DIGITS = 4
+MAX_SUGGESTIONS = 3
+
+
+@dataclass(frozen=True)
+class Match:
+    """Whom a name means.
+
+    Args:
+        people: The person, or the members of a group; nobody if it is not certain.
+        candidates: Whom it may mean, if that is not certain.
+    """
+
+    people: tuple[Person, ...] = ()
+    candidates: tuple[Person, ...] = ()
+
+
+class Roster:
+    """Everybody in the class, found by whatever a system calls them.
+
+    Args:
+        people: Everybody in the class.
+        groups: The members of each group, by its name.
+    """
+
+    def __init__(self, people: Sequence[Person], groups: Mapping[str, Sequence[Person]] | None = None) -> None:
+        self.people = list(people)
+        self._given = dict(groups or {})
+        self.groups = dict(self._given)
+        self._exact, self._letters = defaultdict[str, set[Person]](set), defaultdict[str, set[Person]](set)
+        self._words = {person: _words(person.name) for person in people}
+        for person in people:
+            for name in filter(None, (person.id, person.login, person.email, person.name)):
+                self._exact[_same_case(name)].add(person)
+            for name in _names_of(person):
+                self._letters[name].add(person)
+        for person in people:
+            if person.group:
+                for group in re.split(r"\s*[,;]\s*", person.group):
+                    self.groups.setdefault(
+                        group, [one for one in people if group in re.split(r"\s*[,;]\s*", one.group)]
+                    )
+        self._members = {_letters(group): tuple(members) for group, members in self.groups.items() if _letters(group)}
+
+    def with_people(self, people: Sequence[Person]) -> "Roster":
+        """Return a roster of other people with the same groups, as far as their members are among these people."""
+        new = Roster(people)
+        found = {
+            group: [new.find(member.id, member.email, member.login, member.name) for member in members]
+            for group, members in self._given.items()
+        }
+        return Roster(people, {group: [one for one in members if one] for group, members in found.items()})
+
+    def find(self, *names: str) -> Person | None:
+        """Return the one person whom the first of these names that means anybody means.
+
+        None if no name means anybody, or if it may mean several.
+        """
+        for name in names:
+            if found := self._called(name):
+                return found[0] if len(found) == 1 else None
+        return None
+
+    def find_exactly(self, name: str) -> Person | None:
+        """Return the one person who is called so, apart from case, accents, word order and marks of copies."""
+        found = next(filter(None, self._by_whole_name(name)), [])
+        return found[0] if len(found) == 1 else None
+
+    def knows(self, name: str) -> bool:
+        """Return whether a name means somebody, several people or a group."""
+        return bool(self._called(name)) or _letters(name) in self._members
+
+    def all_called(self, name: str) -> list[Person]:
+        """List everybody whom a name may mean."""
+        return self._called(name) or self._similar(name)
+
+    def match(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
+        """Return whom each of these hints means: of one batch, two hints are two people unless both name the same one.
+
+        A platform's number decides between people of the same name. Alone it decides only where the platform keeps a
+        person's number, or hides the name.
+        """
+        batches: dict[str, list[PersonHint]] = defaultdict(list)
+        for hint in dict.fromkeys(hints):
+            batches[hint.batch].append(hint)
+        return {hint: match for batch in batches.values() for hint, match in self._match_batch(batch).items()}
+
+    def _match_batch(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
+        sure = {hint: self._sure(hint) for hint in hints}
+        agreeing = any(len(sure[hint]) == 1 and sure[hint][0].id == hint.lms_id for hint in hints)
+        matches = {}
+        for hint in hints:
+            numbered = [person for person in self.people if hint.lms_id and person.id == hint.lms_id]
+            people = sure[hint]
+            if len(people) > 1:
+                people = [person for person in people if person in numbered] or people
+            elif not people and numbered and (hint.platform in LASTING_NUMBERS or hint.is_anonymous):
+                people = numbered
+            is_another = agreeing and hint.platform in LASTING_NUMBERS and people and people[0] not in numbered
+            is_certain = len(people) == 1 and not is_another
+            matches[hint] = Match(tuple(people)) if is_certain else Match((), tuple(people))
+        self._settle_claims(matches)
+        claimed = {person for match in matches.values() for person in match.people}
+        vague = {hint: self._vague(hint) for hint, match in matches.items() if match == Match()}
+        counts = Counter(people[0] for people in vague.values() if len(people) == 1)
+        for hint, people in vague.items():
+            free = len(people) == 1 and people[0] not in claimed and counts[people[0]] == 1
+            matches[hint] = Match(tuple(people)) if free else Match((), tuple(people or self._similar(hint.name)))
+        for hint in hints:
+            if members := self._members.get(_letters(hint.name)):
+                matches[hint] = Match(members)
+        return matches
+
+    def _settle_claims(self, matches: dict[PersonHint, Match]) -> None:
+        """Let a person go to one of several hints with numbers of their own: to that with the person's number, or to
+        none.
+        """
+        for person in self.people:
+            claims = [hint for hint, match in matches.items() if match.people == (person,) and hint.lms_id]
+            if len({hint.lms_id for hint in claims}) > 1:
+                for hint in claims:
+                    if hint.lms_id != person.id:
+                        matches[hint] = Match((), (person,))
+
+    def _sure(self, hint: PersonHint) -> list[Person]:
+        for name in filter(None, (hint.login, hint.name)):
+            if found := next(filter(None, [*self._by_whole_name(name), self._contained(name)]), []):
+                return found
+        return []
+
+    def _vague(self, hint: PersonHint) -> list[Person]:
+        return [] if hint.is_anonymous else self._by_words(hint.name)
+
+    def _called(self, name: str) -> list[Person]:
+        levels = (*self._by_whole_name(name), self._contained(name), self._by_words(name))
+        return next(filter(None, levels), [])
+
+    def _by_whole_name(self, name: str) -> Iterator[list[Person]]:
+        """Yield who is called so, most exactly first."""
+        for one in dict.fromkeys((name, without_copy_marks(name))):
+            yield self._in_order(self._exact.get(_same_case(one), set()))
+            yield self._in_order(self._letters.get(_letters(one), set()))
+            yield self._by_number(one)
+
+    def _by_number(self, name: str) -> list[Person]:
+        """Return whose id a number is, or was before a spreadsheet changed it."""
+        return [
+            person for person in self.people if any(_same_number(name, own) for own in (person.id, person.login) if own)
+        ]
+
+    def _contained(self, name: str) -> list[Person]:
+        """Return whose id, login or full name stands in a name, as the longest of all that do."""
+        words = _words(name)
+        if len(words) < 2:
+            return []
+        lengths = {person: max(map(len, _keys_in(words, person)), default=0) for person in self.people}
+        longest = max(lengths.values(), default=0)
+        return [person for person in self.people if lengths[person] == longest] if longest else []
+
+    def _by_words(self, name: str) -> list[Person]:
+        """Return who has all words of a name, or initials of them, or all of whose words are in it."""
+        words = _words(without_copy_marks(name))
+        return [person for person in self.people if _fit(words, self._words[person])]
+
+    def _similar(self, name: str) -> list[Person]:
+        """Return who is called almost so."""
+        written = {_letters(person.name or person.id): person for person in self.people}
+        close = difflib.get_close_matches(_letters(name), written, MAX_SUGGESTIONS, 0.75)
+        return [written[one] for one in close]
+
+    def _in_order(self, people: set[Person]) -> list[Person]:
+        return [person for person in self.people if person in people] if people else []
+
+
+def with_groups(roster: Roster, path: Path) -> Roster:
+    """Return a roster with the groups of a table: a row for each member, with the group's name.
+
+    Raises:
+        ValueError: The table has no column for groups, or a row does not name one person of the roster.
+        OSError: The table cannot be read.
+    """
+    table = Table(path)
+    columns = find_columns(table, "group")
+    if not columns:
+        raise ValueError(f"{path} has no column for groups; its columns are {table.listed_titles}")
+    group = lower_case_words(table.titles[columns[0]])
+    groups: dict[str, list[Person]] = defaultdict(list)
+    for row in rows_of(table):
+        cells = [cell for title, cell in row.items() if cell and title not in (group, "line")]
+        full_name = " ".join(row[title] for title in ("first name", "last name") if title in row)
+        person = roster.find(*filter(None, [full_name, *cells]))
+        if person is None:
+            may_be = " or ".join(f"{one.name} ({one.id})" for cell in cells for one in roster.all_called(cell))
+            advice = f"it may be {may_be}" if may_be else "give --roster, with everybody"
+            raise ValueError(f"{path}, line {row['line']}: {join_words(cells)} is nobody in the roster; {advice}")
+        groups[row[group]].append(person)
+    return Roster(roster.people, groups)
+
+
+def _names_of(person: Person) -> Iterator[str]:
+    """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
+    plain = unicodedata.normalize("NFC", person.name).casefold()
+    for name in {plain, plain.translate(TRANSLITERATIONS)}:
+        words = [_letters(word) for word in re.split(r"[\s,]+", name)]
+        yield from filter(None, ("".join(words[n:] + words[:n]) for n in range(len(words))))
+    names = (person.id, person.login, person.email, person.email.partition("@")[0])
+    yield from filter(None, map(_letters, names))
+
+
+def _keys_in(words: Sequence[str], person: Person) -> Iterator[str]:
+    """Yield what of a person's id, login, address and full name is a run of these words."""
+    own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
+    full = _words(person.name)
+    own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
+    for key in own:
+        letters = "".join(key)
+        least = MIN_CONTAINED_DIGITS if letters.isdigit() else MIN_CONTAINED_LETTERS
+        if len(letters) >= least and any(words[i : i + len(key)] == key for i in range(len(words))):
+            yield letters
+
+
+def _fit(words: Sequence[str], own: Sequence[str]) -> bool:
+    """Return whether all words of the shorter name are in the longer one, at least one of them in full."""
+    few, many = (words, own) if len(words) <= len(own) else (own, words)
+    if not few or (few is own and len(own) < 2):
+        return False
+    full = [word for word in few if word in many]
+    initials = [word for word in few if word not in many and len(word) == 1 and any(w[0] == word for w in many)]
+    return len(full) + len(initials) == len(few) and any(len(word) > 1 for word in full)
+
+
+def _same_number(name: str, own: str) -> bool:
+    if name.isdigit() and own.isdigit():
+        return name.lstrip("0") == own.lstrip("0") != ""
+    for short, whole in ((name, own), (own, name)):
+        if (found := SCIENTIFIC.fullmatch(short)) and whole.isdigit() and len(whole) < 40:
+            digits = found[2] or ""
+            mantissa, _, exponent = f"{int(whole):.{len(digits)}E}".partition("E+")
+            return mantissa.replace(".", "") == found[1] + digits and int(exponent) == int(found[3])
+    return False
+
+
+def _same_case(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def _words(name: str) -> list[str]:
+    return [_letters(word) for word in re.split(r"[\W_]+", unicodedata.normalize("NFC", name)) if _letters(word)]
+
+
+def _letters(name: str) -> str:
+    """Return the letters and digits of a name, without accents and in lower case."""
+    apart = unicodedata.normalize("NFKD", name.casefold().translate(NO_ACCENT))
+    return "".join(c for c in apart if c.isalnum())
