@@ -180,7 +180,8 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
     """Return what is to be said about each exercise, as HTML in one line."""
     lines: list[str] = []
     for lesson_result in _lessons(student, lesson):
-        late = f" {lesson_result.lateness.message}." if lesson_result.lateness.message else ""
+        lateness = lesson_result.lateness
+        late = f" {lateness.message[0].upper()}{lateness.message[1:]}." if lateness.concerns_student else ""
         points, of = _plain(lesson_result.points), max_points([lesson_result.lesson])
         lines.append(Markup("<b>{}</b>: {} of {} points.{}").format(lesson_result.lesson, points, of, late))
         for one in lesson_result.exercises:

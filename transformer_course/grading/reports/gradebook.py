@@ -163,7 +163,7 @@ def _taken_off(points: float, after: float) -> float:
 
 
 def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) -> list[str]:
-    """Return a line about each student who was there before, and has other points now."""
+    """Return a line about each student with other points than before, in exercises that counted before."""
     lines = []
     for student in results.students:
         if (was := before.get(student.name)) is None:
@@ -171,9 +171,9 @@ def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) ->
         now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
         now[LATE_DEDUCTION] = _taken_off(student.points, student.points_after)
         changed = [
-            f"{name} {plain_number(was.get(name, 0))} → {plain_number(points)}"
+            f"{name} {plain_number(was[name])} → {plain_number(points)}"
             for name, points in now.items()
-            if was.get(name, 0) != points
+            if name in was and was[name] != points
         ]
         changed += [f"{name} {plain_number(had)} → not counted" for name, had in was.items() if had and name not in now]
         if changed:

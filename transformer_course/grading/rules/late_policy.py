@@ -35,6 +35,11 @@ class Lateness:
     message: str = ""
     is_unknown: bool = False
 
+    @property
+    def concerns_student(self) -> bool:
+        """Whether the student should read the message; an unknown time is the instructor's business alone."""
+        return bool(self.message) and not self.is_unknown
+
 
 @dataclass(frozen=True)
 class LatePolicy:

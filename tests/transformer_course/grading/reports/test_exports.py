@@ -17,6 +17,7 @@ from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.reports.class_results import ClassResults, class_results, max_points
 from transformer_course.grading.reports.exports import merge_into_canvas, merge_into_moodle
+from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.grading.rules.overrides import Override
@@ -181,6 +182,14 @@ def test_moodle_comment_names_both_of_two_bugs(tmp_path: Path):
         "Your code has two bugs.<br>1. You divide by <code>n</code>.<br>2. You sum over dim 0: "
         "<pre>[[1, 2],<br> [3, 4]]</pre> Fix one." in ada[7]
     )
+
+
+def test_unknown_time_is_not_shown_to_students(tmp_path: Path):
+    due = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
+    results = class_results({"98765": [notebook(1, time_source="it is in a clone")]}, ClassRules(late_policy=due))
+    content, _ = merged(tmp_path, MOODLE, results)
+    assert "unknown" not in content and "unknown" not in feedback_page(results.students[0])
+    assert results.students[0].lessons["01_lookup"].lateness.message == "submission time unknown: it is in a clone"
 
 
 def test_reports_another_maximum_in_moodle(tmp_path: Path):

@@ -162,3 +162,13 @@ def test_the_summary_says_what_others_ended(reason: str, message: str):
 def test_the_summary_of_a_large_class_lists_no_students():
     students = {f"student {number}": [notebook(0)] for number in range(21)}
     assert len(gradebook.summary(Path("out"), class_results(students)).splitlines()) == 2
+
+
+def test_changes_leave_out_a_lesson_that_is_new():
+    week_1 = notebook(1)
+    before = {"ada": {one.exercise.name: one.points + 1.0 for one in week_1.exercises[:1]}}
+    week_2 = notebook(2, lesson="02_scaling", file="02_scaling.ipynb")
+    first = week_1.exercises[0]
+    assert gradebook.changes(before, class_results({"ada": [week_1, week_2]})) == [
+        f"ada: {first.exercise.name} {first.points + 1:g} → {first.points:g}"
+    ]
