@@ -100,7 +100,12 @@ def may_have_place(verdict: Verdict) -> bool:
 
 
 def with_place(
-    verdict: Verdict, known: Behavior, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
+    verdict: Verdict,
+    known: Behavior,
+    traced: TracedAttempt,
+    changed: Sequence[str] = (),
+    note: str = "",
+    clock: float | None = None,
 ) -> Verdict:
     """Return a verdict with the place of what it is about, where that can be proven.
 
@@ -112,13 +117,14 @@ def with_place(
         traced: The attempt; it is run, and must be allowed to.
         changed: The arguments that a call changed.
         note: What to say between the place and the verdict.
+        clock: Seconds of the clock after which the search ends; ``SEARCH_TIME_LIMIT_S`` is then that of computing.
     """
     if not may_have_place(verdict):
         return verdict
     is_changed = CHANGES_ARGUMENT in verdict.mistakes
     named = known.named(verdict.mistakes, verdict.message)
     try:
-        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S):
+        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock):
             search = _Search(known, traced)
             if verdict.status == "mistake":
                 return _with_line(verdict, search, named, changed if is_changed else ())

@@ -199,7 +199,7 @@ class Sandbox:
         from transformer_course.running.plain_data import pack
 
         interpreter = self._started()
-        seconds = limits.kill_after + (SUPERVISOR_TIMEOUT_S if self.forks else 0.0)
+        seconds = limits.killed_after + SUPERVISOR_TIMEOUT_S if self.forks else limits.kill_after
         talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):

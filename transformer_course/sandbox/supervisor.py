@@ -350,20 +350,29 @@ def _pass_on(
     to_child: tuple[BinaryIO, int],
     from_child: tuple[int, BinaryIO],
 ) -> str:
-    """Pass requests on to a child process, and its answers back; return why it ended."""
+    """Pass requests on to a child process, and its answers back; return why it ended.
+
+    The time in which the grader thinks about its next request is not the child's.
+    """
     (jobs, asking), (reading, answers) = to_child, from_child
-    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
+    begun, cpu_limit = time.monotonic(), math.inf
+
+    def time_is_up() -> bool:
+        return bool(_time_is_up(child, time.monotonic() - begun, request.limits))
+
     while True:
-        reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watches)
+        reason, answer = _collect_frame(child, reading, time_is_up, cpu_limit, request.limits.answer_mb << 20, watches)
         if reason:
             return reason
         _send_trace(answers, answer)
+        waiting = time.monotonic()
         question = framing.receive(jobs, MAX_JOB_BYTES)
+        begun += time.monotonic() - waiting
         if not question:
             return "exit 0"
         if cpu_limit == math.inf:
             cpu_limit = cpu_seconds(child) + request.cpu_seconds
-        _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
+        _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, time_is_up)
 
 
 def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
@@ -380,7 +389,7 @@ def _traced_child_main(request: Request, folder: str, group: Path | None, writin
 def _collect_frame(
     child: int,
     reading: int,
-    deadline: float,
+    time_is_up: Callable[[], bool],
     cpu_limit: float,
     max_bytes: int,
     watches: tuple[FolderWatch, MemoryWatch],
@@ -394,7 +403,7 @@ def _collect_frame(
     disk, memory = watches
     received = bytearray()
     length = -1
-    while time.monotonic() < deadline and cpu_seconds(child) < cpu_limit:
+    while not time_is_up() and cpu_seconds(child) < cpu_limit:
         if disk.is_exceeded():
             return "disk", b""
         if memory.is_exceeded():
@@ -419,11 +428,11 @@ def _collect_frame(
     return "time", b""
 
 
-def _write(pipe: int, payload: bytes, deadline: float) -> None:
+def _write(pipe: int, payload: bytes, time_is_up: Callable[[], bool]) -> None:
     """Write to a child that may not read; why it does not shows when its answer is awaited."""
     rest = memoryview(payload)
     with contextlib.suppress(BrokenPipeError):
-        while rest and time.monotonic() < deadline:
+        while rest and not time_is_up():
             if select.select([], [pipe], [], 0.02)[1]:
                 rest = rest[os.write(pipe, rest[:PIPE_BYTES]) :]
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -39,6 +40,16 @@ def test_each_question_has_its_answer(sandbox: Sandbox):
             assert same(trace.output, X * factor)
     assert talk.is_over
     assert still_works(sandbox)
+
+
+@linux
+def test_time_of_the_grader_is_not_the_answers(sandbox: Sandbox):
+    """On a busy machine, the grader may take longer for its next question than the answer may run."""
+    with talk_with(sandbox, job("return x * 3"), limits=replace(LIMITS, seconds=1.0)) as talk:
+        known = unpack_expressions(talk.receive())
+        time.sleep(1.5)
+        [trace] = unpack_traces(talk.ask(pack_request(0, {})), len(known), 1)
+        assert same(trace.output, X * 3)
 
 
 def test_a_conversation_may_end_before_the_first_answer(sandbox: Sandbox):

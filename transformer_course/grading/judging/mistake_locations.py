@@ -16,13 +16,14 @@ from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.locating.fault_location import is_small, may_have_place, with_place
+from transformer_course.locating.fault_location import SEARCH_TIME_LIMIT_S, is_small, may_have_place, with_place
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observations_of
 from transformer_course.running.plain_data import NotPlainData, cut_texts, unpack
 from transformer_course.running.trace import CannotTrace, Expression, Trace
 from transformer_course.running.trace_data import ALL_RECORDS, pack_request, unpack_expressions, unpack_traces
+from transformer_course.sandbox.resource_limits import CLOCK_FACTOR
 from transformer_course.sandbox.sandbox import Sandbox
 from transformer_course.sandbox.trace_conversation import Conversation
 
@@ -106,7 +107,8 @@ def with_place_in_sandbox(
     with suppress(Exception):  # what came back can make the code that reads it raise anything
         changed = changed_arguments(observed, behavior(exercise, seed).expected)
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
-        found = with_place(verdict, second_run.known, second_run.traced, changed, note)
+        clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # others may have the processors
+        found = with_place(verdict, second_run.known, second_run.traced, changed, note, clock)
     return replace(verdict, message=found.message, hints=found.hints)
 
 
