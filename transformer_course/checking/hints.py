@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from transformer_course.checking.general_mistakes import GENERAL_MISTAKES
 from transformer_course.exercise import Exercise
@@ -17,10 +18,12 @@ class HintsGiven:
     Attributes:
         verdict: What the hints are given for: the hints about the attempt, the recognized mistake, or else the status.
         n_given: Number of hints given for it.
+        comes_next: What follows: a hint, a solution after the last one, or nothing after a solution.
     """
 
     verdict: tuple[str, ...]
     n_given: int = 0
+    comes_next: Literal["hint", "solution", ""] = "hint"
 
 
 def hints_about(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:

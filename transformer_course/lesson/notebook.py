@@ -15,7 +15,7 @@ from transformer_course.checking.formatting import format_value
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise, every_lesson, exercises_of
-from transformer_course.lesson.cell_panels import CellPanels
+from transformer_course.lesson.cell_panels import CellPanels, HintPanel
 from transformer_course.lesson.lesson_end import lesson_end
 from transformer_course.lesson.prediction import (
     Choices,
@@ -130,7 +130,9 @@ def show_hint(exercise: str) -> None:
 
     session = current_session()
     if exercise in session.not_passed:
-        display(session.hint(session.not_passed[exercise], exercise))
+        panel = session.hint(session.not_passed[exercise], exercise)
+        comes_next = session.hints_given[exercise].comes_next
+        display(HintPanel(panel.title, panel.message, panel.tint, exercise, comes_next))
     else:
         display(Panel("Run the check again", "Then ask for a hint: this kernel has not seen your attempt yet.", "help"))
 

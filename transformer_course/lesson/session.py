@@ -107,13 +107,15 @@ class Session:
         hints = exercise.hints if of_mistake is None else of_mistake
         given = self.hints_given[exercise.name]
         if given.n_given == len(hints):
+            given.comes_next = ""
             return _solution(exercise, "there are no more hints; a solution")
         given.n_given += 1
         message, kind = hints[given.n_given - 1], "hint" if of_mistake is not None else "general hint"
         if of_mistake is None and given.n_given == 1:
             message = "\n".join([*_before_general_hints(verdict), message])
         if given.n_given == len(hints):
-            message += "\nThat was the last hint. The next call shows a solution."
+            message += "\nThat was the last hint. Ask again to see a solution."
+            given.comes_next = "solution"
         return Panel(f"{exercise.name}: {kind} {given.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:

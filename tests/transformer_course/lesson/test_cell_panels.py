@@ -9,7 +9,7 @@ import pytest
 
 from notebooks.build import execute
 from transformer_course.checking.verdict import Verdict
-from transformer_course.lesson.cell_panels import with_button
+from transformer_course.lesson.cell_panels import HintPanel, with_buttons
 
 PREPARED = """\
 from transformer_course import check, hint, compare
@@ -117,11 +117,42 @@ def test_in_a_terminal_each_verdict_is_shown_once_too(tmp_path):
     assert another.split("and then\n")[1].count("Not started yet.") == another.count("Not started yet.") == 1
 
 
-def test_a_panel_of_what_did_not_pass_has_a_button_that_is_hidden_until_somebody_answers_it():
-    for status, has_one in {"mistake": True, "not_started": True, "passed": False}.items():
-        panel = Verdict("softmax", status, "Why.")._repr_html_()
-        made = with_button(panel, Verdict("softmax", status, "Why."))
-        button = '<button class="tl-hint" hidden data-exercise="softmax">Hint</button></div>'
-        assert made == (panel.removesuffix("</div>") + button if has_one else panel)
+HINT = '<button class="tl-button-in-cell tl-hint" hidden data-exercise="softmax">Hint</button>'
+RESET = '<button class="tl-button-in-cell tl-reset" hidden data-exercise="softmax">Reset to the stub</button>'
+
+
+@pytest.mark.parametrize(
+    ("status", "cell", "buttons"),
+    [
+        ("mistake", "check-softmax", [HINT, RESET]),
+        ("mistake", "softmax", [HINT, RESET]),
+        ("mistake", "check-mend-softmax", [HINT]),
+        ("mistake", None, [HINT]),
+        ("not_started", "check-softmax", [HINT]),
+        ("passed", "check-softmax", [RESET]),
+        ("passed", "check-mend-softmax", []),
+    ],
+)
+def test_panel_has_hidden_buttons_that_fit_the_verdict(status, cell, buttons):
+    verdict = Verdict("softmax", status, "Why.")
+    panel = verdict._repr_html_()
+    assert with_buttons(panel, verdict, cell) == f"{panel.removesuffix('</div>')}{' '.join(buttons)}</div>"
+
+
+def test_panel_of_an_unknown_exercise_has_no_button():
     unknown = Verdict('sof"max', "wrong", "No exercise is called that.")
-    assert with_button("<div></div>", unknown) == "<div></div>"
+    assert with_buttons("<div></div>", unknown, 'check-sof"max') == "<div></div>"
+
+
+@pytest.mark.parametrize(
+    ("comes_next", "end"),
+    [
+        ("hint", HINT.replace(">Hint", ">Next hint")),
+        ("solution", HINT.replace(">Hint", ">Show a solution")),
+        ("", '<span class="tl-hint" hidden></span>'),
+    ],
+)
+def test_hint_ends_with_the_button_for_what_comes_next(comes_next, end):
+    panel = HintPanel("softmax: hint 1 of 3", "Look.", "help", "softmax", comes_next)
+    assert panel._repr_html_().endswith(f"{end}</div>")
+    assert repr(panel) == "softmax: hint 1 of 3\nLook."

@@ -102,7 +102,7 @@ def test_hints_are_those_of_the_mistake_and_end_in_a_solution(lesson, session):
     said = [session.hint(attempt) for _ in range(len(hints) + 2)]
     assert [panel.title for panel in said[:3]] == [f"softmax: hint {n} of {len(hints)}" for n in (1, 2, 3)]
     assert [panel.message for panel in said[: len(hints) - 1]] == list(hints[:-1])
-    assert said[len(hints) - 1].message == f"{hints[-1]}\nThat was the last hint. The next call shows a solution."
+    assert said[len(hints) - 1].message == f"{hints[-1]}\nThat was the last hint. Ask again to see a solution."
     for panel in said[len(hints) :]:
         assert panel.title == "softmax: there are no more hints; a solution"
         assert panel.message == session.solution(attempt).message
