@@ -1,4 +1,4 @@
-"""What the home page asks the Jupyter server for: itself, and the exports. Nothing leaves the machine."""
+"""What the home page and the notebooks ask the Jupyter server for. Nothing leaves the machine."""
 
 import json
 import logging
@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FunctionLoader
-from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.base.handlers import APIHandler, JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado import web
 
 from transformer_course.home import own_model, progress_export
+from transformer_course.home.cell_names import defining_cell
 from transformer_course.home.home_page import home_page
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline, read_outlines
@@ -22,8 +23,9 @@ from transformer_course.home.saved_views import keep_pictures
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
 from transformer_course.practice.selection import INTERVIEW_MINUTES, Selection, select_due, select_interview
+from transformer_course.workspace.exercise_stubs import exercise_stub
 from transformer_course.workspace.progress import read_progress
-from transformer_course.workspace.working_copies import published_lessons, working_copy
+from transformer_course.workspace.working_copies import published_lessons, reset_lesson, working_copy
 
 URL_PREFIX = "transformer-course"
 STATIC_URL = "lab/extensions/transformer-course-home/static"
@@ -45,6 +47,9 @@ def _load_jupyter_server_extension(app: Any) -> None:
         "practice": PracticeHandler,
         "progress.csv": CsvHandler,
         "progress.json": JsonHandler,
+        "stub": StubHandler,
+        "defining-cell": DefiningCellHandler,
+        "reset": ResetHandler,
     }
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base_url, URL_PREFIX, name), handler) for name, handler in handlers.items()]
@@ -171,3 +176,58 @@ class JsonHandler(StateHandler):
     def written(self, home: Home) -> str:
         """Return the rows."""
         return progress_export.as_json(home)
+
+
+class QuestionHandler(APIHandler):
+    """Answers a question, a JSON object that is posted, with a JSON object."""
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the answer.
+
+        Raises:
+            KeyError: The question lacks a part.
+            OSError: A file cannot be read or written.
+            ValueError: There is no answer to this question.
+        """
+        raise NotImplementedError
+
+    @web.authenticated
+    def post(self) -> None:
+        """Answer, or return an error that names what is wrong with the question."""
+        question = self.get_json_body()
+        if not isinstance(question, dict) or not all(isinstance(key, str) for key in question):
+            raise web.HTTPError(400, "the question must be a JSON object")
+        try:
+            answer = self.answer(question)
+        except KeyError as error:
+            raise web.HTTPError(400, f"the question has no {error}") from None
+        except ValueError as error:
+            raise web.HTTPError(404, str(error)) from None
+        except OSError as error:
+            raise web.HTTPError(500, str(error)) from None
+        self.finish(json.dumps(answer))
+
+
+class StubHandler(QuestionHandler):
+    """The code that an exercise starts from."""
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the stub of the exercise that is named."""
+        return {"source": exercise_stub(str(question["exercise"]))}
+
+
+class DefiningCellHandler(QuestionHandler):
+    """The cell that defines a name."""
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Return the place of the cell, or null."""
+        return {"place": defining_cell(str(question["name"]), [str(source) for source in question["sources"]])}
+
+
+class ResetHandler(QuestionHandler):
+    """A lesson that is started over."""
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Reset the lesson that is named, and return the name under which the learner's copy is kept."""
+        kept = reset_lesson(published_lessons(), working_copy(), str(question["lesson"]))
+        return {"kept": kept and kept.name}

@@ -22,6 +22,7 @@ from transformer_course.home.saved_views import WIDGET
 from transformer_course.workspace import working_copies
 
 TOKEN = "secret"
+ALLOWED = {"Authorization": f"token {TOKEN}"}
 NAMES = ("home", "progress.csv", "progress.json")
 
 
@@ -42,8 +43,8 @@ def app(tmp_path, monkeypatch):
     app.web_app.settings["terminal_manager"] = None
 
 
-def answers(app, headers):
-    """Ask for everything, and return the answers."""
+def fetch(app, headers, requests):
+    """Send requests, each a name and the body to post or None, and return the responses."""
 
     async def ask():
         socket, port = bind_unused_port()
@@ -51,9 +52,16 @@ def answers(app, headers):
         listener.add_socket(socket)
         client = AsyncHTTPClient(force_instance=True)
         try:
-            addresses = [f"http://127.0.0.1:{port}/transformer-course/{name}" for name in NAMES]
             return [
-                await client.fetch(a, raise_error=False, headers=headers, follow_redirects=False) for a in addresses
+                await client.fetch(
+                    f"http://127.0.0.1:{port}/transformer-course/{name}",
+                    method="GET" if body is None else "POST",
+                    body=body,
+                    raise_error=False,
+                    headers=headers,
+                    follow_redirects=False,
+                )
+                for name, body in requests
             ]
         finally:
             client.close()
@@ -62,13 +70,23 @@ def answers(app, headers):
     return asyncio.run(ask())
 
 
+def answers(app, headers):
+    """Ask for everything, and return the answers."""
+    return fetch(app, headers, [(name, None) for name in NAMES])
+
+
+def posted(app, name, question):
+    """Post a question with the token, and return the code and the answer."""
+    [response] = fetch(app, ALLOWED, [(name, json.dumps(question))])
+    return response.code, json.loads(response.body)
+
+
 def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
     monkeypatch.setattr(server, "outlines", lambda: OUTLINES)
     monkeypatch.setattr(server, "home_page", fake_page)
-    allowed = {"Authorization": f"token {TOKEN}"}
     for n_passed in (0, 1):
-        home, table, rows = answers(app, allowed)
+        home, table, rows = answers(app, ALLOWED)
         assert home.body == b"/ /transformer-course/ " + str(n_passed).encode()
         assert table.body.count(b"True") == n_passed + 1  # one exercise is a stretch
         assert sum(row["passed"] for row in json.loads(rows.body)) == n_passed
@@ -144,3 +162,41 @@ def fake_page(home, base_url, exports, practice):
 def test_the_lessons_are_the_published_ones():
     assert server.published_lessons is working_copies.published_lessons
     assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]
+
+
+def test_answers_which_cell_defines_a_name(app):
+    assert posted(app, "defining-cell", {"name": "x", "sources": ["x = 1", "x"]}) == (200, {"place": 0})
+    assert posted(app, "defining-cell", {"name": "y", "sources": ["x = 1", "x"]}) == (200, {"place": None})
+
+
+def test_answers_with_the_stub_of_an_exercise(app):
+    code, answer = posted(app, "stub", {"exercise": "softmax"})
+    assert code == 200 and answer["source"].startswith("def softmax(scores") and "NotImplemented" in answer["source"]
+
+
+def test_resets_a_lesson_and_names_the_kept_copy(app, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
+    working_copies.copy_lessons(working_copies.published_lessons(), tmp_path / "mine", ["03_heads"])
+    (tmp_path / "mine" / "03_heads.ipynb").write_text("mine")
+    code, answer = posted(app, "reset", {"lesson": "03_heads"})
+    assert code == 200 and (tmp_path / "mine" / answer["kept"]).read_text() == "mine"
+    assert nbformat.read(tmp_path / "mine" / "03_heads.ipynb", 4).cells
+
+
+@pytest.mark.parametrize(
+    ("name", "question", "code", "message"),
+    [
+        ("stub", {"exercise": "softmin"}, 404, "there is no exercise 'softmin'"),
+        ("stub", {}, 400, "the question has no 'exercise'"),
+        ("stub", ["softmax"], 400, "the question must be a JSON object"),
+        ("reset", {"lesson": "../03_heads"}, 404, "there is no lesson '../03_heads'"),
+    ],
+)
+def test_rejects_a_question_without_an_answer(app, name, question, code, message):
+    found, answer = posted(app, name, question)
+    assert found == code and message in answer["message"]
+
+
+def test_answers_no_question_without_the_token(app):
+    [response] = fetch(app, {}, [("reset", '{"lesson": "03_heads"}')])
+    assert response.code in (302, 403)

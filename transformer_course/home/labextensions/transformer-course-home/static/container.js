@@ -2,7 +2,15 @@
 // extensions share, and `get` hands our plugin out.
 (() => {
   const folder = new URL('.', document.currentScript.src);
-  const PACKAGES = ['@lumino/widgets', '@jupyterlab/apputils', '@jupyterlab/coreutils', '@jupyterlab/launcher'];
+  const PACKAGES = [
+    '@lumino/widgets',
+    '@jupyterlab/apputils',
+    '@jupyterlab/coreutils',
+    '@jupyterlab/launcher',
+    '@jupyterlab/notebook',
+    '@jupyterlab/services',
+    '@jupyterlab/ui-components',
+  ];
   let shared;
 
   /** Load a package of JupyterLab's own, in the only version that it has. */

@@ -1,5 +1,5 @@
 // The button in the panel of a check: its hint appears below the panel, as an output of the same cell, and goes with it
-// when the check is run again.
+// when the check is run again. Below the hint is the button for the next one.
 
 /** Answer the buttons of all notebooks; `shell` is JupyterLab's. */
 export function answerButtons(shell) {

@@ -1,7 +1,12 @@
 // The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do. It
-// also brings back the views of notebooks that are opened, and answers the buttons in them.
+// also brings back the views of notebooks that are opened, answers the buttons in them, tells which cells a new kernel
+// has not run, and starts exercises and lessons over.
+import { makeAsk } from './ask.js';
 import { answerButtons } from './hints.js';
+import { makeKernelBars } from './kernel_bar.js';
 import { OwnModel } from './own_model.js';
+import { RESET_EXERCISE, RESET_LESSON, addResets } from './reset.js';
+import { changeThemeAtOnce } from './theme.js';
 import { bringBackViews } from './views.js';
 
 const COMMAND = 'transformer-course:home';
@@ -17,14 +22,14 @@ const NARROW = 700;
  * @param page The home page, which may be there already.
  */
 export function makePlugin(lab, page) {
-  const { Widget, ICommandPalette, ILauncher, PageConfig } = lab;
+  const { Widget, ICommandPalette, ILauncher, IThemeManager, PageConfig } = lab;
 
   return {
     id: 'transformer-course-home:plugin',
     description: 'What has passed, what is left, and where to go on.',
     autoStart: true,
-    optional: [ICommandPalette, ILauncher],
-    activate(app, palette, launcher) {
+    optional: [ICommandPalette, ILauncher, IThemeManager],
+    activate(app, palette, launcher, themes) {
       let panel = null;
       const add = () => {
         if (panel && !panel.isDisposed) return;
@@ -98,9 +103,20 @@ export function makePlugin(lab, page) {
         await opened.content.scrollToItem(place, 'start');
       }
 
-      app.docRegistry.addWidgetExtension('Notebook', { createNew: panel => void bringBackViews(panel) });
+      const ask = makeAsk(lab);
+      const watchKernel = makeKernelBars(lab, ask);
+      app.docRegistry.addWidgetExtension('Notebook', {
+        createNew(panel) {
+          void bringBackViews(panel);
+          void watchKernel(panel);
+        },
+      });
+      addResets(app, lab, ask);
+      if (themes) changeThemeAtOnce(app.commands, themes);
       app.commands.addCommand(COMMAND, { label: 'Transformer Course Home', execute: open });
-      palette?.addItem({ command: COMMAND, category: 'Transformer Course' });
+      for (const command of [COMMAND, RESET_EXERCISE, RESET_LESSON]) {
+        palette?.addItem({ command, category: 'Transformer Course' });
+      }
       launcher?.add({ command: COMMAND, category: 'Transformer Course' });
       answerButtons(app.shell);
       const ownModel = new OwnModel(app.shell, Widget, `${PageConfig.getBaseUrl()}transformer-course/model`);

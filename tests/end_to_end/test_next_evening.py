@@ -1,0 +1,152 @@
+"""A learner comes back: the kernel is new, an exercise is started over, and so is a lesson, without a traceback."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.end_to_end.browser import Notebook, find_browser, open_browser, running_lab, wait_until_ready
+from tests.end_to_end.test_home import go_home, shorten
+from transformer_course.workspace.exercise_stubs import exercise_stub
+
+COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
+BROWSER = find_browser()
+LESSON = "01_lookup.ipynb"
+CELLS = [
+    "title",
+    "imports",
+    "step-1-a-score-for-every-key-2",
+    "similarity",
+    "check-similarity",
+    "softmax",
+    "check-softmax",
+]
+MINE = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
+
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
+    pytest.mark.slow,
+]
+
+
+def test_a_new_kernel_and_a_reset_take_one_press_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lessons, settings = tmp_path / "lessons", tmp_path / "home"
+    settings.mkdir()
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
+    assert BROWSER is not None
+
+    with running_lab(COMMAND, tmp_path, settings) as address, open_browser(BROWSER) as book:
+        shorten(lessons / LESSON, CELLS)
+        page = book.page
+        page.goto(f"{address}/lab?reset")
+        page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)", polling=200)
+        a_link_to_an_exercise_offers_to_run_the_cells_above(book)
+        a_restart_offers_it_again(book)
+        a_name_error_names_the_cell(book)
+        a_page_that_is_loaded_again_remembers_what_ran(book, address)
+        an_exercise_is_reset_and_undo_brings_it_back(book)
+        the_panel_resets_the_exercise_too(book)
+        a_lesson_is_started_over(book, lessons)
+        the_first_press_changes_the_theme(page)
+
+
+def bar(page: Page) -> Locator:
+    return page.locator(".tl-kernel-bar:visible")
+
+
+def activate(page: Page, cell: str) -> None:
+    """Make a cell active, as a click on it does."""
+    page.evaluate(
+        """cell => {
+            const { content } = window.jupyterapp.shell.currentWidget;
+            content.activeCellIndex = content.widgets.findIndex(each => each.model.id === cell);
+        }""",
+        cell,
+    )
+
+
+def a_link_to_an_exercise_offers_to_run_the_cells_above(book: Notebook) -> None:
+    page = book.page
+    page.locator("#tl-dot-softmax").click()
+    wait_until_ready(page, LESSON)
+    expect(bar(page)).to_contain_text("The kernel is new: 4 cells above have not run in it.")
+    bar(page).get_by_role("button", name="Run the cells above").click()
+    expect(bar(page)).to_be_hidden()
+    assert book.python("callable(check)")
+    assert page.evaluate("window.jupyterapp.shell.currentWidget.content.activeCell.model.id") == "softmax"
+
+
+def a_restart_offers_it_again(book: Notebook) -> None:
+    page = book.page
+    page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+    expect(bar(page)).to_contain_text(re.compile("4 cells above have not run in it. (They|Last time they) took"))
+    bar(page).get_by_role("button", name="Not now").click()
+    expect(bar(page)).to_be_hidden()
+
+
+def a_name_error_names_the_cell(book: Notebook) -> None:
+    page = book.page
+    check = book.cell_with("check(softmax)")
+    book.run(check)
+    note = check.locator(".jp-OutputArea-output").last
+    expect(note).to_contain_text("check is defined in the first code cell")
+    note.get_by_role("button", name="Show that cell").click()
+    page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'")
+    note.get_by_role("button", name="Run the cells above").click()
+    expect(bar(page)).to_be_hidden()
+    book.run(check)
+    expect(check).to_contain_text("Not started yet.")
+
+
+def a_page_that_is_loaded_again_remembers_what_ran(book: Notebook, address: str) -> None:
+    page = book.page
+    book.save()
+    page.goto(f"{address}/lab/tree/{LESSON}")
+    wait_until_ready(page, LESSON)
+    activate(page, "check-softmax")
+    page.wait_for_timeout(1000)  # for a bar that should not come
+    expect(bar(page)).to_be_hidden()
+
+
+def an_exercise_is_reset_and_undo_brings_it_back(book: Notebook) -> None:
+    page, source = (
+        book.page,
+        "cell => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.source",
+    )
+    book.rewrite(book.cell_with("def softmax("), MINE)
+    activate(page, "softmax")
+    page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']").click()
+    page.wait_for_function(f"stub => ({source})() === stub", arg=exercise_stub("softmax"))
+    page.keyboard.press("Control+z")
+    page.wait_for_function(f"mine => ({source})() === mine", arg=MINE)
+    activate(page, "check-softmax")
+    expect(page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']")).to_be_hidden()
+
+
+def the_panel_resets_the_exercise_too(book: Notebook) -> None:
+    check = book.cell_with("check(softmax)")
+    book.run(book.cell_with("def softmax("))
+    book.run(check)
+    check.get_by_role("button", name="Reset to the stub").click()
+    expect(book.cell_with("def softmax(")).to_contain_text("raise NotImplementedError")
+    expect(check.locator(".jp-OutputArea-output")).to_have_count(0)
+
+
+def a_lesson_is_started_over(book: Notebook, lessons: Path) -> None:
+    page = book.page
+    book.rewrite(book.cell_with("def softmax("), MINE)
+    page.evaluate("void window.jupyterapp.commands.execute('transformer-course:reset-lesson')")
+    page.locator(".jp-Dialog").get_by_role("button", name="Start over").click()
+    expect(book.cell_with("def softmax(")).to_contain_text("raise NotImplementedError")
+    [kept] = lessons.glob("01_lookup (*).ipynb")
+    assert "dim=0" in kept.read_text(encoding="utf-8")
+    assert "dim=0" not in (lessons / LESSON).read_text(encoding="utf-8")
+    expect(page.locator(".jp-Dialog")).to_have_count(0)
+
+
+def the_first_press_changes_the_theme(page: Page) -> None:
+    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_function("document.body.dataset.jpThemeName === 'JupyterLab Dark'", polling=200)
+    go_home(page)

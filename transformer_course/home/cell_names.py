@@ -1,0 +1,35 @@
+"""Which cell of a notebook defines a name: what a ``NameError`` needs, told from the source without running it."""
+
+import re
+import symtable
+from collections.abc import Sequence
+
+MAGIC = re.compile(r"^([ \t]*)[%!].*$", re.MULTILINE)
+"""A line for IPython, which Python cannot read; a cell that begins with ``%%`` has none of Python's."""
+
+
+def defining_cell(name: str, sources: Sequence[str]) -> int | None:
+    """Return the place of the last cell that defines a name at its top level, or None if no cell does.
+
+    Args:
+        name: The name, such as ``softmax``.
+        sources: The code of the cells, in the order of the notebook.
+    """
+    places = [place for place, source in enumerate(sources) if _defines(source, name)]
+    return places[-1] if places else None
+
+
+def _defines(source: str, name: str) -> bool:
+    """Return whether a cell assigns, defines or imports a name at its top level."""
+    if name not in source or source.startswith("%%"):
+        return False
+    try:
+        table = symtable.symtable(MAGIC.sub(r"\1pass", source), "cell", "exec")
+        symbol = table.lookup(name)
+    except KeyError:
+        return False
+    except (SyntaxError, ValueError):  # a cell that is half written
+        return (
+            re.search(rf"^(?:(?:async )?def|class) {re.escape(name)}\b|^{re.escape(name)} *=", source, re.M) is not None
+        )
+    return symbol.is_assigned() or symbol.is_imported()
