@@ -68,7 +68,7 @@ def axis_names(n_axes: int, dimensions: Sequence[str]) -> list[str]:
 
 def _format_shape(names: Sequence[str], shape: Sequence[int]) -> str:
     inside = ", ".join(f"{n}={s}" if n.isidentifier() else str(s) for n, s in zip(names, shape, strict=True))
-    return f"({inside},)" if len(shape) == 1 else f"({inside})"
+    return f"({inside},)" if len(shape) == 1 and "=" not in inside else f"({inside})"  # (3,) is Python's; (n=3) is not
 
 
 def _unroll(names: Sequence[str], leading: int) -> list[str]:

@@ -127,7 +127,7 @@ def test_a_crash_shows_its_case_and_its_inputs():
     verdict = verdict_on(lambda x: x * 2 if len(x) < 3 else x.nothing)
     assert verdict.status == "crashed"
     assert verdict.message.startswith("Case 2 of 3 (3 numbers): AttributeError: 'Tensor' object has no")
-    assert verdict.message.endswith("The inputs: x (n=3,).")
+    assert verdict.message.endswith("The inputs: x (n=3).")
 
 
 def test_a_crash_does_not_hide_what_goes_wrong_in_another_case():

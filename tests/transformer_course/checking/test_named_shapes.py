@@ -40,7 +40,7 @@ def test_the_dimensions_of_an_output_are_those_of_the_annotation():
     ("shape", "dimensions", "message"),
     [
         ((2, 5), "n_query d_v", "(n_query=2, d_v=5)"),
-        ((5,), "d_v", "(d_v=5,)"),
+        ((5,), "d_v", "(d_v=5)"),
         ((), "", "()"),
         ((7, 2, 5), "*batch n_query d_v", "(batch=7, n_query=2, d_v=5)"),
         ((7, 3, 2, 5), "*batch n_query d_v", "(7, 3, n_query=2, d_v=5)"),
@@ -65,7 +65,7 @@ def test_each_axis_has_a_name_if_the_dimensions_fit(n_axes, dimensions, names):
 
 def test_inputs_are_described_by_name_and_models_left_out():
     more = {"mask": torch.ones(7, 3).bool(), "temperature": 0.123456, "model": {"stand_in": "x"}, "nothing": None}
-    assert describe_inputs(mix, INPUTS) == "query (d=2,), keys (batch=7, n_key=3, d=2), n_heads=5"
+    assert describe_inputs(mix, INPUTS) == "query (d=2), keys (batch=7, n_key=3, d=2), n_heads=5"
     assert describe_inputs(mix, {**INPUTS, **more}).endswith("n_heads=5, mask (batch=7, n_key=3), temperature=0.1235")
     assert describe_inputs(Layer, {"x": torch.ones(2, 3, 5)}) == "x (batch=2, n=3, d_model=5)"
     assert describe_inputs(mix, {}) == ""
