@@ -18,7 +18,6 @@ from PIL import Image
 
 from transformer_course.diagrams.elements import (
     CHIP_FILL,
-    GRAY,
     INK,
     WRONG_RED,
     Arrow,
@@ -94,8 +93,8 @@ def _draw(element: Element, ax: Axes, zorder: float) -> None:
             dashes = "--" if element.dashed else "-"
             style = f"round,pad=0,rounding_size={min(0.1, element.height / 4):.3f}"
             patch = FancyBboxPatch(element.rect[:2], element.width, element.height, style, zorder=zorder)
-            tint = to_rgba(PAGE_INK if element.color == INK else element.color, 0.06)
-            patch.set(facecolor=tint, edgecolor=element.color, linestyle=dashes, linewidth=1)
+            # No fill: gray text is readable on white and on black, and on nothing in between.
+            patch.set(facecolor="none", edgecolor=element.color, linestyle=dashes, linewidth=1)
             ax.add_patch(patch)
         case Cells():
             _draw_cells(element, ax, zorder)
@@ -118,7 +117,7 @@ def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
         radius = {"rounded": 0.07, "square": 0.001, "round": min(box.width, box.height) / 2}[box.outline]
         style = f"round,pad=0,rounding_size={radius:.4f}"
         patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
-    faces = {"filled": light(box.color), "outlined": "white", "dimmed": to_rgba(GRAY, 0.08)}
+    faces = {"filled": light(box.color), "outlined": "white", "dimmed": "none"}
     edge = "#BDBDBD" if box.look == "dimmed" else box.color
     patch.set(facecolor=box.face or faces.get(box.look, light(box.color, 0.5)), edgecolor=edge)
     patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)

@@ -48,6 +48,16 @@ def test_a_frame_is_around_its_boxes_and_behind_them():
     assert pixels(d)[int(y) + 20, int(x) + 20, :3].min() > 0.1
 
 
+@pytest.mark.parametrize("what", ["frame", "dimmed box"])
+def test_nothing_is_filled_behind_gray_text(what):
+    d = two_boxes()
+    shape = d.frame("EncoderLayer", d.boxes) if what == "frame" else d.box("later", (0, 3), width=1.0, look="dimmed")
+    x0, _, _, y1 = d.extent
+    left, top = shape.rect.x0 + 0.05, shape.rect.y1 - 0.05  # inside the edge, beside the text
+    row, column = (round(2 * PIXELS_PER_INCH * (way + MARGIN)) for way in (y1 - top, left - x0))
+    assert pixels(d)[row, column, 3] == 0
+
+
 def test_what_is_wrong_is_seen_in_the_picture():
     plain, crossed, part = two_boxes(), two_boxes(), two_boxes()
     crossed.cross_out()
