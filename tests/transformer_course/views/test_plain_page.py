@@ -215,3 +215,44 @@ def test_no_word_of_a_table_is_broken_on_a_phone(page: Page) -> None:
     assert page.locator(".tl-runs thead th", has_text="positions").count() == 1
     assert page.evaluate(broken) == []
     page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_mask_painter_marks_the_preset_that_is_on(page: Page) -> None:
+    show(page, VIEWS["mask_painter"]())
+    page.evaluate("frames()")
+    pressed = page.locator(".mp-presets button[aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["causal"]
+    page.get_by_role("button", name="everything").click()
+    page.evaluate("frames()")
+    assert pressed.all_inner_texts() == ["everything"]
+    page.locator(".mp-cell").first.click()
+    page.evaluate("frames()")
+    assert pressed.count() == 0, "a mask painted by hand is no preset"
+
+
+def test_mask_painter_of_six_tokens_fits_a_phone(page: Page) -> None:
+    words = ["the", "cat", "sat", "on", "the", "mat"]
+    page.set_viewport_size({"width": 360, "height": 700})
+    show(page, views.MaskPainter(words, torch.ones(6, 6, dtype=torch.bool), source=2))
+    page.evaluate("frames()")
+    widths = page.locator(".tl-body").evaluate("node => [node.scrollWidth, node.clientWidth]")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    assert widths[0] <= widths[1]
+
+
+def test_residual_stream_shows_the_key_above_the_charts(page: Page) -> None:
+    show(page, VIEWS["residual_stream"]())
+    key, charts = (page.locator(part).bounding_box() for part in (".tl-runs", ".tl-charts"))
+    assert key is not None and charts is not None
+    assert key["y"] + key["height"] <= charts["y"] + 1
+
+
+def test_sampling_dial_scales_bars_to_the_largest_token(page: Page) -> None:
+    tail = torch.full((500,), 0.902 / 500)
+    show(page, views.SamplingDial(torch.cat([torch.tensor([0.098]), tail]).log(), n_shown=3))
+    page.evaluate("frames()")
+    bar, cell = (page.locator(f"tbody tr:first-child {part}").bounding_box() for part in (".tl-now", ".tl-bar"))
+    assert bar is not None and cell is not None
+    assert bar["width"] > 0.8 * cell["width"], "a token of 10 % is hidden beside the 90 % of all others"
+    assert page.locator(".tl-scale").inner_text() == "0 to 10 %"
+    assert page.locator("tbody tr:last-child .tl-now").count() == 0

@@ -18,7 +18,8 @@ export function draw(view) {
   });
   const names = Object.keys(PRESETS).filter((name) => tokens.includes(PAD) || !name.includes("padding"));
   const presets = element("span", { class: "mp-presets", role: "group", "aria-label": "Presets" });
-  presets.append(...names.map((name) => button(name, () => view.set({ allowed: preset(name, tokens) }))));
+  const chosen = names.map((name) => ({ mask: preset(name, tokens), button: button(name, () => view.set({ allowed: preset(name, tokens) })) }));
+  presets.append(...chosen.map((each) => each.button));
   controls.append(presets, slider(view, { trait: "layers", label: "layers", min: 1, max: MAX_LAYERS, step: 1 }));
 
   const inputs = tokens.map((token, j) => inputButton(view, token, j));
@@ -45,6 +46,7 @@ export function draw(view) {
       const [i, j] = [Math.floor(at / tokens.length), at % tokens.length];
       showCell(cell, left[i][j], `query ${tokens[i]}, key ${tokens[j]}`);
     });
+    chosen.forEach(({ mask, button }) => attributes(button, { "aria-pressed": String(String(mask) === String(allowed)) }));
     inputs.forEach((input, j) => attributes(input, { "aria-pressed": String(j === source) }));
     outputs.forEach((output, i) => {
       const isEmpty = !allowed[i].includes(true);

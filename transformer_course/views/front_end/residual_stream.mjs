@@ -26,7 +26,7 @@ export function draw(view) {
   );
   const charts = drawCharts(view);
   const table = drawTable(view);
-  body.append(element("div", { class: "tl-charts" }, ...charts.roots), table.root);
+  body.append(table.root, element("div", { class: "tl-charts" }, ...charts.roots)); // the key to the lines comes first
   const redraw = oncePerFrame(() => {
     attributes(layers.querySelector("input"), { max: view.get("depth") });
     charts.redraw();

@@ -8,7 +8,8 @@ import { oncePerFrame } from "./view.mjs";
 
 const N_DRAWN = 100;
 const N_WRITTEN = 40;
-const ENDS = [0.05, 0.1, 0.2, 0.5, 1]; // where the scale of the bars may end
+const ENDS = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1]; // where the scale of the bars may end
+const OTHERS = "all others";
 
 export function draw(view) {
   const { controls, body } = view.frame({
@@ -47,13 +48,16 @@ function inWords(all, now, places) {
 
 /** Make a row for each token that is shown, and one for all others. */
 function bars(names) {
-  const rows = [...names, "all others"].map((name) => {
+  const rows = [...names, OTHERS].map((name) => {
     const [before, now] = ["tl-before", "tl-now"].map((kind) => element("span", { class: kind }));
     const [number, count] = [element("td"), element("td")];
-    const bar = element("td", { class: "tl-bar", "aria-hidden": "true" }, before, now);
+    // The sum of all others has no bar: beside it the bars of single tokens would all be short.
+    const bar = element("td", { class: "tl-bar", "aria-hidden": "true" }, ...(name === OTHERS ? [] : [before, now]));
     return { before, now, number, count, root: element("tr", {}, element("th", { scope: "row" }, name), bar, number, count) };
   });
-  const head = ["token", "", "probability", "drawn"].map((name) => element("th", { scope: "col" }, name));
+  const scale = element("th", { scope: "col", class: "tl-scale", "aria-hidden": "true" });
+  const [token, number, count] = ["token", "probability", "drawn"].map((name) => element("th", { scope: "col" }, name));
+  const head = [token, scale, number, count];
   const root = element("table", { class: "tl-distribution" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows.map((row) => row.root)));
   const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
   const ofRows = (numbers) => [...numbers.slice(0, names.length), sum(numbers.slice(names.length))];
@@ -61,7 +65,9 @@ function bars(names) {
     root,
     redraw(before, now, places) {
       const [was, is] = [before, now].map(ofRows);
-      const end = ENDS.find((end) => end >= Math.max(...was, ...is)) ?? 1;
+      const largest = Math.max(...was.slice(0, names.length), ...is.slice(0, names.length));
+      const end = ENDS.find((end) => end >= largest) ?? 1;
+      scale.textContent = `0 to ${Math.round(100 * end)} %`;
       rows.forEach((row, i) => {
         const isOthers = i === names.length;
         const drawn = places.filter((place) => (isOthers ? place >= i : place === i)).length;
