@@ -12,10 +12,11 @@ import nbformat
 from nbformat import NotebookNode
 
 from authoring.page_to_keep import collection as page_to_keep
+from docs.site import exercise_list, inside, lessons, reference, slides, teaching_plan
 from docs.site import front_page as front
-from docs.site import inside, lessons, reference, slides, teaching_plan
 from docs.site.repository import ROOT, Repository
 from notebooks import build
+from transformer_course.home.lesson_outline import read_outlines
 
 TEXTS = (
     "ARCHITECTURE.md",
@@ -50,7 +51,7 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
     in_order = build.lessons(folder)
     return {
         "Start": ["docs/run", "inside"],
-        "Lessons": [f"notebooks/{name}" for name in in_order] + ["docs/capstones"],
+        "Lessons": ["exercises", *(f"notebooks/{name}" for name in in_order), "docs/capstones"],
         "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
         "Library": ["docs/library", "docs/training", "docs/generating", "reference/index"],
         "For instructors": ["docs/instructors", "docs/lesson_notes", "docs/grading", "slides/index"],
@@ -95,6 +96,7 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
     packages = [*reference.packages(library), *reference.course_packages(course)]
     texts |= {f"reference/{package.name}.md": reference.page(package) for package in packages}
     texts["inside.md"] = inside.page(inside.FILE.read_text(encoding="utf-8").strip())
+    texts["exercises.md"] = exercise_list.page(read_outlines(root / "notebooks"))
     texts["slides/index.md"] = slides.index(stored_lessons(root))
     texts["reference/index.md"] = reference.contents(library, course)
     for name, text in texts.items():

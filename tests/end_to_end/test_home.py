@@ -61,8 +61,8 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         assert dark(home), "the system's theme is followed"
         assert not page.locator("#filebrowser").is_visible()
         page.evaluate("window.jupyterapp.shell.collapseLeft()")
-        nothing_is_cut(home)
-        links_look_like_links(home)
+        the_page_reads_well(home)
+        an_exercise_is_found_by_its_term(page, home, n)
 
         a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page)
         go_home(page)
@@ -184,6 +184,12 @@ def nothing_is_cut(home: Locator) -> None:
     home.page.set_viewport_size({"width": 1280, "height": 900})
 
 
+def the_page_reads_well(home: Locator) -> None:
+    """Test that the whole page can be seen, and its links be told from text."""
+    nothing_is_cut(home)
+    links_look_like_links(home)
+
+
 def links_look_like_links(home: Locator) -> None:
     """Test that each link in the text is underlined and has another color than the text around it."""
     unlike_links = """node => [...node.querySelectorAll('a:not(.tl-button, .tl-lesson)')].filter(link => {
@@ -193,6 +199,26 @@ def links_look_like_links(home: Locator) -> None:
     links = home.locator("a:not(.tl-button, .tl-lesson)")
     assert links.count() > 20
     assert home.evaluate(unlike_links) == []
+
+
+def an_exercise_is_found_by_its_term(page: Page, home: Locator, n: int) -> None:
+    """Open the list of all exercises and search it, while the way on stays in sight."""
+    home.get_by_text(f"All {n} exercises").click()
+    search = home.get_by_role("searchbox", name="Find an exercise")
+    found = home.locator(".tl-exercises [data-search]:visible")
+    expect(found).to_have_count(n)
+    found.last.scroll_into_view_if_needed()
+    expect(home.locator("#tl-go-on")).to_be_in_viewport(ratio=1)
+    for term, name in {"RoPE": "apply_rotary", "GQA": "GroupedQueryAttention", "DPO": "dpo_loss"}.items():
+        search.fill(term)
+        expect(found.filter(has=page.locator(f"#tl-list-{name}"))).to_be_visible()
+        assert 0 < found.count() < 10
+    search.fill("LoRA")
+    expect(home).to_contain_text(f"1 of {n}")
+    nothing_is_cut(home)
+    search.fill("")
+    expect(found).to_have_count(n)
+    home.get_by_text(f"All {n} exercises").click()
 
 
 def all_cells_are_drawn_at_once(page: Page) -> None:

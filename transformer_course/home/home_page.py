@@ -44,6 +44,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
         map_start=Markup(map_start),
         map_lessons=[(states[name], Markup(rest)) for name, rest in zip(map_parts[::2], map_parts[1::2], strict=True)],
         unsaved=[(lesson, name) for lesson in home.lessons for name in lesson.passed if name not in lesson.saved],
+        n_exercises=sum(len(lesson.outline.exercises) for lesson in home.lessons),
         collected_pages=COLLECTED_PAGES,
         exports=exports,
         practice=practice,

@@ -9,10 +9,9 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from transformer_course.home.exercise_list import EXERCISE_TAG, STRETCH_MARK, ListedExercise, listed_exercises
 from transformer_course.home.reading_time import TOTAL_TIME_LABEL, minutes_to_read, promised_minutes
 from transformer_course.lesson_order import UNNUMBERED, place
-
-STRETCH_MARK = "★"
 
 
 @dataclass(frozen=True)
@@ -27,6 +26,7 @@ class Outline:
         exercise_minutes: How long all exercises take, as the lesson says.
         other_minutes: How long all else takes: it is read, predictions are made, and experiments run.
         left_after: How long that takes after each cell, by the cell's id.
+        listed: The exercises as the list of all exercises shows them.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Outline:
     exercise_minutes: int
     other_minutes: float
     left_after: Mapping[str, float]
+    listed: tuple[ListedExercise, ...] = ()
 
     @property
     def number(self) -> str:
@@ -70,7 +71,7 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
     for cell in book.cells:
         if found := cell.cell_type == "markdown" and re.findall(r"^#+ (?!Exercise:)(.+)$", cell.source, re.MULTILINE):
             heading = found[-1]
-        if "exercise" in cell.metadata.get("tags", []):
+        if EXERCISE_TAG in cell.metadata.get("tags", []):
             (stretch if heading.startswith(STRETCH_MARK) else core).append(cell.id)
     minutes = [minutes_to_read([cell], {*core, *stretch}) for cell in book.cells]
     solving = promised_minutes(book, "Exercises") or 0
@@ -84,4 +85,5 @@ def outline_of(name: str, book: NotebookNode) -> Outline:
         solving,
         left[0],
         {cell.id: after for cell, after in zip(book.cells, left[1:], strict=True)},
+        tuple(listed_exercises(book.cells, solving)),
     )

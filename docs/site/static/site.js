@@ -1,4 +1,6 @@
-// Slides: the arrow keys and two buttons turn them, F shows them on the whole screen; which one it is stands below.
+const SWIPE_PIXELS = 50;
+
+// Slides: arrow keys, two buttons and a swipe turn them, F shows them on the whole screen; their number is below.
 function prepareSlides() {
   const first = document.querySelector(".bd-article section");
   if (!document.querySelector(".deck") || !first) return;
@@ -12,11 +14,22 @@ function prepareSlides() {
   };
   const number = document.createElement("span");
   const bar = Object.assign(document.createElement("nav"), { className: "deck-bar", ariaLabel: "Slides" });
-  bar.append(button("←", "previous slide", -1), number, button("→", "next slide", 1), "arrow keys turn, F fills the screen");
+  bar.append(button("←", "previous slide", -1), number, button("→", "next slide", 1), matchMedia("(pointer: coarse)").matches ? "swipe to turn" : "arrow keys turn, F fills the screen");
   document.body.append(bar);
   const show = () => (number.textContent = `${Math.max(now(), 0) + 1} / ${slides.length}`);
   document.addEventListener("scroll", show, { passive: true });
   show();
+  let touched = null;
+  document.addEventListener("touchstart", (event) => {
+    const scrolls = [...event.composedPath()].some((node) => node !== document.documentElement && node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).overflowX === "auto");
+    touched = event.touches.length === 1 && !scrolls ? event.touches[0] : null; // what scrolls sideways keeps its swipes
+  }, { passive: true });
+  document.addEventListener("touchend", (event) => {
+    if (!touched) return;
+    const [x, y] = [event.changedTouches[0].clientX - touched.clientX, event.changedTouches[0].clientY - touched.clientY];
+    touched = null;
+    if (Math.abs(x) > SWIPE_PIXELS && Math.abs(x) > 2 * Math.abs(y)) turn(x < 0 ? 1 : -1);
+  });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     if (event.key === "f") document.documentElement.requestFullscreen();
@@ -51,8 +64,30 @@ function putLessonsFirst() {
   Scorer.score = (found) => found[4] + (isCalledSo(found) ? 100 : 0);
 }
 
+// The list of all exercises: a field leaves the rows that have all the words typed, and hides empty lessons.
+function searchExercises() {
+  const place = document.querySelector(".exercise-search");
+  if (!place) return;
+  const field = Object.assign(document.createElement("input"), { type: "search", placeholder: "RoPE, LoRA, mask …" });
+  const count = Object.assign(document.createElement("span"), { role: "status" });
+  const label = Object.assign(document.createElement("label"), { textContent: "Find an exercise: " });
+  label.append(field);
+  place.append(label, " ", count);
+  const rows = [...document.querySelectorAll(".bd-article tbody tr")];
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/);
+    rows.forEach((row) => (row.hidden = !words.every((word) => row.textContent.toLowerCase().includes(word))));
+    document.querySelectorAll(".bd-article section section").forEach((lesson) => {
+      lesson.hidden = !lesson.querySelector("tbody tr:not([hidden])");
+    });
+    const left = rows.filter((row) => !row.hidden).length;
+    count.textContent = field.value.trim() ? `${left} of ${rows.length}` : "";
+  });
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   prepareSlides();
+  searchExercises();
   putLessonsFirst();
   tellWhatIsFound();
 });

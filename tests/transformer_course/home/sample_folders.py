@@ -5,13 +5,18 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 
+from transformer_course.home.exercise_list import ListedExercise
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.workspace.progress import FILE
 
 PRIMER = Outline("primer", "Primer: shapes", (), (), 0, 30.0, {"a": 20.0, "b": 0.0})
 LEFT = {"a": 18.0, "one": 15.0, "check-one": 15.0, "between": 12.0, "two": 10.0, "three": 5.0}
-FIRST = Outline("00_first", "A first lesson", ("one", "two"), ("three",), 30, 20.0, LEFT)
+LISTED = (
+    ListedExercise("one", "Softmax", "Normalize the scores.", ("SM",), False, 10, "softmax"),
+    ListedExercise("three", "Windows", "Hide.", (), True, 20, "windows"),
+)
+FIRST = Outline("00_first", "A first lesson", ("one", "two"), ("three",), 30, 20.0, LEFT, LISTED)
 SECOND = Outline("01_second", "A second lesson", ("four",), (), 10, 25.0, {"four": 5.0})
 OUTLINES = [PRIMER, FIRST, SECOND]
 HOURS = 3600

@@ -146,3 +146,14 @@ def test_the_stored_map_has_a_link_for_every_lesson(folder, monkeypatch):
     displayed = home_page.home_page(home, "/", "/")
     assert "data-lesson" not in displayed
     assert all(attributes(displayed, f"tl-map-{outline.name}")["href"] for outline in outlines)
+
+
+def test_lists_all_exercises_with_minutes_and_state(folder):
+    folder.record("one", at=HOURS)
+    displayed = html(folder)
+    assert "All 4 exercises" in text(displayed)
+    assert "00 A first lesson Minutes Start over one Softmax (SM). Normalize the scores. 10 ✓ passed" in text(displayed)
+    assert "three ★ Windows . Hide. 20 open" in text(displayed)
+    link = attributes(displayed, "tl-list-one")
+    assert (link["data-path"], link["data-cell"]) == ("00_first.ipynb", "one")
+    assert 'data-search="one softmax normalize the scores. sm"' in displayed

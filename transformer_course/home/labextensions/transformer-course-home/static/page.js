@@ -1,5 +1,7 @@
 // The page: asks the server for it as long as it can be seen, and shows it when it is another than before.
 const MILLISECONDS = 2000;
+const LIST = 'tl-exercises';
+const SEARCH = 'tl-exercise-search';
 
 export class HomePage {
   /**
@@ -22,6 +24,7 @@ export class HomePage {
     this.status.className = 'tl-status';
     this.status.setAttribute('role', 'status');
     this.body.addEventListener('click', event => this.follow(event));
+    this.body.addEventListener('input', event => event.target.id === SEARCH && this.search());
   }
 
   /** Show the page as it is now, and from now on. */
@@ -53,13 +56,18 @@ export class HomePage {
     }
   }
 
-  /** Put a page in the place of the one before, unless it is the same; the focus stays where it was. */
+  /** Put a page in the place of the one before, unless it is the same; focus, list and search stay as they were. */
   show(html) {
     if (html === this.shown) return;
     const focused = this.body.contains(document.activeElement) ? document.activeElement.id : '';
     const before = this.total();
+    const isListOpen = this.find(LIST)?.open ?? false;
+    const searched = this.find(SEARCH)?.value ?? '';
     this.body.innerHTML = html;
     this.shown = html;
+    if (isListOpen) this.find(LIST).open = true;
+    if (searched) this.find(SEARCH).value = searched;
+    if (searched) this.search();
     if (focused) document.getElementById(focused)?.focus();
     this.status.textContent = before && before !== this.total() ? this.total() : '';
   }
@@ -69,6 +77,22 @@ export class HomePage {
     const said = `The home page cannot be read: ${error.message}.`;
     if (this.status.textContent !== said) this.status.textContent = said;
     this.shown = null;
+  }
+
+  find(id) {
+    return this.body.querySelector(`#${id}`);
+  }
+
+  /** Leave in the list of exercises those that have all the words typed, and the lessons that have any. */
+  search() {
+    const words = this.find(SEARCH).value.toLowerCase().split(/\s+/);
+    const rows = [...this.find(LIST).querySelectorAll('[data-search]')];
+    for (const row of rows) row.hidden = !words.every(word => row.dataset.search.includes(word));
+    for (const lesson of this.find(LIST).querySelectorAll('tbody')) {
+      lesson.hidden = !lesson.querySelector('[data-search]:not([hidden])');
+    }
+    const left = rows.filter(row => !row.hidden).length;
+    this.find('tl-exercise-count').textContent = words.join('') ? `${left} of ${rows.length}` : '';
   }
 
   total() {

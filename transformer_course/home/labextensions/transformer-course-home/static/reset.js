@@ -92,6 +92,8 @@ export function addResets(app, lab, ask) {
     execute: args => resetLesson(args.path || notebookPanel().context.path),
   });
   document.addEventListener('click', event => {
+    const lesson = event.target.closest?.('button.tl-start-over');
+    if (lesson) void resetLesson(lesson.dataset.path);
     const button = event.target.closest?.('button.tl-reset');
     const panel = button && [...app.shell.widgets('main')].find(widget => widget.node.contains(button));
     const place = panel?.content?.widgets?.findIndex(cell => cell.node.contains(button)) ?? -1;

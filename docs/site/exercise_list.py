@@ -1,0 +1,42 @@
+"""The page that lists all exercises, which the search of the site and a field of its own look through."""
+
+from collections.abc import Sequence
+
+from transformer_course.home.exercise_list import ListedExercise
+from transformer_course.home.lesson_outline import Outline
+
+
+def page(outlines: Sequence[Outline]) -> str:
+    """Return the page in Markdown: a table for each lesson, in which each exercise leads to its section."""
+    with_exercises = [outline for outline in outlines if outline.listed]
+    n = sum(len(outline.listed) for outline in with_exercises)
+    return "\n\n".join(
+        [
+            f"# All {n} exercises",
+            "You write each of these functions and classes in a notebook, and a check names your mistake if it is "
+            "wrong. ★ marks the optional ones. The minutes are a guide.",
+            '<div class="exercise-search"></div>',
+            *(_table(outline) for outline in with_exercises),
+            "",
+        ]
+    )
+
+
+def _table(outline: Outline) -> str:
+    head = "| Exercise | What it is about | Minutes |\n|---|---|--:|"
+    rows = [_row(outline.name, exercise) for exercise in outline.listed]
+    title = f"{outline.number} · {outline.title}" if outline.number else outline.title
+    return f"## [{title}](notebooks/{outline.name}.ipynb)\n\n" + "\n".join([head, *rows])
+
+
+def _row(lesson: str, exercise: ListedExercise) -> str:
+    # An address in HTML: Sphinx does not know those of cells.
+    link = f'<a href="notebooks/{lesson}.html#cell-{exercise.heading_cell}">`{exercise.name}`</a>'
+    terms = f" ({', '.join(exercise.terms)})" if exercise.terms else ""
+    about = f"**{_plain(exercise.topic)}**{terms}: {_plain(exercise.summary)}"
+    return f"| {link}{' ★' if exercise.is_stretch else ''} | {about} | {exercise.minutes} |"
+
+
+def _plain(text: str) -> str:
+    """Return text in which nothing is markup for Markdown."""
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#|$^" else letter for letter in text)

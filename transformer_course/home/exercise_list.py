@@ -1,0 +1,108 @@
+"""The exercises of a lesson as a list shows them: what each is about, whether it is optional, and how long it takes."""
+
+import ast
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from nbformat import NotebookNode
+
+EXERCISE_TAG = "exercise"
+STRETCH_MARK = "★"
+HEADING = re.compile(r"^##+ (?!Exercise:)(.+)$", re.MULTILINE)
+ABBREVIATION = re.compile(r"\b[A-Z]{3,}\b|[*(]([A-Za-z]*[A-Z][a-z]*[A-Z]\w*)(?=\*\*|[;,)])")
+"""A term such as MLA in a section's text, or RoPE where it is introduced: in bold, or in parentheses."""
+FORMULA = re.compile(r"\$\$.*?\$\$|\$.*?\$|`.*?`|\]\(.*?\)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class ListedExercise:
+    """An exercise as the list shows it.
+
+    Attributes:
+        name: Its name, which is also the id of its cell.
+        topic: The heading of the section that it is in.
+        summary: The first sentence of its docstring.
+        terms: Abbreviations that its section introduces, unless the topic or the summary has them.
+        is_stretch: Whether it is optional (★).
+        minutes: How long it takes: its share, by points, of the minutes that the lesson names for all exercises.
+        heading_cell: The id of the cell with the nearest heading above it.
+    """
+
+    name: str
+    topic: str
+    summary: str
+    terms: tuple[str, ...]
+    is_stretch: bool
+    minutes: int
+    heading_cell: str
+
+    @property
+    def search_text(self) -> str:
+        """What a search looks through, in lower case."""
+        return " ".join([self.name, self.topic, self.summary, *self.terms]).lower()
+
+
+def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[ListedExercise]:
+    """List the exercises of a lesson in their order.
+
+    Args:
+        cells: The cells of the published lesson.
+        minutes: How long all its exercises take.
+    """
+    cells = list(cells)
+    points = {c.id.removeprefix("check-"): c.metadata.get("nbgrader", {}).get("points", 0) for c in cells}
+    listed, topic, heading_cell, terms = list[ListedExercise](), "", "", list[str]()
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            if found := HEADING.findall(cell.source):
+                topic, terms = found[-1], []
+            heading_cell = cell.id if re.search(r"^##+ ", cell.source, re.MULTILINE) else heading_cell
+            terms += abbreviations(cell.source)
+        elif EXERCISE_TAG in cell.metadata.get("tags", []):
+            summary = first_sentence(cell.source)
+            known = f"{cell.id} {topic} {summary}"
+            new = tuple(term for term in dict.fromkeys([*initials(topic), *terms]) if term not in known)
+            is_stretch = topic.startswith(STRETCH_MARK)
+            about = re.sub(rf"^{STRETCH_MARK} (?:Transfer: )?", "", topic)
+            about = about[:1].upper() + about[1:]
+            listed.append(ListedExercise(cell.id, about, summary, new, is_stretch, 0, heading_cell))
+    return _with_minutes(listed, points, minutes)
+
+
+def abbreviations(text: str) -> list[str]:
+    """List the abbreviations in a text, without its formulas, code and addresses.
+
+    >>> abbreviations("**Rotary embeddings** (**RoPE**; Su et al., 2021), unlike MLA, turn `ABC` by $XYZ$.")
+    ['RoPE', 'MLA']
+    """
+    return [found[1] or found[0] for found in ABBREVIATION.finditer(FORMULA.sub(" ", text))]
+
+
+def initials(topic: str) -> list[str]:
+    """Return the initials by which many search for a kind of attention: at most one abbreviation.
+
+    >>> initials("Saving memory: grouped-query attention")
+    ['GQA']
+    """
+    words = re.split(r"[ -]", topic.rpartition(": ")[2])
+    return ["".join(word[0] for word in words).upper()] if len(words) == 3 and words[-1] == "attention" else []
+
+
+def first_sentence(stub: str) -> str:
+    """Return the first paragraph of the docstring of the function or class that a stub defines, or an empty string."""
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and (text := ast.get_docstring(node)):
+            return " ".join(text.partition("\n\n")[0].split()).replace("``", "")
+    return ""
+
+
+def _with_minutes(listed: list[ListedExercise], points: Mapping[str, int], minutes: int) -> list[ListedExercise]:
+    """Divide the minutes of a lesson by points; nbgrader has none for the optional ones, which get the mean."""
+    core = [points[each.name] for each in listed if not each.is_stretch and points.get(each.name)]
+    mean = sum(core) / len(core) if core else 1
+    weights = [points.get(each.name) or mean for each in listed]
+    return [
+        replace(each, minutes=max(1, round(minutes * weight / sum(weights))))
+        for each, weight in zip(listed, weights, strict=True)
+    ]
