@@ -228,11 +228,12 @@ def all_cells_are_drawn_at_once(page: Page) -> None:
 
 
 def a_button_gives_hints(book: Notebook) -> None:
-    """Press the button in a panel twice."""
+    """Press the button in a panel, and then the one below the first hint, which takes its place."""
     panels = book.cell_with("check(softmax)").locator(".jp-OutputArea-output")
-    for place in (1, 2):
-        panels.first.get_by_role("button", name="Hint").click()
+    for place, label in enumerate(("Hint", "Next hint"), start=1):
+        panels.last.get_by_role("button", name=label).click()
         expect(panels.nth(place)).to_contain_text(f"softmax: general hint {place} of")
+    expect(panels.get_by_role("button", name="hint")).to_have_count(1)
 
 
 def a_view_is_operated(book: Notebook) -> None:
