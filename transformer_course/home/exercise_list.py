@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from nbformat import NotebookNode
 
-EXERCISE_TAG = "exercise"
+from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
+
 STRETCH_MARK = "★"
 HEADING = re.compile(r"^##+ (?!Exercise:)(.+)$", re.MULTILINE)
 ABBREVIATION = re.compile(r"\b[A-Z]{3,}\b|[*(]([A-Za-z]*[A-Z][a-z]*[A-Z]\w*)(?=\*\*|[;,)])")

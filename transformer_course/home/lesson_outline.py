@@ -9,9 +9,10 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_course.home.exercise_list import EXERCISE_TAG, STRETCH_MARK, ListedExercise, listed_exercises
+from transformer_course.home.exercise_list import STRETCH_MARK, ListedExercise, listed_exercises
 from transformer_course.home.reading_time import TOTAL_TIME_LABEL, minutes_to_read, promised_minutes
 from transformer_course.lesson_order import UNNUMBERED, place
+from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 
 @dataclass(frozen=True)
