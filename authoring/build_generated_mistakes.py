@@ -102,7 +102,7 @@ def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
     ]
     # of generated mistakes that behave the same, the first is kept: one that is meant by its very code, or else the
     # likeliest
-    edits.sort(key=lambda edit: edit.keys[0] not in known.exercise.messages)
+    edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:1]))
     for edit in edits:
         observation = _shown(known, edit)
         if observation is not None and any(

@@ -59,8 +59,13 @@ class AnswerEdit:
         return round(self.weight, 2), len(self.code), len(self.new)
 
     @property
-    def keys(self) -> tuple[str, str]:
-        """The keys in an exercise's ``messages`` that mean it: by name and code, or by name alone."""
+    def keys(self) -> tuple[str, ...]:
+        """The keys in an exercise's ``messages`` that mean it: by name and code, or by name alone.
+
+        There are none if it is made only where an option is given, for those words do not say so.
+        """
+        if any(re.match(r"if \w+ is None:\n", body) for body in self.code.values()):
+            return ()
         return f"{self.name}: {self.new}", self.name
 
     @property

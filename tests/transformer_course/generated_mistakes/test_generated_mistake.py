@@ -1,5 +1,7 @@
 """One generated mistake: it runs as code in its step's place, and is a mistake in the words of the step."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.transformer_course.generated_mistakes.answer import ROWS, STEPS, WEIGHTS
@@ -129,6 +131,14 @@ def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
     )
     assert (twice.message, twice.has_own_words) == ("They add up to 2.", True)
     assert (half.message, half.has_own_words) == ("The shares are half what they should be.", False)
+
+
+def test_words_do_not_apply_where_only_a_given_option_is_wrong():
+    messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
+    only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
+    mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
+    assert not mistake.has_own_words
+    assert mistake.message.endswith(", where `scale` is given.")
 
 
 def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():
