@@ -66,18 +66,30 @@ def test_a_catalog_is_made_again_as_it_is_stored(exercise, changed):
 
 @pytest.fixture(scope="module")
 def masks():
-    """The causal mask without one of its mistakes, which a generated mistake would name as well."""
+    """The causal mask without words for a generated mistake, which a written mistake could name as well."""
     exercise = every_exercise()["causal_mask"]
-    left = [one for one in exercise.mistakes if one.name != "not_itself"]
-    assert len(left) == len(exercise.mistakes) - 1
-    return replace(exercise, mistakes=left)
+    messages = {key: wording for key, wording in exercise.messages.items() if not key.startswith("shifted_past")}
+    assert len(messages) == len(exercise.messages) - 1
+    return replace(exercise, messages=messages)
+
+
+@pytest.fixture(scope="module")
+def stored(masks, tmp_path_factory):
+    """The catalog of the causal mask as it is with such a written mistake."""
+    off_by_one = masks.steps.but(allowed=lambda matrix, past: matrix.tril(past - 1))
+    not_itself = Mistake("not_itself", off_by_one, summary="no position sees itself")
+    path = tmp_path_factory.mktemp("catalogs") / f"{masks.name}.json"
+    known = behavior(replace(masks, mistakes=[*masks.mistakes, not_itself]), SEED)
+    with in_isolation():
+        path.write_text(selected(known, tried(known)).as_text(), encoding="utf-8")
+    return path
 
 
 @pytest.fixture
-def folder(masks, tmp_path, monkeypatch):
-    """A folder with the catalog of the causal mask alone, as it is stored."""
+def folder(stored, tmp_path, monkeypatch):
+    """A folder with this catalog alone."""
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
-    return shutil.copy(FOLDER / f"{masks.name}.json", tmp_path)
+    return shutil.copy(stored, tmp_path)
 
 
 def no_position_sees_itself(n_query, n_key):

@@ -26,7 +26,7 @@ STEPS = InSteps(turned, scores, weights, mixture, reference=attention)
 
 
 MISTAKES = [
-    *attention_mistakes.of_the_softmax(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
@@ -49,6 +49,7 @@ EXERCISE = Exercise(
         "i of the weights.",
     ],
     messages={
+        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "product_scores: (turned).mT @ (queries)": (
             "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that "

@@ -36,7 +36,7 @@ def attention_weights_cases(seed: int) -> list[Case]:
 
 
 MISTAKES = [
-    *attention_mistakes.of_the_softmax(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_scaling_too_early(STEPS),
@@ -57,6 +57,9 @@ EXERCISE = Exercise(
         "`keys.mT`, or in words `keys.transpose(-2, -1)`, swaps only the last two axes, so batches stay in front.",
         "`queries @ keys.mT` are the scores. Then a softmax along the keys, the last axis.",
     ],
-    messages={"other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH},
+    messages={
+        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
+        "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
+    },
     mistakes=MISTAKES,
 )

@@ -80,7 +80,7 @@ MISTAKES = [
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
-    *attention_mistakes.of_the_softmax(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
 ]
 
@@ -103,6 +103,7 @@ EXERCISE = Exercise(
         "scores = −½ Σ (q − k)², then a softmax over the keys and the product with the values.",
     ],
     messages={
+        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "call_left_out_squares": (
             "The differences are added up as they are, so that positive and negative ones cancel. Look at "
             "what happens before the sum."

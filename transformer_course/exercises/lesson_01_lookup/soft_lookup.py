@@ -1,9 +1,8 @@
 """Look one query up."""
 
 import torch
-from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -92,13 +91,6 @@ MISTAKES = [
         hints=["Compare with `similarity`. Is anything divided there?"],
     ),
     Mistake(
-        "hard_lookup",
-        STEPS.but(weights=lambda scores: F.one_hot(scores.argmax(), len(scores)).float()),
-        summary="the key with the largest score gets all of the weight",
-        message="{summary}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
-        hints=["Do values other than that of the best key play a part in the result?"],
-    ),
-    Mistake(
         "values_on_the_left",
         STEPS.but(mixture=lambda weights, values: values @ weights),
         STEPS.but(mixture=lambda weights, values: weights @ values.mT),
@@ -141,6 +133,14 @@ EXERCISE = Exercise(
         "no_softmax_weights: (scores) / (scores).sum(dim=-1, keepdim=True)": (
             "The weights add up to 1, but those of keys with a negative score are negative: dividing by the "
             "sum is not a softmax. Look at how scores become weights."
+        ),
+        (
+            "no_softmax_weights: "
+            "torch.nn.functional.one_hot((scores).argmax(dim=-1), (scores).shape[-1]).to((scores).dtype)"
+        ): Wording(
+            "{summary}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
+            summary="the key with the largest score gets all of the weight",
+            hints=["Do values other than that of the best key play a part in the result?"],
         ),
         "wrong_input_weighted: keys": (
             "The keys are mixed. They have done their work once the weights are known; the values are handed over."

@@ -136,7 +136,7 @@ MISTAKES = [
         message="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
         hints=["Does the output change with `temperature`?"],
     ),
-    *attention_mistakes.of_the_softmax(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
     *attention_mistakes.of_the_transposition(STEPS, "unit_keys"),
 ]
@@ -158,6 +158,7 @@ EXERCISE = Exercise(
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
     messages={
+        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "moved_unit_keys: unit_queries": (
             "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* "

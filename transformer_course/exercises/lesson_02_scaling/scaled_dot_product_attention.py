@@ -26,7 +26,7 @@ STEPS = InSteps(*ATTENTION, reference=scaled_dot_product_attention)
 
 
 MISTAKES = [
-    *attention_mistakes.of_the_scaling(STEPS),
+    attention_mistakes.no_scaling(STEPS),
     Mistake(
         "the_whole_shape",
         STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
@@ -38,7 +38,7 @@ MISTAKES = [
             "`queries.shape[-1]`.",
         ],
     ),
-    *attention_mistakes.of_the_softmax(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
@@ -60,6 +60,7 @@ EXERCISE = Exercise(
         "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
     ],
     messages={
+        "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         **attention_mistakes.TOLD_OF_THE_SCALING,
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -79,13 +79,6 @@ MISTAKES = [
         hints=["For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?"],
     ),
     Mistake(
-        "diagonal_alone",
-        STEPS.but(products=lambda products: torch.diag(products.diagonal())),
-        summary="only the diagonal of the table is filled",
-        message="{summary}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
-        hints=["If one score rises, and the weights still add up to 1, what becomes of the others?"],
-    ),
-    Mistake(
         "one_number_instead_of_products",
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
         summary="the weights meet in a dot product, which is one number",
@@ -118,6 +111,11 @@ EXERCISE = Exercise(
         "part_left_out_difference: -(products)": (
             "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a "
             "term is missing."
+        ),
+        "wrong_input_products: own": Wording(
+            "{summary}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
+            summary="only the diagonal of the table is filled",
+            hints=["If one score rises, and the weights still add up to 1, what becomes of the others?"],
         ),
         "left_out_own": (
             "The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term."

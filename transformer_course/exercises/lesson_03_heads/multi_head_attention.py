@@ -239,12 +239,10 @@ MISTAKES = [
     dropped(STEPS, "weights", name="weights_dropped"),
     *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
-    *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.also_with_a_low_number(
-        [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
-        "mask_inverted",
-        "mask_transposed",
-    ),
+    attention_mistakes.no_scaling(STEPS),
+    *attention_mistakes.of_the_mask(STEPS),
+    attention_mistakes.softmax_over_the_queries(STEPS),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
@@ -268,6 +266,8 @@ EXERCISE = Exercise(
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
+        **attention_mistakes.TOLD_OF_THE_MASK,
+        "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "wrong_input_width": attention_mistakes.root_of_the_number("keys"),
         "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "call_left_out_from_query: query": (

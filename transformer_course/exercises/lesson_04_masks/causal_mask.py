@@ -63,7 +63,6 @@ MISTAKES = [
         message="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the matrix.",
         hints=["Print `.dtype` of what stands behind `~`."],
     ),
-    mask_mistakes.not_itself(STEPS.but(allowed=lambda matrix, past: matrix.tril(past - 1))),
 ]
 
 
@@ -89,6 +88,7 @@ EXERCISE = Exercise(
             summary="the first query is aligned with the first key, not the last with the last",
             hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
         ),
+        "shifted_past: § - 1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
         "always_one_columns: n_key": (
             "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "

@@ -83,7 +83,6 @@ MISTAKES = [
         message="{summary}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
         hints=["Exchange the numbers of two documents. Should the mask change?"],
     ),
-    mask_mistakes.not_itself(STEPS.but(not_later=lambda not_later, diagonal: not_later.tril(diagonal - 1))),
 ]
 
 
@@ -113,6 +112,7 @@ EXERCISE = Exercise(
             "the two are joined."
         ),
         "comparison_same": "A key has to be of *another* document, so no position sees itself. Look at the comparison.",
+        "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
         "sibling_not_later": (
             "The triangle is the wrong one: each position sees itself and what comes *after* it in its document."

@@ -150,12 +150,6 @@ OVER_THE_QUERIES_AND_MENDED = STEPS.but(
     weights=lambda probabilities: probabilities.nan_to_num(),
 )
 
-READ_THE_WRONG_WAY_ROUND = [  # for the scores alone: which queries see nothing is read as it should be
-    STEPS.but(hidden=lambda visible: visible),
-    STEPS.but(hidden=lambda visible, empty: visible & ~empty),
-    STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
-]
-
 MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
@@ -193,15 +187,20 @@ MISTAKES = [
             "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
         ],
     ),
-    *attention_mistakes.also_variants(
-        attention_mistakes.of_the_mask(STEPS), "mask_inverted", *READ_THE_WRONG_WAY_ROUND
+    Mistake(
+        "mask_inverted",
+        STEPS.but(visible=lambda mask: ~mask),
+        STEPS.but(hidden=lambda visible: visible),  # which queries see nothing is read as it should be
+        STEPS.but(hidden=lambda visible, empty: visible & ~empty),
+        STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
+        summary=attention_mistakes.MASK_INVERTED.summary,
+        message=attention_mistakes.MASK_INVERTED.message,
+        hints=attention_mistakes.MASK_INVERTED.hints,
     ),
-    *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.also_variants(
-        attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
-        "softmax_over_the_queries",
-        OVER_THE_QUERIES_AND_MENDED,
-    ),
+    *attention_mistakes.of_the_mask(STEPS),
+    attention_mistakes.no_scaling(STEPS),
+    attention_mistakes.softmax_over_the_queries(STEPS, OVER_THE_QUERIES_AND_MENDED),
+    attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_products(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
@@ -227,6 +226,7 @@ EXERCISE = Exercise(
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
+        **attention_mistakes.TOLD_OF_THE_MASK,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
         "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
         "all_axes_empty": Wording(

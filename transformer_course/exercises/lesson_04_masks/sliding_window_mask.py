@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -66,11 +66,6 @@ def slices_from_below_zero(length, window):
 
 MISTAKES = [
     Mistake(
-        "without_the_position_itself",
-        STEPS.but(not_ahead=lambda back: back > 0, near=lambda back, window: back <= window),
-        summary="the window begins one position before the query",
-    ),
-    Mistake(
         "never_the_first",
         STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
         summary="the column of the first position is set to False",
@@ -120,6 +115,14 @@ EXERCISE = Exercise(
     messages={
         "comparison_near: (back) <= (window)": (
             "The window is too long by one: with a window of 2, a query sees two keys before itself. It counts, too."
+        ),
+        "shifted_back: § - 1": Wording(
+            summary="the window begins one position before the query",
+            hints=[
+                "With a window of 2, which positions should position 3 see?",
+                "A position sees itself and `window` − 1 positions before it.",
+                "How far a query looks back is at least 0, and less than `window`.",
+            ],
         ),
         "absolute_back": (
             "The distance loses its sign, so keys ahead of the query count as near. A query may attend to itself and "

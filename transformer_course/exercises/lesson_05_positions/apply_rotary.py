@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
-    FREQUENCY_MESSAGES,
+    frequency_messages,
     frequency_mistakes,
 )
 from transformer_course.exercises.lesson_05_positions.shared.steps import column, cosines, sines
@@ -174,7 +174,7 @@ EXERCISE = Exercise(
         "`torch.stack([first, second], dim=-1).flatten(-2)`.",
     ],
     messages={
-        **FREQUENCY_MESSAGES,
+        **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
             "The turned pairs are right, but all first members come first and all second ones after them. The members "
             "of a pair should stand side by side again. Look at how the two are put together."

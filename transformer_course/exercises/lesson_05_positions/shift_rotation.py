@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
-    FREQUENCY_MESSAGES,
+    frequency_messages,
     frequency_mistakes,
 )
 from transformer_course.exercises.lesson_05_positions.shared.steps import cosines, sines, width
@@ -107,7 +107,7 @@ EXERCISE = Exercise(
         "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
     ],
     messages={
-        **FREQUENCY_MESSAGES,
+        **frequency_messages("d_model"),
         "operator_angles: (offset) + (frequencies)": (
             "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "
             "the two meet."

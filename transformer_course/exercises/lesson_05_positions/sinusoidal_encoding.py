@@ -5,7 +5,7 @@ import torch
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
-    FREQUENCY_MESSAGES,
+    frequency_messages,
     frequency_mistakes,
 )
 from transformer_course.exercises.lesson_05_positions.shared.steps import column, sines, width
@@ -93,6 +93,6 @@ EXERCISE = Exercise(
         "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
         "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
     ],
-    messages=FREQUENCY_MESSAGES,
+    messages=frequency_messages("d_model"),
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],
 )

@@ -108,7 +108,8 @@ EXERCISE = Exercise(
         "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
     ],
     messages={
-        "part_left_out_scaled: embedded": stack.NOT_SCALED,
+        **stack.TOLD_OF_THE_INPUT,
+        **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
         "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
     },

@@ -97,6 +97,7 @@ EXERCISE = Exercise(
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
     ],
     messages={
+        **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
         "function_logits: §.softmax(dim=-1)": Wording(
             "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -55,15 +55,6 @@ def pairs_from_halves_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "halves_from_pairs",
-        STEPS.but(halves=lambda heads, d_k: heads.unflatten(1, (d_k // 2, 2))),
-        summary="neighbors are moved apart, into two halves: that is the way back",
-        message=(
-            "{summary}. With 4 rows to a head both ways are alike, with 6 they are not. Look at the axis that is cut."
-        ),
-        hints=["Of the rows 0 1 2 3 4 5, which is the partner of row 0 in the file? Is it the second row of yours?"],
-    ),
-    Mistake(
         "one_head",
         STEPS.but(heads=lambda weight: weight[None], halves=lambda heads: heads.unflatten(1, (2, heads.shape[1] // 2))),
         summary="the halves are those of the whole matrix, not those of each head",
@@ -103,5 +94,14 @@ EXERCISE = Exercise(
         "which order should these be read?",
         "Swap the axes 1 and 2, so that the half changes fastest, and make one axis of three with `.flatten(0, 2)`.",
     ],
+    messages={
+        "parts_exchanged_halves: (d_k // 2, 2)": Wording(
+            "{summary}. With 4 rows to a head both ways are alike, with 6 they are not. Look at the axis that is cut.",
+            summary="neighbors are moved apart, into two halves: that is the way back",
+            hints=[
+                "Of the rows 0 1 2 3 4 5, which is the partner of row 0 in the file? Is it the second row of yours?"
+            ],
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -130,16 +130,6 @@ MISTAKES = [
         hints=["Does the result change when the losses do?"],
     ),
     Mistake(
-        "no_constant",
-        STEPS.but(
-            powers=lambda x: torch.stack([x**2, x], dim=1),
-            bottom=lambda coefficients: -coefficients[1] / (2 * coefficients[0]),
-        ),
-        summary="the parabola has no constant, so it goes through 0",
-        message="{summary}. It can then be neither raised nor lowered.",
-        hints=["How many coefficients has a parabola?"],
-    ),
-    Mistake(
         "logarithm_of_the_losses",
         STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
         summary="the logarithms of the losses are fitted, not the losses",
@@ -172,6 +162,11 @@ EXERCISE = Exercise(
         "part_left_out_bottom: coefficients[0]": (
             "The place of the bottom is twice what it should be: a 2 is missing. The slope of a x² + b x + c is 2a x + "
             "b: at which x is it 0?"
+        ),
+        "sibling_powers: torch.zeros_like(x)": Wording(
+            "{summary}. It can then be neither raised nor lowered.",
+            summary="the parabola has no constant, so it goes through 0",
+            hints=["How many coefficients has a parabola?"],
         ),
     },
     mistakes=MISTAKES,

@@ -228,14 +228,6 @@ MISTAKES = [
         ),
     ),
     Mistake(
-        "no_limit",
-        STEPS.but(room=no_limit),
-        summary="a stage begins as many micro-batches as it can get",
-        message=(
-            "{summary}: the first stage does so in every tick until the first backward pass, and its memory fills up."
-        ),
-    ),
-    Mistake(
         "one_too_few",
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
         summary="each stage may hold one micro-batch too few, and the last one none",
@@ -345,6 +337,10 @@ EXERCISE = Exercise(
         "part_left_out_room": (
             "Every stage may hold as many micro-batches as there are stages. The last one gets its micro-batch back at "
             "once, and needs to hold one alone."
+        ),
+        "part_left_out_may_forward: -(backwards[stage])": Wording(
+            "{summary}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
+            summary="a stage begins as many micro-batches as it can get",
         ),
     },
     mistakes=MISTAKES,

@@ -67,16 +67,6 @@ def answer_labels_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
-        "shifts_the_labels_already",
-        STEPS.but(in_prompt=lambda positions, ends: positions < ends - 1),
-        summary="the last token of each prompt still counts",
-        message=(
-            "{summary}. That the logits there predict the answer's first token is the business of the loss, which "
-            "shifts by one: here, a label is the token that stands at its own position."
-        ),
-        hints=["Is the last token of the prompt part of the answer?"],
-    ),
-    Mistake(
         "one_length_for_all",
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths[0]),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.max()),
@@ -133,6 +123,12 @@ EXERCISE = Exercise(
             "{summary}. The model would never be taught how an answer begins, and everything after that hangs on it.",
             summary="the first token of each answer becomes padding as well",
             hints=["A prompt of 3 tokens stands at the positions 0, 1 and 2. Where does its answer begin?"],
+        ),
+        "shifted_ends: § - 1": Wording(
+            "{summary}. That the logits there predict the answer's first token is the business of the loss, which "
+            "shifts by one: here, a label is the token that stands at its own position.",
+            summary="the last token of each prompt still counts",
+            hints=["Is the last token of the prompt part of the answer?"],
         ),
     },
     mistakes=MISTAKES,

@@ -91,11 +91,6 @@ MISTAKES = [
         summary="each reward is compared with the mean of the *other* samples of its group",
         message="{summary}. That exists (RLOO); here the mean is that of the whole group.",
     ),
-    Mistake(
-        "only_the_differences",
-        STEPS.but(advantages=lambda above: above),
-        summary="the differences are not divided by the standard deviation",
-    ),
 ]
 
 
@@ -130,6 +125,7 @@ EXERCISE = Exercise(
             hints=["What are mean and standard deviation of 1, 1, 1, 1?"],
         ),
         "moved_deviation: divisor": Wording(summary="eps is added to the variance, under the root"),
+        "part_left_out_advantages: above": Wording(summary="the differences are not divided by the standard deviation"),
     },
     mistakes=MISTAKES,
 )

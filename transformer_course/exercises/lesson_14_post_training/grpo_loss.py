@@ -127,11 +127,6 @@ MISTAKES = [
         hints=["Ratios 1.5 and 1.2, advantage −1: which product is the smaller one?"],
     ),
     Mistake(
-        "clips_above_only",
-        STEPS.but(clipped=lambda ratio, clip: ratio.clamp(max=1 + clip)),
-        summary="the ratio is clipped above 1 + clip, and not below 1 − clip",
-    ),
-    Mistake(
         "clips_the_logarithm",
         STEPS.but(clipped=lambda log_p, log_p_before, clip: (log_p - log_p_before).clamp(-clip, clip).exp()),
         summary="the difference of the log-probabilities is clipped, not the ratio",
@@ -221,6 +216,9 @@ EXERCISE = Exercise(
         ),
         "sign_loss": Wording(summary="the minus is missing: the optimizer would make the gain as small as it can"),
         "sibling_mean: objective[real].sum()": Wording(summary="the tokens are added up, not averaged"),
+        "part_left_out_clipped: -(clip)": Wording(
+            summary="the ratio is clipped above 1 + clip, and not below 1 − clip"
+        ),
     },
     mistakes=MISTAKES,
 )

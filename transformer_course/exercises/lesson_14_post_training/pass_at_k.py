@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -89,22 +89,10 @@ MISTAKES = [
         hints=["With c = 1 and k = n, is one of the k samples right?"],
     ),
     Mistake(
-        "the_k_first",
-        STEPS.but(passed=lambda c: float(c > 0)),
-        summary="it counts only whether any of all n samples is right",
-        message="{summary}. Of the n samples, only k are drawn.",
-        hints=["With n = 10, c = 1 and k = 1, how probable is a right one?"],
-    ),
-    Mistake(
         "order_counts_once",
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
         summary="the order of the samples counts in one of the two numbers only",
-    ),
-    Mistake(
-        "probability_of_missing",
-        STEPS.but(passed=lambda missed: missed),
-        summary="the probability that all k are *wrong* is returned",
     ),
 ]
 
@@ -121,5 +109,13 @@ EXERCISE = Exercise(
         "Of all ways of choosing k of n samples, how many take only wrong ones? There are n − c of those.",
         "`math.comb(n, k)` counts the ways of choosing k of n, and is 0 where k is larger than n.",
     ],
+    messages={
+        "argument_for_another_k: n": Wording(
+            "{summary}. Of the n samples, only k are drawn.",
+            summary="it counts only whether any of all n samples is right",
+            hints=["With n = 10, c = 1 and k = 1, how probable is a right one?"],
+        ),
+        "left_out_passed: missed": Wording(summary="the probability that all k are *wrong* is returned"),
+    },
     mistakes=MISTAKES,
 )

@@ -84,13 +84,35 @@ def output(outputs):
 
 ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
-NOT_SCALED = Wording(
-    "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small beside the "
-    "positions. Look at what is done before the positions are added.",
-    summary="the embeddings are not multiplied by √d_model",
-    hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
-)
-"""What is said of the generated mistake ``part_left_out_scaled: embedded``."""
+TOLD_OF_THE_INPUT = {
+    "part_left_out_scaled: embedded": Wording(
+        "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small beside the "
+        "positions. Look at what is done before the positions are added.",
+        summary="the embeddings are not multiplied by √d_model",
+        hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
+    ),
+    "moved_scaled: first_input": Wording(
+        "{summary}. Only the embeddings are scaled. Look at what is multiplied.",
+        summary="the positional encodings are multiplied by √d_model, too",
+        hints=["What should the input of the first layer be for an embedding of zeros?"],
+    ),
+}
+"""What is said of generated mistakes where tokens become vectors with positions."""
+
+TOLD_OF_THE_LAYERS = {
+    "index_outputs: found[0]": Wording(
+        "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not called. "
+        "Each should go on from the output of the one before. Look at what each layer is given.",
+        summary="the last layer is given the embedded tokens, not the output of the layer before it",
+        hints=["What does the second layer get as its x?"],
+    ),
+    "index_output: outputs[1]": Wording(
+        "Only the first layer is used. Look at where the `return` is, and which layers are called.",
+        summary="the output of the first layer is returned",
+        hints=["How often does a loop run that contains a `return`?"],
+    ),
+}
+"""What is said of generated mistakes in the loop over the layers."""
 
 
 def inverted(mask: str) -> Wording:
@@ -114,13 +136,6 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which is used?"
             ],
-        ),
-        Mistake(
-            "positions_scaled_too",
-            steps.but(encodings=lambda encodings, factor: encodings * factor),
-            summary="the positional encodings are multiplied by √d_model, too",
-            message="{summary}. Only the embeddings are scaled. Look at what is multiplied.",
-            hints=["What should the input of the first layer be for an embedding of zeros?"],
         ),
         Mistake(
             "one_position",
@@ -157,23 +172,6 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
 def layer_mistakes(steps: InSteps) -> list[Mistake]:
     """Return what goes wrong in the loop over the layers, and in what is returned."""
     return [
-        Mistake(
-            "every_layer_reads_the_embeddings",
-            steps.but(layer_input=lambda first_input: lambda number, previous: first_input),
-            summary="the last layer is given the embedded tokens, not the output of the layer before it",
-            message=(
-                "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not "
-                "called. Each should go on from the output of the one before. Look at what each layer is given."
-            ),
-            hints=["What does the second layer get as its x?"],
-        ),
-        Mistake(
-            "only_the_first_layer",
-            steps.but(output=lambda outputs: outputs[1]),
-            summary="the output of the first layer is returned",
-            message="Only the first layer is used. Look at where the `return` is, and which layers are called.",
-            hints=["How often does a loop run that contains a `return`?"],
-        ),
         Mistake(
             "one_layer_again_and_again",
             steps.but(layers=lambda layers: [layers[0]] * len(layers)),

@@ -35,6 +35,7 @@ TOLD = {
 
 TOLD_OF_GIVEN_TARGETS = {
     **TOLD,
+    "number_vocabulary_axis: 0": Wording(summary="the softmax runs over the sentences of the batch"),
     "number_vocabulary_axis: 1": Wording(summary="the softmax runs over the positions of a sentence"),
 }
 """The same, and what is said of another axis where targets are given beside the logits."""
@@ -87,7 +88,7 @@ def of_the_log_probabilities(
 
 
 def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
-    """Return the same mistakes, and those of other axes, where targets are given beside the logits.
+    """Return the same mistakes, and those of another order, where targets are given beside the logits.
 
     Args:
         steps: An answer with the arguments ``logits`` and ``targets``, and these steps.
@@ -95,11 +96,6 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
     """
     return [
         *of_the_log_probabilities(steps, also_right=also_right),
-        Mistake(
-            "softmax_over_the_batch",
-            steps.but(vocabulary_axis=lambda: 0),
-            summary="the softmax runs over the sentences of the batch",
-        ),
         Mistake(
             "reshaped_instead_of_transposed",
             steps.but(

@@ -1,19 +1,16 @@
-"""What goes wrong in several masks: a position that does not see itself, and True in the place of False."""
+"""What is said of several masks: of a position that does not see itself, and of True in the place of False."""
 
-from transformer_course.exercise import Mistake
-from transformer_course.steps import Variant
+from transformer_course.exercise import Wording
 
 INVERTED_MESSAGE = "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
 
-
-def not_itself(variant: Variant) -> Mistake:
-    """``<`` for ``<=``, or ``.tril(-1)``."""
-    return Mistake(
-        "not_itself",
-        variant,
-        summary="no position sees itself",
-        message=(
-            "{summary}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay."
-        ),
-        hints=["Which positions does the first one see, and which should it see?"],
-    )
+NOT_ITSELF = Wording(
+    "{summary}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay.",
+    summary="no position sees itself",
+    hints=[
+        "Which positions does the first one see, and which should it see?",
+        "A position sees itself, too: the diagonal on which the query meets its own key stays True.",
+        "Compare with `<=` instead of `<`, or keep one diagonal more with `.tril`.",
+    ],
+)
+"""What is said of ``<`` instead of ``<=``, or of ``.tril(-1)``."""

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps
 
 
@@ -27,12 +27,43 @@ def frequencies(exponents, power):
 
 
 FREQUENCIES = (two_i, exponents, power, frequencies)
-FREQUENCY_MESSAGES = {
-    "sign_power": (
-        "The later a pair, the *faster* it turns; it should turn more slowly. Either the exponent has the wrong sign, "
-        "or a frequency divides where it should multiply."
-    ),
-}
+
+
+def frequency_messages(d: str) -> dict[str, str | Wording]:
+    """Return what is said of generated mistakes on the way from the width to the angles.
+
+    Args:
+        d: The width, as it is called in the exercise.
+    """
+    of_six = f"For {d} = 6 the exponents are 0, −2/6 and −4/6. Which ones are used here?"
+    return {
+        "sign_power": (
+            "The later a pair, the *faster* it turns; it should turn more slowly. Either the exponent has the wrong "
+            "sign, or a frequency divides where it should multiply."
+        ),
+        "range_two_i: torch.arange(width // 2)": Wording(
+            "The first pair is as it should be, the later ones turn too fast: the exponents only get to about −½ "
+            "instead of −1. Look at what counts the pairs.",
+            summary=f"the factor 2 of the exponent 2i/{d} is missing",
+            hints=[of_six],
+        ),
+        "function_base: base ** 2": Wording(
+            "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, or "
+            "`base` squared. Look at how often the factor 2 comes in.",
+            summary="the frequencies are those of doubled exponents",
+            hints=[
+                of_six,
+                "`torch.arange(0, 6, 2)` counts 0, 2, 4: that is 2i already.",
+                f"With 2i = 0, 2, 4, … the exponents are −2i / {d}: the factor 2 comes in once.",
+            ],
+        ),
+        "operator_exponents: (two_i) // (width)": Wording(
+            "{summary}, so that they turn equally fast. Either frequencies have no part in the angles, or all their "
+            "exponents are 0, as where `//` rounds them down.",
+            summary="all pairs have the frequency 1",
+            hints=["What are the frequencies of two pairs? Which exponents make them?"],
+        ),
+    }
 
 
 def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
@@ -42,44 +73,13 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         steps: An answer with a step ``width``, these, and a step ``angles``.
         d: The width, as it is called in the exercise.
     """
-    of_six = f"For {d} = 6 the exponents are 0, −2/6 and −4/6. Which ones are used here?"
     return [
-        Mistake(
-            "forgets_the_factor_of_two",
-            steps.but(two_i=lambda width: torch.arange(width // 2)),
-            summary=f"the factor 2 of the exponent 2i/{d} is missing",
-            message=(
-                "The first pair is as it should be, the later ones turn too fast: the exponents only get to about −½ "
-                "instead of −1. Look at what counts the pairs."
-            ),
-            hints=[of_six],
-        ),
-        Mistake(
-            "doubled_exponents",
-            steps.but(two_i=lambda width: 2 * torch.arange(0, width, 2)),
-            summary="the frequencies are those of doubled exponents",
-            message=(
-                "The first pair is as it should be, the later ones turn too slowly: as if each exponent were doubled, "
-                "or `base` squared. Look at how often the factor 2 comes in."
-            ),
-            hints=[of_six],
-        ),
         Mistake(
             "rounded_exponents",
             steps.but(exponents=lambda two_i, width: -(-two_i // width)),
             summary="the exponents are rounded to whole numbers",
             message="{summary}: that of the first pair is 0, and all others are −1. `//` divides and rounds down.",
             hints=["In a new cell: `-2 // 6` and `-2 / 6`."],
-        ),
-        Mistake(
-            "one_frequency_for_all",
-            steps.but(frequencies=lambda two_i: torch.ones(two_i.shape)),
-            summary="all pairs have the frequency 1",
-            message=(
-                "{summary}, so that they turn equally fast. Either frequencies have no part in the angles, or all "
-                "their exponents are 0, as where `//` rounds them down."
-            ),
-            hints=["What are the frequencies of two pairs? Which exponents make them?"],
         ),
         Mistake(
             "forgets_the_brackets",

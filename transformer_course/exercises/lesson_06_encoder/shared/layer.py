@@ -32,6 +32,15 @@ TOLD = {
         summary="the mask is inverted",
         hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
     ),
+    "first_for_all_attended": Wording(
+        "The output of the attention is taken for a pair of output and weights, as torch's own module returns. What is "
+        "taken apart here is the batch.",
+        hints=[
+            "What does the multi-head attention of lesson 03 return?",
+            "`a, b = tensor` splits the first axis, and `tensor[0]` is its first entry.",
+            "Take the output as it comes.",
+        ],
+    ),
 }
 """What is said of generated mistakes in either layer."""
 
@@ -54,19 +63,6 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
                 "position may see the whole sentence, unless the mask that is passed in hides something."
             ),
             hints=["Change the last vector of a sentence, with no mask. Does the output for the first one change?"],
-        ),
-        Mistake(
-            "taken_for_a_pair",
-            steps.but(attended=lambda attended: attended[0]).attempt,
-            message=(
-                "The output of the attention is taken for a pair of output and weights, as torch's own module returns. "
-                "What is taken apart here is the batch."
-            ),
-            hints=[
-                "What does the multi-head attention of lesson 03 return?",
-                "`a, b = tensor` splits the first axis, and `tensor[0]` is its first entry.",
-                "Take the output as it comes.",
-            ],
         ),
         Mistake(
             "network_first",

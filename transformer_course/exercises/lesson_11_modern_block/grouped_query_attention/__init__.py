@@ -123,6 +123,8 @@ EXERCISE = Exercise(
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
+        **attention_mistakes.TOLD_OF_THE_MASK,
+        "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
         "wrong_layer_queries": (
@@ -134,6 +136,16 @@ EXERCISE = Exercise(
             "many as heads of queries. Look at the number."
         ),
         "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
+        "moved_probabilities: weights": Wording(
+            "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
+            "all keys get the same weight, as all its scores are equally low. The output should be zeros.",
+            summary="a query that may see nothing gives all keys the same weight",
+            hints=[
+                "What is the softmax of three equal numbers? Does it matter how low they are?",
+                "The weights of a query that may see nothing have to be set to 0 after the softmax.",
+                "`weights.masked_fill(empty, 0.0)`, where `empty` is `~mask.any(dim=-1, keepdim=True)`.",
+            ],
+        ),
     },
     mistakes=MISTAKES,
 )

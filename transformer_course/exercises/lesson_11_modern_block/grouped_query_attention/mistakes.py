@@ -119,21 +119,6 @@ OF_THE_MASK = [
         summary="nothing is done for a query that may see nothing",
     ),
     Mistake(
-        "minus_a_billion",
-        STEPS.but(
-            weights=lambda probabilities, empty: (
-                probabilities if empty is None else probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
-            )
-        ),
-        untreated(fill=lambda: -1e9).attempt,
-        summary="a query that may see nothing gives all keys the same weight",
-        message=(
-            "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
-            "all keys get the same weight, as all its scores are equally low. The output should be zeros."
-        ),
-        hints=["What is the softmax of three equal numbers? Does it matter how low they are?"],
-    ),
-    Mistake(
         "nan_replaced_too_late",
         untreated(output=lambda output: output.nan_to_num()),
         summary="nan is replaced after the weights have met the values",
@@ -169,12 +154,10 @@ OF_THE_MASK = [
     ),
     *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
-    *attention_mistakes.of_the_scaling(STEPS),
-    *attention_mistakes.also_with_a_low_number(
-        [*attention_mistakes.of_the_mask(STEPS), *attention_mistakes.of_the_softmax(STEPS)],
-        "mask_inverted",
-        "mask_transposed",
-    ),
+    attention_mistakes.no_scaling(STEPS),
+    *attention_mistakes.of_the_mask(STEPS),
+    attention_mistakes.softmax_over_the_queries(STEPS),
+    attention_mistakes.overflows(STEPS),
 ]
 
 MISTAKES = [*OF_THE_HEADS, *OF_THE_MASK]

@@ -9,8 +9,8 @@ so hides whatever else is wrong, is given as an attempt rather than as a variant
 """
 
 from transformer_course.exercises.shared.attention_mistakes.masks import (
-    also_variants,
-    also_with_a_low_number,
+    MASK_INVERTED,
+    TOLD_OF_THE_MASK,
     of_the_mask,
 )
 from transformer_course.exercises.shared.attention_mistakes.modules import (
@@ -23,25 +23,29 @@ from transformer_course.exercises.shared.attention_mistakes.modules import (
 from transformer_course.exercises.shared.attention_mistakes.scaling import (
     ROOT_OF_D_MODEL,
     TOLD_OF_THE_SCALING,
+    no_scaling,
     of_scaling_too_early,
-    of_the_scaling,
     root_of_the_number,
 )
 from transformer_course.exercises.shared.attention_mistakes.weights import (
+    SOFTMAX_OVER_THE_QUERIES,
     TRANSPOSES_THE_BATCH,
     of_the_mixture,
     of_the_products,
-    of_the_softmax,
     of_the_transposition,
+    overflows,
+    softmax_over_the_queries,
 )
 
 __all__ = [
+    "MASK_INVERTED",
     "ROOT_OF_D_MODEL",
+    "SOFTMAX_OVER_THE_QUERIES",
+    "TOLD_OF_THE_MASK",
     "TOLD_OF_THE_SCALING",
     "TRANSPOSES_THE_BATCH",
-    "also_variants",
-    "also_with_a_low_number",
     "heads_interleaved",
+    "no_scaling",
     "of_a_mask_that_may_be_none",
     "of_scaling_too_early",
     "of_the_heads",
@@ -49,9 +53,9 @@ __all__ = [
     "of_the_merging",
     "of_the_mixture",
     "of_the_products",
-    "of_the_scaling",
-    "of_the_softmax",
     "of_the_transposition",
+    "overflows",
     "root_of_the_number",
+    "softmax_over_the_queries",
     "split_by_view",
 ]

@@ -5,15 +5,34 @@ from typing import Any
 
 import torch
 
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant
+
+MASK_INVERTED = Wording(
+    "{summary}: what is allowed gets hidden. True means *may attend*.",
+    summary="the mask is read the wrong way round",
+    hints=[
+        "With a mask that is True everywhere, what becomes of the scores?",
+        "True means *may attend*, so what has to be hidden is where the mask is False.",
+        "`scores.masked_fill(~mask, -torch.inf)`.",
+    ],
+)
+TOLD_OF_THE_MASK = {
+    "filled_with_scores: scaled.masked_fill(hidden, 0.0)": Wording(
+        "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, even "
+        "more than keys that match badly. Look at the number that is filled in.",
+        summary="hidden scores become a number like other scores, where they should become −∞",
+        hints=["What weight does a score of 0 get beside scores of -1 and 1?"],
+    ),
+}
+"""What is said of generated mistakes in hiding what a mask hides."""
 
 
 def of_the_mask(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in reading a mask, and in hiding what it hides; a mask may be None."""
 
-    def read(change: Callable[[Any], Any]) -> Variant:
-        return steps.but(visible=lambda mask: None if mask is None else change(mask))
+    def transposed(mask: Any) -> Any:
+        return None if mask is None else mask.mT
 
     def filled(change: Callable[[Any, Any], Any]) -> Variant:
         return steps.but(scores=_where_there_is_a_mask(change))
@@ -26,24 +45,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
 
     adding_infinity = _where_there_is_a_mask(lambda scaled, visible: scaled + ~visible * -torch.inf)
     return [
-        Mistake(
-            "mask_inverted",
-            read(lambda mask: ~mask),
-            summary="the mask is read the wrong way round",
-            message="{summary}: what is allowed gets hidden. True means *may attend*.",
-            hints=["With a mask that is True everywhere, what becomes of the scores?"],
-        ),
-        Mistake(
-            "filled_with_zero",
-            steps.but(fill=lambda: 0.0),
-            filled(lambda scaled, visible: scaled * visible),
-            summary="hidden scores become a number like other scores, where they should become −∞",
-            message=(
-                "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, "
-                "even more than keys that match badly. Look at the number that is filled in."
-            ),
-            hints=["What weight does a score of 0 get beside scores of -1 and 1?"],
-        ),
         Mistake(
             "not_low_enough",
             steps.but(fill=lambda: -1e4),
@@ -99,7 +100,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_transposed",
-            read(lambda mask: mask.mT),
+            steps.but(visible=transposed),
+            steps.but(visible=transposed, fill=lambda: -1e9),  # nothing left to see: −∞ gives nan, this does not
             summary="the mask is read with queries and keys exchanged",
             message=(
                 "The mask is turned round before it is used: its rows belong to the queries and its columns to the "
@@ -107,31 +109,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             ),
             hints=["Which axis of the mask belongs to the keys?"],
         ),
-    ]
-
-
-def also_variants(mistakes: list[Mistake], name: str, *variants: Variant) -> list[Mistake]:
-    """Return these mistakes, of which the one of this name is made in more ways."""
-    return [m.with_variants(*m.variants, *variants) if m.name == name else m for m in mistakes]
-
-
-def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]:
-    """Return these mistakes, of which some are also made where −1e9 hides.
-
-    Where nothing is left to see, −∞ gives nan and a very negative number does not; that is no second mistake.
-
-    Args:
-        mistakes: The mistakes.
-        more: Names of mistakes beside a softmax over the queries that are also made so.
-    """
-    names = {"softmax_over_the_queries", *more}
-    return [
-        m.with_variants(
-            *m.variants, *(variant.of.but(**variant.changes, fill=lambda: -1e9) for variant in m.step_variants[:1])
-        )
-        if m.name in names
-        else m
-        for m in mistakes
     ]
 
 

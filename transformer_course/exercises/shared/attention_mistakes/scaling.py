@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from transformer_course.exercise import Mistake, Wording
 from transformer_course.exercises.shared.attention_mistakes.weights import first_of
-from transformer_course.steps import InSteps, Step, Variant
+from transformer_course.steps import InSteps
 
 TOLD_OF_THE_SCALING = {
     "part_left_out_divisor: width": Wording(
@@ -29,22 +29,15 @@ ROOT_OF_D_MODEL = Wording(
 )
 
 
-def of_the_scaling(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in the division by the root of d_k."""
-    name = first_of(steps, "scaled", "scores")
-
-    def scaled(change: Step) -> Variant:
-        return steps.but(**{name: change})
-
-    return [
-        Mistake(
-            "no_scaling",
-            scaled(lambda products: products),
-            summary="the products are not divided by √d_k",
-            message="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
-            hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
-        ),
-    ]
+def no_scaling(steps: InSteps) -> Mistake:
+    """Return the mistake of leaving out the division: written, so that it is also found beside a crash."""
+    return Mistake(
+        "no_scaling",
+        steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
+        summary="the products are not divided by √d_k",
+        message="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
+        hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
+    )
 
 
 def root_of_the_number(of: str) -> Wording:

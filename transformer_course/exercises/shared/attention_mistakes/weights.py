@@ -63,36 +63,47 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
     ]
 
 
-def of_the_softmax(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in making weights of the scores."""
-    name = first_of(steps, "probabilities", "weights")
+SOFTMAX_OVER_THE_QUERIES = Wording(
+    "The weights add up to 1 down each column: the queries compete for each key. It should be the keys that compete "
+    "for each query. Look at the axis of the softmax.",
+    summary="the weights are normalized over the queries, not over the keys",
+    hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
+)
+
+
+def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
+    """Return the mistake where a mask hides, also by −1e9: where nothing is left to see, −∞ gives nan and a very
+    negative number does not, which is no second mistake.
+    """
+    made = {first_of(steps, "probabilities", "weights"): lambda scores: scores.softmax(dim=-2)}
+    return Mistake(
+        "softmax_over_the_queries",
+        steps.but(**made),
+        steps.but(**made, fill=lambda: -1e9),
+        *variants,
+        summary=SOFTMAX_OVER_THE_QUERIES.summary,
+        message=SOFTMAX_OVER_THE_QUERIES.message,
+        hints=SOFTMAX_OVER_THE_QUERIES.hints,
+    )
+
+
+def overflows(steps: InSteps) -> Mistake:
+    """Return the mistake of a softmax without a shift."""
 
     def made(change: Step) -> Variant:
-        return steps.but(**{name: change})
+        return steps.but(**{first_of(steps, "probabilities", "weights"): change})
 
-    return [
-        Mistake(
-            "softmax_over_the_queries",
-            made(lambda scores: scores.softmax(dim=-2)),
-            summary="the weights are normalized over the queries, not over the keys",
-            message=(
-                "The weights add up to 1 down each column: the queries compete for each key. It should be the keys "
-                "that compete for each query. Look at the axis of the softmax."
-            ),
-            hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
+    return Mistake(
+        "overflows",
+        made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
+        made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
+        summary="the exponentials overflow for some scores",
+        message=(
+            "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
+            "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
         ),
-        Mistake(
-            "overflows",
-            made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
-            made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
-            summary="the exponentials overflow for some scores",
-            message=(
-                "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
-                "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
-            ),
-            hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
-        ),
-    ]
+        hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
+    )
 
 
 def of_the_mixture(steps: InSteps) -> list[Mistake]:
