@@ -7,7 +7,8 @@ can reach the scheduler; no learner's code runs in it.
 import asyncio
 import contextlib
 import multiprocessing
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
@@ -23,7 +24,8 @@ from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 
 try:
-    from distributed import Client, WorkerPlugin, as_completed, get_worker
+    from distributed import Client, KilledWorker, WorkerPlugin, as_completed, get_worker
+    from distributed.comm import CommClosedError
 except ImportError as error:
     raise ValueError("to grade on Dask workers, install transformer-course[dask]") from error
 
@@ -70,12 +72,20 @@ class SchedulerGrader:
         self._client.close()
 
     def _open(self, address: str, graders: "_Graders") -> list[dict[str, Any]]:
-        theirs = self._client.run(versions)
+        theirs = self._client.run(versions, on_error="return")
         if not theirs:
-            raise ValueError(f"the scheduler at {address} has no workers")
+            raise ValueError(f"the scheduler at {address} has no workers; start some with dask worker {address}")
         for worker, found in theirs.items():
-            if found != versions():
-                raise ValueError(f"version mismatch: worker {worker} has {found}, this machine has {versions()}")
+            if isinstance(found, BaseException):
+                raise ValueError(
+                    f"the Dask worker {worker} cannot use the course ({found}); install there what this machine has: "
+                    f"{_in_words(versions())}"
+                )
+            if different := {name for name in versions() if found.get(name) != versions()[name]}:
+                raise ValueError(
+                    f"the Dask worker {worker} has other versions, so its results might differ: "
+                    f"{_in_words(found, different)} there, {_in_words(versions(), different)} here; install the same"
+                )
         self._client.register_plugin(graders, name=PLUGIN_NAME)
         return list(self._client.run(guards_there).values())
 
@@ -91,7 +101,13 @@ class SchedulerGrader:
         }
         try:
             for done in as_completed(futures):
-                guards, results = done.result()
+                try:
+                    guards, results = done.result()
+                except (KilledWorker, CancelledError, CommClosedError) as error:
+                    raise SandboxError(
+                        f"the Dask workers or their scheduler were lost ({type(error).__name__}). What is graded is "
+                        "kept: start them again, and give the same command."
+                    ) from error
                 name = futures[done]
                 graded = [
                     _with_submission(notebook, submission)
@@ -101,6 +117,10 @@ class SchedulerGrader:
                 yield name
         finally:
             self._client.cancel(list(futures), force=True)
+
+
+def _in_words(versions: Mapping[str, str], names: Collection[str] | None = None) -> str:
+    return ", ".join(f"{name} {versions.get(name, 'unknown')}" for name in versions if names is None or name in names)
 
 
 class _Graders(WorkerPlugin):

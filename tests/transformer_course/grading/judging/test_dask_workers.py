@@ -1,24 +1,28 @@
 """Grading on Dask workers: a real cluster of two on this machine."""
 
 import json
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import distributed
 import pytest
 
+from tests.helpers.own_exercises import OWN_EXERCISES
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, linux, softmax_after, write_notebook
-from transformer_course.exercises import exercises_of
+from transformer_course.exercises import every_exercise, remove_own_lessons
 from transformer_course.grading.grade import grade
 from transformer_course.grading.judging import dask_workers
+from transformer_course.grading.rules import settings
 from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.own_exercises import read_own_exercises
-from transformer_course.grading.rules.settings import RunOptions
+from transformer_course.grading.rules.settings import RunOptions, versions
 from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 
-FULL = sum(one.points for one in exercises_of("01_lookup") if not one.stretch)
+OWN_ANSWER = [{"id": "centered", "source": "def centered(x): return x - x.mean(-1, keepdim=True)"}]
 pytestmark = [linux, pytest.mark.filterwarnings("default")]  # those of Dask are not ours
 
 
@@ -29,35 +33,91 @@ def scheduler() -> Iterator[str]:
         yield cluster.scheduler_address
 
 
-@pytest.mark.thorough
-def test_gives_the_gradebook_and_feedback_of_this_machine(scheduler: str, tmp_path: Path, own_file: Path):
-    folder = tmp_path / "class"
-    own_answer = [{"id": "centered", "source": "def centered(x): return x - x.mean(-1, keepdim=True)"}]
+@pytest.fixture(scope="module")
+def class_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four students: one with an exercise of the instructor's, one with a mistake, one who ends the process."""
+    folder = tmp_path_factory.mktemp("submitted") / "class"
     called, mistaken = (f"def softmax(scores): return torch.softmax(scores, dim={dim})" for dim in (-1, 0))
-    write_notebook(folder / "ada" / "01_lookup.ipynb", cells({**RIGHT, "softmax": called}))
-    write_notebook(folder / "ada" / "week_3.ipynb", own_answer)
-    write_notebook(folder / "ben" / "01_lookup.ipynb", cells({**RIGHT, "softmax": mistaken}))
+    write_notebook(folder / "ada" / "01_lookup.ipynb", cells({"softmax": called, "similarity": RIGHT["similarity"]}))
+    write_notebook(folder / "ada" / "week_3.ipynb", OWN_ANSWER)
+    write_notebook(folder / "ben" / "01_lookup.ipynb", cells({"softmax": mistaken}))
     write_notebook(folder / "eve" / "01_lookup.ipynb", cells({"softmax": softmax_after("os._exit(3)")}))
-    write_notebook(folder / "flo" / "week_3.ipynb", own_answer)
-    graded: list[dict[str, str]] = []
-    for address in ("", scheduler):
-        out = tmp_path / f"graded by {address.replace('/', '') or 'this machine'}"
-        text = grade(
-            [folder],
-            out,
-            RuleChanges(own=read_own_exercises(out, own_file)),
-            RunOptions(limits=Limits(seconds=60.0), seed=7, scheduler=address),
-        )
-        pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
-        graded.append({path.name: path.read_text("utf-8") for path in pages})
-    assert graded[0] == graded[1]
-    softmax = next(one.points for one in exercises_of("01_lookup") if one.name == "softmax")
-    for student, points in {"ada": FULL + 3, "ben": FULL - softmax, "eve": 0, "flo": 3}.items():
-        assert f"  {student}: {points} of {FULL + 5} points" in text
-    students = json.loads((out / "results.json").read_text("utf-8"))["students"]
-    assert {one["isolation"] for one in students.values()} == {"full"}
-    assert "ended the process with exit 3" in graded[1]["eve.html"]
-    assert "calls <code>torch.softmax</code>" in (out / "class.html").read_text("utf-8")
+    write_notebook(folder / "flo" / "week_3.ipynb", OWN_ANSWER)
+    return folder
+
+
+def graded_on(address: str, folder: Path, out: Path, own_file: Path) -> dict[str, str]:
+    """Grade a class, and return all tables and pages that do not hold times."""
+    run = RunOptions(limits=Limits(seconds=60.0), seed=7, scheduler=address)
+    grade([folder], out, RuleChanges(own=read_own_exercises(out, own_file)), run)
+    pages = [out / "gradebook.csv", out / "mistakes.csv", *sorted((out / "feedback").iterdir())]
+    return {path.name: path.read_text("utf-8") for path in pages}
+
+
+@pytest.fixture(scope="module")
+def graded_here(class_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    own_file = tmp_path_factory.mktemp("own") / "week_3.py"
+    own_file.write_text(OWN_EXERCISES, "utf-8")
+    try:
+        return graded_on("", class_folder, tmp_path_factory.mktemp("here") / "out", own_file)
+    finally:
+        remove_own_lessons()
+
+
+def test_gives_the_gradebook_and_feedback_of_this_machine(
+    scheduler: str, class_folder: Path, graded_here: dict[str, str], tmp_path: Path, own_file: Path
+):
+    graded = graded_on(scheduler, class_folder, tmp_path / "out", own_file)
+    assert graded == graded_here
+    points = {
+        name: one["points"]
+        for name, one in json.loads((tmp_path / "out" / "results.json").read_text("utf-8"))["students"].items()
+    }
+    softmax, similarity = (every_exercise()[name].points for name in ("softmax", "similarity"))
+    assert points == {"ada": softmax + similarity + 3, "ben": 0, "eve": 0, "flo": 3}
+    assert "ended the process with exit 3" in graded["eve.html"]
+
+
+def test_a_killed_worker_loses_nothing(
+    scheduler: str,
+    class_folder: Path,
+    graded_here: dict[str, str],
+    tmp_path: Path,
+    own_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """The first student is graded; then a worker is killed that has another one in work."""
+    killed: list[int] = []
+
+    def kills_a_worker(graded: Iterable[str], n: int) -> None:
+        for _ in graded:
+            if not killed:
+                with distributed.Client(scheduler) as client:
+                    working = [worker for worker, tasks in client.processing().items() if tasks]
+                    assert working, "no worker has anything left to do"
+                    killed.append(client.run(os.getpid, workers=working[:1])[working[0]])
+                os.kill(killed[0], signal.SIGKILL)
+
+    monkeypatch.setattr("transformer_course.grading.grade.show_progress", kills_a_worker)
+    assert graded_on(scheduler, class_folder, tmp_path / "out", own_file) == graded_here
+    assert killed
+
+
+def test_rejects_a_worker_with_another_version(scheduler: str, class_folder: Path, tmp_path: Path):
+    def pretend(version: str) -> None:
+        settings._version = lambda: version
+
+    with distributed.Client(scheduler) as client:
+        client.wait_for_workers(2)
+        worker = next(iter(client.scheduler_info()["workers"]))
+        client.run(pretend, "0.0.9", workers=[worker])
+        try:
+            message = r"the Dask worker tcp://.* has other versions, .*: transformer-course 0\.0\.9 there, .* here; "
+            with pytest.raises(ValueError, match=f"{message}install the same"):
+                grade([class_folder], tmp_path / "out", run=RunOptions(scheduler=scheduler))
+        finally:
+            client.run(pretend, versions()["transformer-course"], workers=[worker])
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -70,10 +130,14 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.parametrize(
     ("found", "message"),
-    [({}, "has no workers"), ({"tcp://x:1": {"torch": "1.0"}}, "version mismatch: worker tcp://x:1")],
+    [
+        ({}, "has no workers; start some with dask worker tcp://x:0"),
+        ({"tcp://x:1": {"torch": "1.0"}}, "the Dask worker tcp://x:1 has other versions.* torch 1.0 there, .*torch 2"),
+        ({"tcp://x:1": ModuleNotFoundError("No module named 'torch'")}, r"cannot use the course \(No module named"),
+    ],
 )
 def test_rejects_missing_workers_and_workers_of_another_version(monkeypatch: pytest.MonkeyPatch, found, message: str):
-    client = SimpleNamespace(run=lambda _: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
+    client = SimpleNamespace(run=lambda _, on_error: found, close=lambda: None, unregister_worker_plugin=lambda _: None)
     monkeypatch.setattr(dask_workers, "Client", lambda *_, **__: client)
     with pytest.raises(ValueError, match=message):
         dask_workers.SchedulerGrader("tcp://x:0", None, 7, "", [])
