@@ -12,10 +12,11 @@ from docutils.nodes import paragraph as paragraph_of_text
 from sphinx.application import Sphinx
 
 from docs.site import live_views
-from docs.site.repository import published
+from docs.site.previews import PICTURE, SITE_NAME, preview_tags
+from docs.site.repository import ROOT, published
 from transformer_course import home
 
-project = "Transformer Course"
+project = SITE_NAME
 author = "The Transformer Course developers"
 copyright = f"{author}. Code: MIT License, lessons: CC BY 4.0"
 release = version_of("transformer-course")
@@ -84,6 +85,7 @@ def write_views(app: Sphinx) -> None:
     live_views.write_front_ends(static / "views")
     [sheet] = Path(home.__file__).parent.glob("labextensions/*/static/page.css")
     shutil.copy(sheet, static / "home.css")
+    shutil.copy(ROOT / "docs" / PICTURE, static / PICTURE)
 
 
 def leave_slides_out_of_search(app: Sphinx) -> None:
@@ -93,11 +95,16 @@ def leave_slides_out_of_search(app: Sphinx) -> None:
 
 
 def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: document | None) -> None:
-    """Give a page a description: its first paragraph, which of a lesson is its question. The search shows it."""
+    """Give a page a description, which the search and previews of links show: its first paragraph.
+
+    In a lesson, that is its question.
+    """
     paragraph = next(iter(page.findall(paragraph_of_text)), None) if page else None
     if paragraph is not None:
         text = " ".join(paragraph.astext().removeprefix("The question.").split())
         context["metatags"] += f'\n<meta name="description" content="{escape(text, quote=True)}">'
+        picture = context["pathto"](f"_static/{PICTURE}", 1)
+        context["metatags"] += "\n" + preview_tags(name, context.get("title", ""), text, picture, published())
 
 
 def skip_aliases_with_bars(

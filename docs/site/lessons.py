@@ -9,6 +9,7 @@ from nbformat import NotebookNode
 
 from docs.site import live_views
 from docs.site.repository import Repository
+from transformer_course.lesson.tables import align_words
 from transformer_course.views.view import STATE
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -30,6 +31,9 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
     fold_answers(book.cells)
     for cell in book.cells:
         cell.outputs = [output for output in map(_without_widget, cell.get("outputs", [])) if not _says_nothing(output)]
+        for output in cell.outputs:
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = align_words("".join(output.data["text/html"]))
         _describe_pictures(cell)
         cell.outputs = [displayed for output in cell.outputs for displayed in (output, *_live_view(output))]
     book.cells.insert(1, nbformat.v4.new_markdown_cell(how_to_run(name, repository), id="run-this-lesson"))

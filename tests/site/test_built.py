@@ -104,6 +104,17 @@ def ids(page: Path) -> frozenset[str]:
     return frozenset(re.findall(r'\b(?:id|name)="([^"]+)"', page.read_text(encoding="utf-8")))
 
 
+@pytest.mark.parametrize("name", ["index.html", "notebooks/01_lookup.html", "docs/run.html"])
+def test_shared_links_have_title_sentence_and_picture(site: Path, name: str) -> None:
+    page = (site / name).read_text(encoding="utf-8")
+    found = dict(re.findall(r'<meta property="(og:[\w:]+)" content="([^"]+)">', page))
+    assert {"og:title", "og:description", "og:image", "og:image:alt"} <= found.keys()
+    picture = found["og:image"]
+    if not picture.startswith("https://"):
+        assert (site / name).parent.joinpath(picture).resolve() == site / "_static" / "lesson.png"
+    assert (site / "_static" / "lesson.png").is_file()
+
+
 def test_every_link_leads_somewhere(site: Path) -> None:
     # Sphinx leads a source back to its description by itself, and misses that of a class which another module uses.
     broken, n_links = [], 0
