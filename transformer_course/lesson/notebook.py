@@ -25,6 +25,7 @@ from transformer_course.lesson.prediction import (
     split_confidence,
 )
 from transformer_course.lesson.session import Session
+from transformer_course.lesson.tables import align_tables
 from transformer_course.workspace import saved_parts
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def current_session() -> Session:
         shell = get_ipython()
         if shell is not None:
             _cell_panels.append(CellPanels(shell))
+            if os.environ.get("TRANSFORMER_LAB_LIVE") == "1":  # stored outputs stay as pandas writes them
+                align_tables(shell)
         session = Session(every_exercise(), shell)
         _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
         saved_parts.load_parts(session.parts, shell)
