@@ -79,7 +79,7 @@ def test_each_lesson_says_where_it_can_be_run(repository: Repository | None) -> 
     assert "(../docs/run.md)" in line
     for address in (
         "https://colab.research.google.com/github/owner/course/blob/main/notebooks/01_lookup.ipynb",
-        "https://mybinder.org/v2/gh/owner/course/main?urlpath=lab/tree/my-lessons/01_lookup.ipynb",
+        "https://mybinder.org/v2/gh/owner/course/main?urlpath=lab/tree/01_lookup.ipynb",
     ):
         assert (address in line) == (repository is not None)
 
