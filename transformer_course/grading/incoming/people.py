@@ -52,6 +52,9 @@ class Roster:
         self.groups = dict(self._given)
         self._exact, self._letters = defaultdict[str, set[Person]](set), defaultdict[str, set[Person]](set)
         self._words = {person: _words(person.name) for person in people}
+        self._keys = {person: list(_keys_of(person)) for person in people}
+        self._by_id = {person.id: person for person in people}
+        self._found: dict[str, list[Person]] = {}
         for person in people:
             for name in filter(None, (person.id, person.login, person.email, person.name)):
                 self._exact[_same_case(name)].add(person)
@@ -113,7 +116,7 @@ class Roster:
         agreeing = any(len(sure[hint]) == 1 and sure[hint][0].id == hint.lms_id for hint in hints)
         matches = {}
         for hint in hints:
-            numbered = [person for person in self.people if hint.lms_id and person.id == hint.lms_id]
+            numbered = [self._by_id[hint.lms_id]] if hint.lms_id in self._by_id else []
             people = sure[hint]
             if len(people) > 1:
                 people = [person for person in people if person in numbered] or people
@@ -138,16 +141,18 @@ class Roster:
         """Let a person go to one of several hints with numbers of their own: to that with the person's number, or to
         none.
         """
-        for person in self.people:
-            claims = [hint for hint, match in matches.items() if match.people == (person,) and hint.lms_id]
-            if len({hint.lms_id for hint in claims}) > 1:
-                for hint in claims:
-                    if hint.lms_id != person.id:
-                        matches[hint] = Match((), (person,))
+        claims: dict[Person, list[PersonHint]] = defaultdict(list)
+        for hint, match in matches.items():
+            for person in match.people if hint.lms_id else ():
+                claims[person].append(hint)
+        for person, hints in claims.items():
+            others = [hint for hint in hints if hint.lms_id != person.id]
+            if len({hint.lms_id for hint in hints}) > 1:
+                matches |= dict.fromkeys(others, Match((), (person,)))
 
     def _sure(self, hint: PersonHint) -> list[Person]:
         for name in filter(None, (hint.login, hint.name)):
-            if found := next(filter(None, [*self._by_whole_name(name), self._contained(name)]), []):
+            if found := next(filter(None, self._by_name(name)), []):
                 return found
         return []
 
@@ -155,8 +160,13 @@ class Roster:
         return [] if hint.is_anonymous else self._by_words(hint.name)
 
     def _called(self, name: str) -> list[Person]:
-        levels = (*self._by_whole_name(name), self._contained(name), self._by_words(name))
-        return next(filter(None, levels), [])
+        if name not in self._found:
+            self._found[name] = next(filter(None, self._by_name(name)), []) or self._by_words(name)
+        return self._found[name]
+
+    def _by_name(self, name: str) -> Iterator[list[Person]]:
+        yield from self._by_whole_name(name)
+        yield self._contained(name)
 
     def _by_whole_name(self, name: str) -> Iterator[list[Person]]:
         """Yield who is called so, most exactly first."""
@@ -167,6 +177,8 @@ class Roster:
 
     def _by_number(self, name: str) -> list[Person]:
         """Return whose id a number is, or was before a spreadsheet changed it."""
+        if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
+            return []
         return [
             person for person in self.people if any(_same_number(name, own) for own in (person.id, person.login) if own)
         ]
@@ -176,7 +188,7 @@ class Roster:
         words = _words(name)
         if len(words) < 2:
             return []
-        lengths = {person: max(map(len, _keys_in(words, person)), default=0) for person in self.people}
+        lengths = {person: _longest_run(words, keys) for person, keys in self._keys.items()}
         longest = max(lengths.values(), default=0)
         return [person for person in self.people if lengths[person] == longest] if longest else []
 
@@ -230,16 +242,23 @@ def _names_of(person: Person) -> Iterator[str]:
     yield from filter(None, map(_letters, names))
 
 
-def _keys_in(words: Sequence[str], person: Person) -> Iterator[str]:
-    """Yield what of a person's id, login, address and full name is a run of these words."""
+def _keys_of(person: Person) -> Iterator[list[str]]:
+    """Yield the words of a person's id, login, address and full name, if they are too long to occur by chance."""
     own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
     full = _words(person.name)
     own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
     for key in own:
         letters = "".join(key)
-        least = MIN_CONTAINED_DIGITS if letters.isdigit() else MIN_CONTAINED_LETTERS
-        if len(letters) >= least and any(words[i : i + len(key)] == key for i in range(len(words))):
-            yield letters
+        if len(letters) >= (MIN_CONTAINED_DIGITS if letters.isdigit() else MIN_CONTAINED_LETTERS):
+            yield key
+
+
+def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
+    """Return the letters of the longest key that is a run of these words; 0 if none is."""
+    return max(
+        (len("".join(key)) for key in keys if any(words[i : i + len(key)] == key for i in range(len(words)))),
+        default=0,
+    )
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:

@@ -52,10 +52,12 @@ class Attempt:
     Args:
         lesson: The lesson that it is kept with; empty if that is not known.
         key: Tells it from the student's other attempts at the lesson.
+        student: The name under which it is kept.
     """
 
     lesson: str = ""
     key: str = ""
+    student: str = ""
 
 
 @dataclass(frozen=True)

@@ -238,7 +238,7 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
             continue
         own = found.setdefault(record["student"], [])
         for attempt in record["attempts"]:
-            which = Attempt(record["lesson"], attempt["key"])
+            which = Attempt(record["lesson"], attempt["key"], record["student"])
             own += [replace(from_dict(notebook), attempt=which) for notebook in attempt["notebooks"]]
     return {student: found[student] for student in sorted(found)}
 

@@ -592,11 +592,20 @@ def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[G
     found: dict[Attempt, list[GradedSubmission]] = defaultdict(list)
     for one in notebooks:
         found[one.attempt].append(one)
-    attempts = [
+    relevant = [
         own
         for attempt, own in found.items()
         if attempt.lesson == lesson or any(one.submission.lesson == lesson for one in own)
     ]
+    names: dict[str, set[str]] = defaultdict(set)
+    for own in relevant:
+        names[own[0].submission.batch].add(own[0].attempt.student)
+    by_key: dict[Attempt | str, list[GradedSubmission]] = defaultdict(list)
+    for own in relevant:
+        batch = own[0].submission.batch
+        # Under several names, such as "ada" and "ada (1)", a student submitted several notebooks at once.
+        by_key[batch if batch and len(names[batch]) > 1 else own[0].attempt] += own
+    attempts = list(by_key.values())
     times = [[one.submission.handed_in for one in own] for own in attempts]
     if all(time for own in times for time in own):
         return sorted(attempts, key=lambda own: max(datetime.fromisoformat(one.submission.handed_in) for one in own))

@@ -202,3 +202,9 @@ def test_nothing_that_a_student_names_is_given_to_another(tmp_path: Path):
     zips = {"zoe.zip": moodle(ada=611, ben=612), "ada.zip": zipped({"01_lookup.ipynb": NOTEBOOK})}
     found = of_class([write_files(tmp_path / "zips", zips)], PEOPLE)
     assert {one.student: one.problem for one in found} == {"zoe": submissions.SEVERAL_STUDENTS, "ada": ""}
+
+
+def test_a_student_with_one_late_file_is_one_student(tmp_path: Path):
+    files = ["lovelaceada_LATE_1234_5678_01_lookup.ipynb", "lovelaceada_1234_5679_02_scaling.ipynb"]
+    found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
+    assert [(one.student, one.is_marked_late) for one in found] == [("lovelaceada", False), ("lovelaceada", True)]

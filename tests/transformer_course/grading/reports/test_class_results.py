@@ -355,3 +355,53 @@ def test_a_lesson_of_one_batch_counts_though_few_of_the_class_submitted_it():
         new = replace(notebook(1, lesson="02_scaling", batch="week 2"), attempt=Attempt("02_scaling", "k"))
         graded[f"student {n}"].append(new)
     assert class_results(graded).lessons == ["01_lookup", "02_scaling"]
+
+
+def test_copies_under_several_names_are_one_attempt():
+    named = {
+        name: [replace(answered(n, notebook(n, batch="w1", known_as=name)), attempt=Attempt("01_lookup", name, name))]
+        for n, name in ((4, "Ada Lovelace"), (2, "Ada Lovelace (1)"))
+    }
+    [ada, *_] = class_results(named, LISTED).students
+    assert len(ada.notebooks) == 2 and not ada.held_back
+    assert "2 notebooks of 01_lookup were submitted" in " ".join(ada.remarks)
+
+
+def test_a_group_gives_its_points_to_all_members_and_is_no_copy():
+    people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Eve Hart")]
+    rules = ClassRules(Roster(people, {"Team 1": people[:2]}))
+    book = replace(notebook(2), fingerprint=frozenset(range(100)))
+    results = class_results({"team 1": [book]}, rules)
+    assert [one.points for one in results.students] == [FIRST.points + SECOND.points] * 2 + [0]
+    assert not results.similar and len(results.students) == 3
+
+
+def test_marks_and_overrides_of_a_spreadsheet_find_their_student():
+    people = [Person("00123", "Ada Lovelace"), Person("202611000000123", "Ben Shaw")]
+    books = {name: [notebook(1, written={"why": "so"})] for name in ("Ada Lovelace", "Ben Shaw")}
+    plain = class_results(books, ClassRules(Roster(people))).students
+    saved = [
+        replace(one.written[0], student=short, points=2.0)
+        for one, short in zip(plain, ("123", "2.02611E+14"), strict=True)
+    ]
+    overrides = [Override("123", FIRST.name, 0.5), Override("2,02611E+14", FIRST.name, 0.25)]
+    rules = ClassRules(Roster(people), marks={one.key: one for one in saved}, overrides=overrides)
+    results = class_results(books, rules)
+    assert [one.written[0].points for one in results.students] == [2.0, 2.0] and not results.unknown
+    assert [one.lessons["01_lookup"].points for one in results.students] == [0.5, 0.25]
+    assert {key[2] for key in results.rules.marks} == {"Ada Lovelace", "Ben Shaw"}
+
+
+def test_a_student_who_is_not_in_the_roster_is_listed_with_candidates():
+    people = [Person("1", "Ada Lovelace"), Person("2", "Ada Byron")]
+    results = class_results({"Ada": [notebook(1)]}, ClassRules(Roster(people)))
+    [ada] = [one for one in results.students if not one.is_listed]
+    assert "It may be Ada Lovelace or Ada Byron." in ada.remarks
+    assert "Ada is not in the roster. It may be Ada Lovelace or Ada Byron." in summary(Path("out"), results)
+
+
+def test_the_same_name_in_two_downloads_of_moodle_is_one_student():
+    first = notebook(1, lms_id="611", platform="Moodle", batch="1", known_as="Ada Lovelace")
+    second = notebook(1, lesson="02_scaling", lms_id="702", platform="Moodle", batch="2", known_as="Ada Lovelace")
+    [ada] = class_results({"Ada Lovelace": [first, second]}).students
+    assert len(ada.notebooks) == 2
