@@ -25,7 +25,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     system = parser.add_mutually_exclusive_group(required=True)
     system.add_argument("--canvas", type=Path, metavar="CSV", help="the gradebook that Canvas has exported")
     system.add_argument("--moodle", type=Path, metavar="CSV", help="the grading worksheet that Moodle has exported")
-    lesson = "the points of this lesson, such as 01_lookup (default: the sum of all)"
+    lesson = "the points of this lesson, such as 01, lookup or 01_lookup (default: the sum of all)"
     parser.add_argument("--lesson", default="", metavar="NAME", help=lesson)
     column = "the assignment in Canvas; if there is none of this name, one is added (default: Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
@@ -46,14 +46,17 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There are no results, or the table is of another kind.
         OSError: A file cannot be read or written.
     """
+    from transformer_course.exercises import every_lesson
     from transformer_course.grading.incoming.column_titles import parse_columns
     from transformer_course.grading.reports.class_report import read_results
     from transformer_course.grading.reports.exports import merge_into_canvas, merge_into_moodle
+    from transformer_course.workspace.working_copies import find_lesson
     from transformer_lab.atomic_write import atomic_write
 
     if args.columns and args.canvas:
         raise ValueError("--columns is for --moodle; Canvas has the same titles in every language")
     results = read_results(args.results, bonus=args.bonus)
+    args.lesson = find_lesson(args.lesson, every_lesson()) if args.lesson else ""
     if args.canvas:
         to = args.results / "canvas.csv"
         table = merge_into_canvas(args.canvas, results, lesson=args.lesson, column=args.column)

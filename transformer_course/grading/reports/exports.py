@@ -245,7 +245,9 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
             lesson_result.notebook and lesson_result.notebook.exercises for lesson_result in _lessons(student, lesson)
         )
         if not is_graded and not _has_points(student, lesson):
-            lines.append(f"  {student.name}: {student.status}; the cell stays as it was.")
+            is_other = lesson and student.status.startswith("graded")
+            reason = f"no notebook of {lesson}" if is_other else student.status
+            lines.append(f"  {student.name}: {reason}; the cell stays as it was.")
         elif person is None:
             lines.append(f"  {student.name}: no row is this student's.")
         elif person in found:
