@@ -7,6 +7,7 @@ workflow that publishes the site runs these tests on it first.
 import contextlib
 import html
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.skipif(
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 PAGES = (
     "index.html",
+    "exercises.html",
     "notebooks/01_lookup.html",
     "notebooks/glossary.html",
     "notebooks/interview_questions.html",
@@ -305,3 +307,50 @@ def test_arrow_keys_turn_the_slides(browser: Browser, address: str) -> None:
         page.wait_for_function("scrollY < 100")
         bar.get_by_role("button", name="next slide").click()
         page.wait_for_function("scrollY > 300")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_finds_an_exercise_by_its_term(address: str, browser: Browser, size: dict[str, int]) -> None:
+    with opened(browser, f"{address}exercises.html", size) as page:
+        rows = page.locator(".bd-article tbody tr:visible")
+        n = rows.count()
+        for term, name in {"RoPE": "apply_rotary", "gqa": "GroupedQueryAttention", "DPO": "dpo_loss"}.items():
+            page.locator(".exercise-search input").fill(term)
+            assert rows.filter(has_text=name).count() == 1
+            assert rows.count() < 10
+        page.locator(".exercise-search input").fill("LoRA")
+        assert page.locator(".exercise-search").inner_text().endswith(f"1 of {n}")
+        rows.first.get_by_role("link", name="LoRALinear").click()
+        page.wait_for_url("**/notebooks/11_modern_block.html#cell-*")
+        assert page.evaluate("Boolean(document.getElementById(location.hash.slice(1)))")
+
+
+def test_search_of_the_site_finds_the_list_of_exercises(site: Path) -> None:
+    index = (site / "searchindex.js").read_text(encoding="utf-8")
+    listed = json.loads(re.search(r'"docnames":\s*(\[.*?\])', index)[1]).index("exercises")
+    for term in ("rope", "gqa", "lora", "dpo"):
+        found = json.loads(re.search(rf'"{term}":(\d+|\[[\d,]*\])', index)[1])
+        assert listed in (found if isinstance(found, list) else [found]), term
+
+
+def test_swipe_turns_the_slides(address: str, browser: Browser) -> None:
+    swipe = """([from, to, down]) => {
+        const [start, end] = [["touchstart", "touches", from, 0], ["touchend", "changedTouches", to, down]];
+        for (const [name, list, x, y] of [start, end]) {
+            const event = new Event(name, { bubbles: true, composed: true });
+            document.body.dispatchEvent(Object.assign(event, { [list]: [{ clientX: x, clientY: y }] }));
+        }
+    }"""
+    with opened(browser, f"{address}slides/01_lookup.html", PHONE) as page:
+        number = page.locator(".deck-bar span")
+        for move, slide in (
+            ([300, 100, 0], "2 /"),
+            ([300, 100, 0], "3 /"),
+            ([100, 300, 0], "2 /"),
+            ([300, 100, 300], "2 /"),
+        ):
+            page.evaluate(swipe, move)
+            page.wait_for_function(
+                "start => document.querySelector('.deck-bar span').textContent.startsWith(start)", arg=slide
+            )
+        assert number.is_visible()
