@@ -13,12 +13,12 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
-from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.exercises import every_lesson
 from transformer_course.grading.incoming.printable_text import without_control_codes
 from transformer_course.grading.incoming.submissions import Submission, find_submissions
-from transformer_course.grading.judging.answer_similarity import answer_text, fingerprint
+from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
 from transformer_course.grading.judging.assess import stumbled_over, with_remarks
-from transformer_course.grading.judging.graded_results import GradedSubmission
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.progress_bar import show_progress
 from transformer_course.grading.judging.student_records import Records, read_records
 from transformer_course.grading.judging.worker import Worker, grade_notebooks
@@ -276,10 +276,17 @@ def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmissio
     exercises = [with_remarks(one, library_calls) for one in graded.exercises]
     remarks = [f"{one.exercise.name} {remark}." for one in exercises for remark in one.remarks]
     notes = [readable(" ".join(without_control_codes(one).split()), MAX_NOTE_LENGTH) for one in remarks]
-    texts = {one.name: without_control_codes(answer_text(cells, one.name)) for one in exercises_of(lesson)}
-    answers = {name: text for name, text in texts.items() if text}
+    texts = {one.exercise.name: _text_of(one, cells) for one in graded.exercises}
+    answers = {name: without_control_codes(text) for name, text in texts.items() if text}
     text = fingerprint(cells, lesson)
     return replace(graded, exercises=exercises, notes=notes, fingerprint=text, answers=answers)
+
+
+def _text_of(graded: GradedExercise, cells: Sequence[Mapping[str, str]]) -> str:
+    """Return the cell of the answer that counts."""
+    if graded.cell is None:
+        return answer_text(cells, graded.exercise.name)
+    return cells[graded.cell]["source"][:MAX_SOURCE_LENGTH]
 
 
 @contextlib.contextmanager

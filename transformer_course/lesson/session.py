@@ -2,7 +2,6 @@
 
 import contextlib
 import difflib
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -22,7 +21,7 @@ from transformer_course.lesson.sign_of_life import sign_of_life
 from transformer_course.lesson.speed import is_slow, slowdown
 from transformer_course.locating.fault_location import may_have_place, with_place
 from transformer_course.running.case import Case
-from transformer_course.running.introspect import functions_of
+from transformer_course.running.introspect import exercise_name, functions_of
 from transformer_course.running.isolation import suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe_all
@@ -75,7 +74,7 @@ class Session:
         called = None
         self.n_checking += 1
         try:
-            called = _name_of(attempt, name)
+            called = exercise_name(attempt, name)
             exercise = self.exercises.get(called or "")
             verdict = (
                 _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save, in_training)
@@ -100,7 +99,7 @@ class Session:
             verdict = self.check_only(attempt, name)
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
-            return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
+            return Panel("No such exercise", _unknown(attempt, exercise_name(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel(f"{exercise.name}: passed, so there is no hint", exercise.verified, "help")
         of_mistake = verdict.hints or hints_about(exercise, verdict.mistake)
@@ -120,7 +119,7 @@ class Session:
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
         """Return an answer to the exercise of an attempt."""
-        called = _name_of(attempt, name)
+        called = exercise_name(attempt, name)
         exercise = self.exercises.get(called or "")
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
@@ -192,7 +191,7 @@ class Session:
         last = observed[-1]
         if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
-        if verdict.status == "mistake" and _name_of(attempt, None) != verdict.exercise:
+        if verdict.status == "mistake" and exercise_name(attempt, None) != verdict.exercise:
             return verdict  # in a bug hunt, to find the line is what is asked for
         try:
             return with_place(
@@ -239,29 +238,13 @@ def _solution(exercise: Exercise, title: str) -> Panel:
     return Panel(f"{exercise.name}: {title}", code_block(exercise.solution), "help")
 
 
-def _name_of(attempt: Any, name: Any) -> str | None:
-    """Return the name to look the exercise up by; None where a result is given instead of a function."""
-    if isinstance(name, str):
-        return name
-    try:
-        called = attempt if name is None else name
-        while isinstance(called, functools.partial):
-            called = called.func
-        if called.__name__ == "<lambda>":  # it is called as the name that it was given
-            named = [name for name, value in called.__globals__.items() if value is called]
-            return named[0] if named else "<lambda>"
-        return called.__name__ if isinstance(called.__name__, str) else None
-    except Exception:  # it has no name, or raises when it is inspected
-        return None
-
-
 def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
     """Return a verdict that explains how to name the exercise."""
     if called is None:
         message = f"Hand over the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
         close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
-        own = own if (own := _name_of(attempt, None) or "").isidentifier() else "attempt"
+        own = own if (own := exercise_name(attempt, None) or "").isidentifier() else "attempt"
         variants = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
         message = f"No exercise is called {called}. To say which one it answers: {variants}."
     return Verdict(called or asked, "wrong", message)

@@ -6,5 +6,6 @@ In reading order: ``case`` is one call, as ``plain_data``; ``stand_in_models`` a
 ``crash_report``, what ``introspect`` finds and, where a case asks for them, ``tensor_sizes`` and ``called_names``.
 ``observe`` makes an ``observation`` of that; of what was handed in, on the trusted side. ``trace`` calls it with every
 expression watched, and ``trace_data`` is how that crosses to another process. ``dependencies`` are the names that code
-needs; ``find_answer`` and ``answer_job`` observe what was handed in, and ``trace_job`` traces it. Uses the library.
+needs, and ``ipython_syntax`` turns a cell into Python. ``find_answer`` finds the answers in a submitted notebook,
+``answer_job`` observes one, with ``stand_in_ipython`` for its magics, and ``trace_job`` traces it. Uses the library.
 """

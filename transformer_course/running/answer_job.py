@@ -9,7 +9,7 @@ import os
 import random
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
@@ -24,27 +24,32 @@ from torch import Tensor, nn
 from transformer_course.running import called_names
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import describe_crash
-from transformer_course.running.find_answer import Answer, cell_filename, find_answer
+from transformer_course.running.dependencies import Statement
+from transformer_course.running.find_answer import Answer, cell_filename, find_answers
+from transformer_course.running.introspect import exercise_name
 from transformer_course.running.isolation import end_other_processes
 from transformer_course.running.observation import CrashReport, Record
 from transformer_course.running.parts import Parts
 from transformer_course.running.record import record_all
+from transformer_course.running.stand_in_ipython import StandInShell
 
 
 class Job(TypedDict):
     """An exercise and a notebook that should answer it.
 
-    Only ``clock`` may be missing, when time is that of the clock, and ``asked``.
+    Only ``clock`` may be missing, when time is that of the clock, and ``asked``, ``answer`` and ``given``.
 
     Attributes:
         name: The name of the exercise.
-        cells: The code cells, each with its ``id`` and ``source``.
+        cells: The code cells, each with its ``source``.
         cases: The fields of each case.
         seconds: Time that all cases may take together; with ``clock``, of computing.
         clock: Time of the clock that they may take together.
         library: The parts of the library, as JSON, which few answers need: for each other exercise the ``module`` its
             reference lives in, or its ``source``.
         asked: The names of what is asked for, in the library and in torch: it is noted whether the answer calls it.
+        answer: The number of the answer, as ``find_answers`` lists them.
+        given: Names of other exercises whose library parts replace the learner's own answers.
     """
 
     name: str
@@ -54,17 +59,22 @@ class Job(TypedDict):
     clock: NotRequired[float]
     library: str
     asked: NotRequired[Sequence[str]]
+    answer: NotRequired[int]
+    given: NotRequired[Sequence[str]]
 
 
 class JobResult(TypedDict, total=False):
     """One of three: the records of the cases, with what the answer ``calls`` of what was asked for; the crash that came
-    before them; or that no cell has an answer.
+    before them; or that no cell has an answer. With it, the number of answers there are, and the index of the cell that
+    defines this one.
     """
 
     records: list[Record]
     calls: list[str]
     crash: CrashReport
     missing: bool
+    n_answers: int
+    cell: int
 
 
 DEFAULT_NAMES = {
@@ -78,6 +88,8 @@ DEFAULT_NAMES = {
     "Int": Int,
     "Bool": Bool,
     "Callable": Callable,
+    "display": lambda *_, **__: None,
+    "get_ipython": StandInShell,
 }
 """Names that are there even if the learner's import cell is broken or gone."""
 
@@ -100,20 +112,29 @@ class CannotBeDefined(Exception):
 
 def run_job(job: Job) -> JobResult:
     """Return the records of one job, or the crash that came before them, or that no cell has an answer."""
+    answers = find_answers(job["cells"], job["name"])
+    number = job.get("answer", 0)
+    if number >= len(answers):
+        return {"missing": True}
+    result: JobResult = {"n_answers": len(answers), "cell": answers[number].cell}
     try:
-        with defined_answer(job) as (attempt, cases):
+        with defined_answer(job, answers[number]) as (attempt, cases):
             called_names.look_for(job.get("asked", ()))
             records = record_all(attempt, cases, job["seconds"], job.get("clock"))
-            return {"records": records, "calls": called_names.found()}
+            return {**result, "records": records, "calls": called_names.found()}
     except NoAnswer:
-        return {"missing": True}
+        return {**result, "missing": True}
     except CannotBeDefined as error:
-        return {"crash": error.crash}
+        return {**result, "crash": error.crash}
 
 
 @contextmanager
-def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
+def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
     """Define the answer of a job, and keep ``parts`` from being one inside the block: the attempt, and the cases.
+
+    Args:
+        job: The job.
+        answer: Its answer, if that has been found already.
 
     Raises:
         NoAnswer: No cell has one.
@@ -123,27 +144,43 @@ def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
     random.seed(0)
     numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
     name = job["name"]
-    answer = find_answer(job["cells"], name)
     if answer is None:
-        raise NoAnswer
+        answers = find_answers(job["cells"], name)[job.get("answer", 0) :]
+        if not answers:
+            raise NoAnswer
+        answer = answers[0]
     library = cache(lambda: json.loads(job["library"]))  # to read all of it takes longer than most answers do
     parts = Parts(lambda wanted: _library_part(wanted, library(), parts))
     with parts.without(name):
         cases = [Case(**case) for case in job["cases"]]
-        attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
+        given = {other: getattr(parts, other) for other in job.get("given", ())}
+        attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _StandInNotebook(parts), given)
         end_other_processes(own)
         if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         yield attempt, cases
 
 
-def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType) -> Callable[..., Any]:
+def define(
+    name: str,
+    answer: Answer,
+    sources: Sequence[str],
+    lesson: "_StandInNotebook",
+    given: Mapping[str, Any],
+) -> Callable[..., Any]:
     """Execute the answer's statements, in the order of the notebook.
 
-    Errors in other statements than the one that defines it are ignored: what is missing shows when the answer is
-    called. Cells below the answer only add what is not yet there, as if the notebook had been run from the top.
+    Errors in other cells than the one that defines it are ignored: what is missing shows when the answer is called.
+
+    Args:
+        name: The name of the exercise.
+        answer: The answer.
+        sources: The sources of all cells.
+        lesson: What the notebook imports from the course.
+        given: Values of names, in place of those that the notebook gives them.
 
     Raises:
+        NoAnswer: What is checked is another exercise.
         CannotBeDefined: The cell is not Python, or fails before it has defined the answer.
     """
     if answer.error is not None:
@@ -155,20 +192,32 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
         "__name__": "__main__",
         **DEFAULT_NAMES,
         **{key: getattr(lesson, key) for key in lesson.__all__},
+        **given,
     }
     failure: BaseException | None = None
     attempt: Any = None
-    for statement in answer.statements:
-        cell = statement.cell
-        filename = _remember(cell, sources[cell])
-        before = dict(namespace) if cell > answer.cell else {}
+
+    def execute(statement: Statement) -> None:
+        nonlocal failure
+        filename = _remember(statement.cell, sources[statement.cell])
         try:
             exec(compile(ast.Module([statement.node], []), filename, "exec"), namespace)
         except BaseException as error:  # an exit() between the definitions is ignored, too
-            failure = failure or (error if cell == answer.cell else None)
+            failure = failure or (error if statement.cell == answer.cell else None)
+
+    for statement in answer.statements:
+        if statement.binds & given.keys() and statement is not answer.target:
+            continue
+        lesson.checked.clear()
+        execute(statement)
+        if statement is answer.target:
+            attempt = lesson.checked.get(name) if answer.is_check else namespace.get(name)
+    for statement in answer.later:
+        before = dict(namespace)
+        execute(statement)
         namespace.update(before)
-        if cell == answer.cell and name in statement.binds:
-            attempt = namespace.get(name, attempt)
+    if attempt is None and answer.is_check and failure is None:
+        raise NoAnswer
     if attempt is None:
         raise CannotBeDefined(_crash(failure or NameError(f"{name} is not defined"), answer.cell, sources))
     if not callable(attempt):
@@ -193,20 +242,34 @@ class _NoPicture:
         return iter(())
 
 
-def _stand_in_notebook(parts: Parts) -> ModuleType:
-    """Return a stand-in for ``transformer_course.lesson.notebook``, with the library's parts; its checks do nothing.
+class _StandInNotebook(ModuleType):
+    """A stand-in for ``transformer_course.lesson.notebook``, with the library's parts.
 
     The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
     that passed, which do the same as the library's.
+
+    Attributes:
+        checked: What was checked, by the name of the exercise.
     """
-    lesson = ModuleType("transformer_course.lesson.notebook")
 
-    def silent(*_: Any, **__: Any) -> None: ...
+    def __init__(self, parts: Parts) -> None:
+        super().__init__("transformer_course.lesson.notebook")
+        self.checked: dict[str | None, Any] = {}
+        contents = {
+            **dict.fromkeys(("compare", "hint", "solution", "tally"), _do_nothing),
+            "check": self._check,
+            "parts": parts,
+        }
+        contents |= dict.fromkeys(("diagrams", "plots", "views"), _NoPicture())
+        vars(self).update(contents, current_session=_do_nothing, __all__=list(contents))
 
-    contents = {**dict.fromkeys(("check", "compare", "hint", "solution"), silent), "parts": parts}
-    contents |= dict.fromkeys(("diagrams", "plots", "views"), _NoPicture())
-    vars(lesson).update(contents, current_session=silent, __all__=list(contents))
-    return lesson
+    def _check(self, attempt: Any, name: Any = None, save: bool = True) -> None:
+        if save:
+            self.checked[exercise_name(attempt, name)] = attempt
+
+
+def _do_nothing(*_: Any, **__: Any) -> None:
+    """Stand in for a function of a lesson."""
 
 
 def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:

@@ -8,10 +8,9 @@ what the grader executes, what the lesson remarks on, and what is saved for late
 import ast
 import dis
 import inspect
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import CodeType
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -54,15 +53,24 @@ class Statement:
     source: str
     names: Names
 
-    @property
+    @cached_property
     def binds(self) -> frozenset[str]:
         """The names that it gives a value."""
         return frozenset(self.names.binds)
 
-    @property
+    @cached_property
     def needs(self) -> frozenset[str]:
         """The names that must have a value, at once or when the functions that it defines are called."""
         return frozenset({**self.names.needs_at_once, **self.names.needs_later})
+
+    @cached_property
+    def changes(self) -> frozenset[str]:
+        """The names whose values it changes: by assigning to an attribute or element, or as a decorator's argument."""
+        targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
+        names = [_root(target) for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
+        for decorator in getattr(self.node, "decorator_list", []):
+            names += [one.id for one in getattr(decorator, "args", []) if isinstance(one, ast.Name)]
+        return frozenset(names)
 
     @property
     def text(self) -> str:
@@ -71,28 +79,23 @@ class Statement:
         return "".join(decorators) + (ast.get_source_segment(self.source, self.node) or "")
 
 
-def parse(source: str, filename: str = "<cell>") -> list[ast.stmt]:
-    """Return the statements of a cell; IPython's ``%magic``, ``!command`` and ``?help`` lines are passed over.
-
-    Raises:
-        SyntaxError, ValueError, MemoryError, RecursionError: It is not Python, or exhausts the parser.
-    """
-    try:
-        return ast.parse(source, filename).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
-        return ast.parse(_without_magics(source), filename).body
-
-
-def definitions(cell: int, source: str, nodes: Iterable[ast.stmt]) -> list[Statement]:
+def definitions(cell: int, source: str, nodes: Iterable[ast.stmt], also: Collection[ast.stmt] = ()) -> list[Statement]:
     """List the statements of a cell that may define something: a bare expression, such as a plot, does not.
 
-    One that ends the process stays: what comes after it is never defined.
+    One that ends the process stays: what comes after it is never defined. So do those of ``also``.
     """
     return [
         Statement(cell, node, source, names_of_statement(node))
         for node in nodes
-        if not isinstance(node, ast.Expr | ast.Delete | ast.Pass) or _ends_process(node)
+        if not isinstance(node, ast.Expr | ast.Delete | ast.Pass) or _ends_process(node) or node in also
     ]
+
+
+def _root(target: ast.expr) -> str:
+    """Return the name that an attribute or an element is reached from."""
+    while isinstance(target, ast.Attribute | ast.Subscript | ast.Call):
+        target = target.func if isinstance(target, ast.Call) else target.value
+    return getattr(target, "id", "")
 
 
 def _ends_process(node: ast.stmt) -> bool:
@@ -159,9 +162,3 @@ def _is_function(code: CodeType) -> bool:
 
 def _is_dunder(name: str) -> bool:
     return name.startswith("__") and name.endswith("__")
-
-
-def _without_magics(source: str) -> str:
-    """Take IPython's ``%magic``, ``!command`` and ``?help`` lines out; all others keep their numbers."""
-    source = re.sub(r"\A(\s*)%%.*", r"\1", source)
-    return re.sub(r"^([ \t]*)(?:[%!?].*|[\w.]+\?+[ \t]*)$", r"\1pass", source, flags=re.MULTILINE)

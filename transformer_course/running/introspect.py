@@ -38,6 +38,22 @@ class NotebookDependencies(TypedDict):
     unfinished: list[str]
 
 
+def exercise_name(attempt: Any, name: Any) -> str | None:
+    """Return the name to look the exercise up by; None where a result is given instead of a function."""
+    if isinstance(name, str):
+        return name
+    try:
+        called = attempt if name is None else name
+        while isinstance(called, functools.partial):
+            called = called.func
+        if called.__name__ == "<lambda>":  # it is called as the name that it was given
+            named = [name for name, value in called.__globals__.items() if value is called]
+            return named[0] if named else "<lambda>"
+        return called.__name__ if isinstance(called.__name__, str) else None
+    except Exception:  # it has no name, or raises when it is inspected
+        return None
+
+
 def functions_of(attempt: Any) -> list[FunctionType]:
     """List the functions of an attempt, below decorators and partial arguments; of a class, its own methods."""
     try:

@@ -18,8 +18,8 @@ from torch import Tensor, nn
 
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
-from transformer_course.running.dependencies import parse
 from transformer_course.running.introspect import functions_of
+from transformer_course.running.ipython_syntax import parse
 from transformer_course.running.isolation import default_torch_state
 from transformer_course.running.plain_data import PlainData, to_plain_data
 from transformer_course.running.record import copy_inputs, load_module
@@ -357,7 +357,7 @@ def _definitions(attempt: Any, others: Collection[str]) -> list[Definition]:
 def _definition(name: str, file: str, line: int) -> Definition | None:
     source = "".join(linecache.getlines(file))
     try:
-        statements = parse(source)
+        source, statements = parse(source)
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # what is there now is not what was run
         return None
     for node in statements:

@@ -18,8 +18,8 @@ from transformer_course.sandbox.resource_limits import Limits
 CONTAINER_TOOLS = ("podman", "docker")
 IMAGE = "transformer-course-sandbox"
 PACKAGES = (
-    "beartype", "huggingface-hub", "jaxtyping", "matplotlib", "numpy", "pandas", "pillow", "sacrebleu", "safetensors",
-    "sentencepiece", "tokenizers", "torch", "tqdm",
+    "beartype", "huggingface-hub", "ipython", "jaxtyping", "matplotlib", "numpy", "pandas", "pillow", "sacrebleu",
+    "safetensors", "sentencepiece", "tokenizers", "torch", "tqdm",
 )  # fmt: skip
 """What the sandboxed packages and the library import."""
 OVERHEAD_PROCESSES, OVERHEAD_MB = 64, 2048

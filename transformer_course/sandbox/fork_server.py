@@ -82,11 +82,12 @@ def hide_other_copies() -> None:
 def _warm_up() -> None:
     """Run a job that makes torch load what it loads at its first call, once for all children.
 
-    There is no backward pass in it: autograd would start threads, after which the children could not run another.
+    So is IPython's syntax, for its magic. There is no backward pass in it: autograd would start threads, after which
+    the children could not run another.
     """
-    source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
+    source = "%matplotlib inline\ndef warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
-    cells = [{"id": "", "source": source}]
+    cells = [{"source": source}]
     unpack(pack(run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": "{}"})))
     for thread in threading.enumerate():
         if thread is not threading.current_thread():

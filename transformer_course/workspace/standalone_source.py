@@ -5,7 +5,8 @@ import builtins
 import sys
 from collections.abc import Collection, Iterator, Sequence
 
-from transformer_course.running.dependencies import Statement, definitions, parse
+from transformer_course.running.dependencies import Statement, definitions
+from transformer_course.running.ipython_syntax import parse
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 """A loop is an experiment: what it leaves behind is not saved."""
@@ -87,6 +88,6 @@ def _definitions(cells: Sequence[str]) -> Iterator[Statement]:
     """Yield the definitions of all cells that Python can read."""
     for number, cell in enumerate(cells):
         try:
-            yield from definitions(number, cell, parse(cell))
+            yield from definitions(number, *parse(cell))
         except (SyntaxError, ValueError):
             continue

@@ -22,6 +22,7 @@ from transformer_course.grading.grade import caution, grade, only_watched
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise
 from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.judging.run_answer import AnswerChoice
 from transformer_course.grading.judging.worker import Task
 from transformer_course.grading.reports.class_report import read_results, rewrite_report
 from transformer_course.grading.reports.exports import merge_into_moodle
@@ -61,7 +62,7 @@ class InThisProcess:
         self.sandbox, self.guards = sandbox, sandbox.guards
 
     def assess(self, task: Task) -> GradedExercise:
-        return assess_exercise(task.submission, every_exercise()[task.name], self.sandbox, task.seed)
+        return assess_exercise(task.submission, every_exercise()[task.name], self.sandbox, task.seed, task.choice)
 
     def kill(self) -> None: ...
 
@@ -319,7 +320,7 @@ def test_answers_that_never_end_share_the_time_of_their_notebook():
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
 
-    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+    def sleeps(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
         limits.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
 
@@ -329,15 +330,18 @@ def test_answers_that_never_end_share_the_time_of_their_notebook():
     assert limits == [10.0, 7.0, *[1.0] * (len(lesson) - 2)]
 
 
+@pytest.mark.parametrize("n_answers", [1, 4])
 @pytest.mark.parametrize("names_others", [False, True])
-def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool):
+def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answers: int):
     """It takes twice the limit of one exercise, and a second for each: also if each answer asks to run again."""
     lesson = exercises_of("01_lookup")
     took: list[float] = []
 
-    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+    def sleeps(_: Submission, exercise: Exercise, given: Limits, choice: AnswerChoice) -> GradedExercise:
         took.append(given.kill_after)
-        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
+        verdict = Verdict(exercise.name, "crashed", "")
+        cost = given.kill_after
+        return GradedExercise(exercise, verdict, cost, cost=cost, answer=choice.number, n_answers=n_answers)
 
     comment = " ".join(one.name for one in lesson) * names_others
     cells = [{"id": one.name, "source": f"def {one.name}(): ...  # {comment}"} for one in lesson]
@@ -348,7 +352,7 @@ def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool):
 def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
     observed: list[float] = []
 
-    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
+    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
         observed.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
 

@@ -146,6 +146,6 @@ def test_a_module_exercise_asks_for_a_module(sandbox: Sandbox):
         "seconds": 1.0,
         "library": "{}",
     }
-    assert sandbox.run(job).answer == {
-        "crash": {"type": "TypeError", "message": "f should be a class made from nn.Module"}
-    }
+    answer = sandbox.run(job).answer
+    assert answer is not None
+    assert answer["crash"] == {"type": "TypeError", "message": "f should be a class made from nn.Module"}

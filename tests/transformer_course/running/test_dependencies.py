@@ -8,9 +8,10 @@ from types import CodeType
 import pytest
 
 from transformer_course.running import answer_job, dependencies, record
-from transformer_course.running.dependencies import definitions, names_of_function, names_of_statement, parse
-from transformer_course.running.find_answer import find_answer
+from transformer_course.running.dependencies import definitions, names_of_function, names_of_statement
+from transformer_course.running.find_answer import find_answers
 from transformer_course.running.introspect import notebook_dependencies
+from transformer_course.running.ipython_syntax import parse
 from transformer_course.workspace.standalone_source import standalone_source
 
 
@@ -62,12 +63,12 @@ def test_the_names_of_a_function_are_those_that_its_statement_needs_later():
 
 def test_bare_expressions_define_nothing_and_magics_are_passed_over():
     source = "%matplotlib inline\nprint(x)\ny = 1\n!ls\ndel y\nz?"
-    assert [statement.text for statement in definitions(3, source, parse(source))] == ["y = 1"]
+    assert [statement.text for statement in definitions(3, *parse(source))] == ["y = 1"]
 
 
 def test_the_text_of_a_statement_has_its_decorators_and_comments():
     source = "x = 1\n@w\ndef f():\n    # why\n    return x"
-    statement = definitions(0, source, parse(source))[1]
+    statement = definitions(0, *parse(source))[1]
     assert (statement.cell, statement.text) == (0, "@w\ndef f():\n    # why\n    return x")
 
 
@@ -133,10 +134,13 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
         return scope
 
     def in_the_grader():
-        answer = find_answer([{"id": "", "source": cell} for cell in cells], "f")
+        answer = find_answers([{"source": cell} for cell in cells], "f")[0]
         scope = {"__name__": "__main__"}
         for statement in answer.statements:
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), scope)
+        for statement in answer.later:  # they only add names
+            exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), added := dict(scope))
+            scope |= {name: value for name, value in added.items() if name not in scope}
         return scope
 
     def in_a_later_lesson():
@@ -151,7 +155,7 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
 
 def test_a_bare_expression_is_left_out_unless_it_ends_the_process():
     source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
-    assert [one.text for one in definitions(0, source, parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
+    assert [one.text for one in definitions(0, *parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
 
 
 @pytest.mark.parametrize("module", [answer_job, ast, dependencies, dis, inspect, record])

@@ -3,32 +3,62 @@ from collections.abc import Sequence
 
 import pytest
 
-from transformer_course.running.find_answer import Answer, find_answer
+from transformer_course.running.find_answer import Answer, find_answers
 
 
-def find(sources: Sequence[str], name: str = "f", **ids: int) -> Answer | None:
-    """Find the answer among cells with these sources; ``check_f=2`` makes cell 2 the one that checks f."""
-    by_cell = {cell: key.replace("check_", "check-") for key, cell in ids.items()}
-    return find_answer([{"id": by_cell.get(i, ""), "source": source} for i, source in enumerate(sources)], name)
+def find(sources: Sequence[str], name: str = "f") -> Answer | None:
+    """Return the answer among cells with these sources that is most likely to count."""
+    return next(iter(find_answers([{"source": source} for source in sources], name)), None)
 
 
-def taken(sources: Sequence[str], name: str = "f", **ids: int) -> list[tuple[int, set[str]]]:
-    answer = find(sources, name, **ids)
+def cells_of(sources: Sequence[str], name: str = "f") -> list[int]:
+    return [answer.cell for answer in find_answers([{"source": source} for source in sources], name)]
+
+
+def taken(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]:
+    answer = find(sources, name)
     assert answer is not None
     return [(statement.cell, set(statement.binds)) for statement in answer.statements]
 
 
 @pytest.mark.parametrize(
-    ("sources", "ids", "cell"),
+    ("sources", "cells"),
     [
-        (["def f(): 1", "def f(): 2", "f()"], {}, 1),
-        (["def f(): 1", "check(f)", "def f(): 2"], {"check_f": 1}, 0),  # what is below the check is an experiment
-        (["check(f)", "def f(): 2"], {"check_f": 0}, 1),
+        (["def f(): 1", "def f(): 2", "f()"], [1, 0]),
+        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # what is below the check is an experiment
+        (["check(f)", "def f(): 2"], [1]),
+        (["def f(): 1", "check(f)", "def f(): 2", "check(f)"], [2, 0]),
+        (["def f(): 1\ncheck(f)\ndef f(): 2"], [0, 0]),
+        (["def f(): 1", "def f(: 2", "check(f)"], [1, 0]),
+        (["def g(): 1", "check(g, 'f')"], [0]),
+        (["def f(): 1", "check(f)", "def g(): 2", "check(g, 'f', save=False)"], [0]),
+        (["def f(): 1", "def g(): 2", "check(g, 'f', False)"], [0]),
+        (["from m import f", "check(f)"], []),
+        (["check(lambda: 1, 'f')"], [0]),
+        (["def f(): 1", "check(f)", "def f(): 1", "check(f)"], [2]),  # a copy is the same answer
+        ([f"def f(): {n}" for n in range(9)], [8, 7, 6, 5]),
     ],
 )
-def test_the_last_cell_above_the_check_or_else_below_is_the_answer(sources: list[str], ids: dict[str, int], cell: int):
-    answer = find(sources, **ids)
-    assert answer is not None and answer.cell == cell
+def test_answers_are_ordered_by_checks_then_definitions(sources: list[str], cells: list[int]):
+    assert cells_of(sources) == cells
+
+
+def test_helpers_are_as_they_are_at_the_check_or_below_the_answer():
+    sources = ["def h(): 1", "def f(): return h()", "def h(): 2", "check(f)", "def h(): 3"]
+    answers = find_answers([{"source": source} for source in sources], "f")
+    executed = [[s.cell for s in one.statements if not (one.is_check and s is one.target)] for one in answers]
+    assert executed == [[0, 1, 2], [0, 1], [0, 1, 2, 4]]
+    assert not any(one.later for one in answers)
+
+
+def test_a_definition_below_only_adds_what_is_missing():
+    answer = find(["def f(): return g() + h()", "def g(): 1", "check(f)", "def g(): 2", "def h(): 3"])
+    assert answer is not None and [s.cell for s in answer.later] == [4]
+
+
+def test_a_statement_that_changes_a_needed_value_comes_along():
+    sources = ["T = {}", "T['a'] = 1", "T.b.c = 2", "other[0] = 3", "def f(): return T", "@add_to(f)\ndef g(): ..."]
+    assert taken([*sources, "check(f)"]) == [(0, {"T"}), (1, set()), (2, set()), (4, {"f"}), (5, {"g"}), (6, set())]
 
 
 @pytest.mark.parametrize("source", ["class f: ...", "f = lambda x: x", "if True:\n    def f(): ...", "f: object = max"])
@@ -66,7 +96,7 @@ def test_of_its_own_cell_only_imports_that_are_needed_come_along():
         (0, {"k"}),
         (0, {"f"}),
     ]
-    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"}), (0, {"f"})]
+    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # an import is no answer
 
 
 def test_magics_are_passed_over_and_lines_keep_their_numbers():

@@ -2,8 +2,9 @@
 
 In reading order: ``submitted_files`` finds files in folders and zips, with the times that ``git_clones`` and
 ``written_time`` make sense of. ``layout`` recognizes whose each file is, with the names that ``platform_names`` reads,
-and ``people`` finds in the roster whom a name means. ``written_answers`` and ``submissions`` read the notebooks within
-a ``reading_budget``, all of it as ``printable_text``. ``tables`` reads CSV files from
-any program, changes them, and writes them so that they are safe to open; ``column_titles`` finds their columns in any
-language; ``roster`` is the table of all students. Uses ``exercises`` and ``checking``.
+and ``people`` finds in the roster whom a name means. ``cell_text`` recognizes exercises by the text of a cell.
+``written_answers`` and ``submissions`` read the notebooks within a ``reading_budget``, all of it as ``printable_text``.
+``tables`` reads CSV files from any program, changes them, and writes them so that they are safe to open;
+``column_titles`` finds their columns in any language; ``roster`` is the table of all students. Uses ``exercises`` and
+``checking``.
 """

@@ -12,7 +12,6 @@ of it: short answers to the same question are alike by themselves. It is a reaso
 import builtins
 import io
 import keyword
-import re
 import tokenize
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from functools import cache
 from itertools import combinations
 
 from transformer_course.exercises import every_exercise, exercises_of
+from transformer_course.grading.incoming.cell_text import check_of, definition_of
 
 TOKENS_PER_RUN = 5
 """Number of tokens that are compared at once."""
@@ -100,9 +100,9 @@ def names_asked_for(name: str) -> list[str]:
     return [name, *NAMES_IN_TORCH.get(name, ())]
 
 
-def is_the_solution(cells: Sequence[Mapping[str, str]], name: str) -> bool:
+def is_the_solution(source: str, name: str) -> bool:
     """Return whether an answer is the course's solution word for word, and long enough to be so by no chance."""
-    given, solution = _body(answer_text(cells, name)), _body_of_solution(every_exercise()[name].solution)
+    given, solution = _body(source[:MAX_SOURCE_LENGTH]), _body_of_solution(every_exercise()[name].solution)
     return len(solution) >= MIN_BODY_WORDS and given == solution
 
 
@@ -117,20 +117,19 @@ _body_of_solution = cache(_body)
 
 
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
-    """Return the cell that defines an answer, as far as that can be told without parsing it; empty if there is none.
+    """Return the cell that defines an answer, as far as its text shows; empty if there is none.
 
-    Parsing such code can exhaust or crash a process, and is left to the sandbox.
+    It is the last one above the last check of the exercise that is more than a stub, or else the last one anywhere.
     """
-    defines = definition_of(name)
-    checks = [i for i, cell in enumerate(cells) if cell["id"] == f"check-{name}"]
+    defines, checks = definition_of(name), check_of(name)
     defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
-    above = [i for i in defining if checks and i < checks[-1]]
-    return cells[(above or defining)[-1]]["source"][:MAX_SOURCE_LENGTH] if defining else ""
+    last_check = max((i for i, cell in enumerate(cells) if checks.search(cell["source"])), default=-1)
+    sources = [cells[i]["source"][:MAX_SOURCE_LENGTH] for i in sorted(defining, key=lambda i: (i <= last_check, i))]
+    return next((source for source in reversed(sources) if not _is_stub(source)), sources[-1] if sources else "")
 
 
-def definition_of(name: str) -> re.Pattern[str]:
-    """Return what the text of a cell that defines a name has."""
-    return re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
+def _is_stub(source: str) -> bool:
+    return _body(source) in ([], ["raise", "NotImplementedError"], ["..."], ["pass"])
 
 
 def runs(exercise: str, source: str) -> frozenset[int]:

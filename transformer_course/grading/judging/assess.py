@@ -9,10 +9,10 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of, is_own
 from transformer_course.grading.incoming.submissions import Submission
-from transformer_course.grading.judging.answer_similarity import answer_text, definition_of
+from transformer_course.grading.judging.answer_similarity import answer_text
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.judge_answer import MIN_TIME_LIMIT_S, judge_answer
-from transformer_course.grading.judging.run_answer import library_source, run_answer
+from transformer_course.grading.judging.run_answer import FIRST_ANSWER, AnswerChoice, run_answer
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
@@ -64,39 +64,50 @@ class Allowance:
 def assess(
     submission: Submission,
     allowance: Allowance,
-    assess_one: Callable[[Submission, Exercise, Limits], GradedExercise],
+    assess_one: Callable[[Submission, Exercise, Limits, AnswerChoice], GradedExercise],
 ) -> GradedSubmission:
     """Grade all exercises of one submission.
 
-    An answer that is wrong, and uses an earlier answer of the notebook that is wrong, too, is graded again with the
-    course's answer in place of that: a mistake costs its points once. When the allowance is used up, it is graded in
-    that way at once.
+    Of several answers to an exercise, the first that is right counts. An answer that is wrong, and uses an earlier
+    answer of the notebook that is wrong, too, is graded again with the course's answer in place of that: a mistake
+    costs its points once. When the allowance is used up, only the first answer is graded, and in that way at once.
 
     Args:
         submission: The notebook.
         allowance: What it may take, with the others of the student.
-        assess_one: Function that grades an exercise of a submission within limits.
+        assess_one: Function that grades one answer to an exercise of a submission within limits.
     """
     if submission.problem:
         return GradedSubmission(submission, [])
     graded: list[GradedExercise] = []
     for exercise in exercises_of(submission.lesson):
 
-        def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
+        def attempt(choice: AnswerChoice, exercise: Exercise = exercise) -> GradedExercise:
             if (limits := allowance.limits) is None:
                 message = NOT_RUN_MESSAGE.format(seconds=int(allowance.spent))
                 return GradedExercise(exercise, Verdict(exercise.name, "crashed", message), 0.0)
-            one = assess_one(submission, exercise, limits)
+            one = assess_one(submission, exercise, limits, choice)
             allowance.spend(one.cost)
             return one
 
         used = _wrong_parts(submission, exercise, graded)
-        one = None if used and allowance.is_used_up else attempt(submission)
+        one = None if used and allowance.is_used_up else _answer_that_counts(attempt, allowance)
         if one is None or (used and not one.verdict.passed):
-            mended = attempt(_with_solutions(submission, exercise, used))
+            mended = attempt(AnswerChoice(one.answer if one else 0, tuple(part.name for part in used)))
             one = _once_mended(mended, used) if mended.verdict.passed else one or mended
         graded.append(one)
     return GradedSubmission(submission, graded)
+
+
+def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allowance: Allowance) -> GradedExercise:
+    """Return the first right answer to an exercise, or else the first that is more than a stub.
+
+    The answers after the first are only tried within the allowance.
+    """
+    tried = [attempt(FIRST_ANSWER)]
+    while not tried[-1].verdict.passed and len(tried) < tried[0].n_answers and not allowance.is_used_up:
+        tried.append(attempt(AnswerChoice(len(tried))))
+    return min(tried, key=lambda one: (not one.verdict.passed, one.verdict.status == "not_started"))
 
 
 def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
@@ -136,21 +147,6 @@ def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[G
     return [one.exercise for one in reversed(used) if not one.verdict.passed and not is_own(one.exercise)]
 
 
-def _with_solutions(submission: Submission, exercise: Exercise, parts: Sequence[Exercise]) -> Submission:
-    """Return the submission with the course's answers put right before the cells that define an answer."""
-    sources = [library_source(part) for part in parts]
-    names = [part.name for part in parts]
-    code = "\n".join(
-        source.get("source") or f"from {source['module']} import {name}"
-        for name, source in zip(names, sources, strict=True)
-    )
-    defines = definition_of(exercise.name)
-    cells = []
-    for cell in submission.cells:
-        cells += [{"id": "", "source": code}, cell] if defines.search(cell["source"]) else [cell]
-    return replace(submission, cells=cells)
-
-
 def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
     """Return the result with what it depends on."""
     names = " and ".join(f"`{part.name}`" for part in parts)
@@ -158,14 +154,17 @@ def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExe
     return replace(graded, verdict=replace(graded.verdict, message=f"{message}\n{graded.verdict.message}"))
 
 
-def assess_exercise(submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int) -> GradedExercise:
-    """Grade one exercise of a submission.
+def assess_exercise(
+    submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int, choice: AnswerChoice = FIRST_ANSWER
+) -> GradedExercise:
+    """Grade one answer to an exercise of a submission.
 
     Args:
         submission: The notebook.
         exercise: The exercise.
         sandbox: Where the answer runs. It gets the cases, and never the seed.
         seed: Seed of the cases.
+        choice: Which of the notebook's answers it is.
     """
-    job, outcome = run_answer(submission, exercise, sandbox, seed)
+    job, outcome = run_answer(submission, exercise, sandbox, seed, choice)
     return judge_answer(exercise, job, outcome, sandbox, seed)

@@ -22,6 +22,9 @@ class GradedExercise:
         n_cases: Number of cases; 0 where none was judged.
         cost: Seconds that it took in all: in the sandbox, less those of others, to be judged, and to be traced.
         remarks: What the instructor may want to look at: that it calls, or is, what was to be written.
+        answer: The number of this answer among those of the notebook.
+        n_answers: Number of answers to the exercise that the notebook has.
+        cell: The index of the cell that defines the answer; None if no cell does.
     """
 
     exercise: Exercise
@@ -31,6 +34,9 @@ class GradedExercise:
     n_cases: int = 0
     cost: float = 0.0
     remarks: Sequence[str] = ()
+    answer: int = 0
+    n_answers: int = 1
+    cell: int | None = None
 
     @property
     def points(self) -> int:

@@ -25,6 +25,7 @@ from transformer_course.grading.judging.mistake_locations import (
 )
 from transformer_course.grading.judging.run_answer import run_job
 from transformer_course.running.case import Case
+from transformer_course.running.find_answer import MAX_ANSWERS
 from transformer_course.running.observe import observations_of, observe
 from transformer_course.running.plain_data import cut_texts
 from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
@@ -43,7 +44,7 @@ MAX_MESSAGE_LENGTH = 4000
 """Number of characters of a message, which may quote the learner's own code and errors."""
 
 
-def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome:
+def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: int = 0) -> Outcome:
     """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
     if outcome.answer is None:
         return outcome
@@ -56,6 +57,9 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int) -> Outcome
             problem["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
         except Exception:  # forged records can make the code that reads them raise anything
             problem["malformed"] = True
+    n_answers, cell = outcome.answer.get("n_answers"), outcome.answer.get("cell")
+    problem["n_answers"] = n_answers if type(n_answers) is int and 1 <= n_answers <= MAX_ANSWERS else 1
+    problem["cell"] = cell if type(cell) is int and 0 <= cell < n_cells else None
     return replace(outcome, answer=cut_texts(problem, MAX_TEXT_LENGTH))
 
 
@@ -73,7 +77,7 @@ def judge_answer(
         second_run = SecondRun(exercise, job, sandbox, seed, left - MIN_TIME_LIMIT_S, stack)
         try:
             with time_limit(left, math.inf):
-                outcome = observed_outside(exercise, outcome, seed)
+                outcome = observed_outside(exercise, outcome, seed, len(job["cells"]))
                 verdict = judge_outcome(exercise, outcome, seed, sandbox.limits, second_run)
                 n_right, n_cases = count_right(exercise, verdict, outcome, seed)
         except TookTooLong:
@@ -86,11 +90,14 @@ def judge_answer(
         n_right -= not verdict.passed
         cost += took
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
-    calls = (outcome.answer or {}).get("calls", []) if verdict.passed else []
+    came = outcome.answer or {}
+    calls = came.get("calls", []) if verdict.passed else []
     remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
-    if verdict.passed and is_the_solution(job["cells"], exercise.name):
+    cell = came.get("cell")
+    if verdict.passed and cell is not None and is_the_solution(job["cells"][cell]["source"], exercise.name):
         remarks.append("is the course's solution, word for word")
-    return GradedExercise(exercise, verdict, outcome.seconds, n_right, n_cases, cost, remarks)
+    numbers = job.get("answer", 0), came.get("n_answers", 1), cell
+    return GradedExercise(exercise, verdict, outcome.seconds, n_right, n_cases, cost, remarks, *numbers)
 
 
 @contextlib.contextmanager

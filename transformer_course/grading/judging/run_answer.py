@@ -1,8 +1,7 @@
 """Make a job of an answer and run it in the sandbox; again, if what ended it may be no fault of its own."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
 
@@ -17,12 +16,45 @@ from transformer_course.sandbox.exit_reasons import BUSY_REASON, may_be_ended_by
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 
+@dataclass(frozen=True)
+class AnswerChoice:
+    """Which of a notebook's answers to an exercise to run.
+
+    Args:
+        number: Its number, as ``find_answers`` lists them.
+        given: Names of other exercises whose library parts replace the notebook's own answers.
+    """
+
+    number: int = 0
+    given: tuple[str, ...] = ()
+
+
+FIRST_ANSWER = AnswerChoice()
+
+
 def run_answer(
-    submission: Submission, exercise: Exercise, sandbox: Sandbox, seed: int
+    submission: Submission,
+    exercise: Exercise,
+    sandbox: Sandbox,
+    seed: int,
+    choice: AnswerChoice = FIRST_ANSWER,
 ) -> tuple[dict[str, Any], Outcome]:
-    """Run the answer to an exercise in the sandbox: the job, and its outcome."""
+    """Run an answer to an exercise in the sandbox.
+
+    Args:
+        submission: The notebook.
+        exercise: The exercise.
+        sandbox: Where the answer runs.
+        seed: Seed of the cases.
+        choice: Which of the notebook's answers to run.
+
+    Returns:
+        The job, and its outcome.
+    """
     job = {
-        "cells": _cells_for_sandbox(submission.cells),
+        "cells": [{"source": cell["source"]} for cell in submission.cells],  # an id could hold a table of answers
+        "answer": choice.number,
+        "given": list(choice.given),
         "seconds": sandbox.limits.seconds,
         "clock": sandbox.limits.clock,
         "name": exercise.name,
@@ -30,15 +62,6 @@ def run_answer(
         "library": _library(exercise.name),
     }
     return job, run_job(sandbox, job, *_packed_cases(exercise, seed))
-
-
-def _cells_for_sandbox(cells: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return the cells without their ids, except those of check cells.
-
-    An id is free text: a table of answers in it would reach the code unseen by whoever reads the notebook.
-    """
-    checks = {f"check-{name}" for name in every_exercise()}
-    return [{"id": cell["id"] if cell["id"] in checks else "", "source": cell["source"]} for cell in cells]
 
 
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:

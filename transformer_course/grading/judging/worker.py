@@ -31,7 +31,7 @@ from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, stumbled_over
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED, judge_answer
-from transformer_course.grading.judging.run_answer import run_answer
+from transformer_course.grading.judging.run_answer import FIRST_ANSWER, AnswerChoice, run_answer
 from transformer_course.grading.rules.own_exercises import OwnExercises
 from transformer_course.sandbox.container import Container
 from transformer_course.sandbox.exit_reasons import explain_exit
@@ -65,12 +65,14 @@ class Task:
         name: The name of the exercise.
         seed: Seed of the cases.
         limits: Limits of the answer.
+        choice: Which of the notebook's answers it is.
     """
 
     submission: Submission
     name: str
     seed: int
     limits: Limits
+    choice: AnswerChoice = FIRST_ANSWER
 
 
 class Worker:
@@ -262,8 +264,9 @@ def grade_notebooks(
         seed: The secret of this grading, of which the seed of each notebook's cases is made.
     """
 
-    def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
-        return worker.assess(Task(submission, exercise.name, seed_of_cases(seed, submission.cells), limits))
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
+        own_seed = seed_of_cases(seed, submission.cells)
+        return worker.assess(Task(submission, exercise.name, own_seed, limits, choice))
 
     allowances: defaultdict[str, Allowance] = defaultdict(lambda: Allowance(limits))
     graded = []
@@ -343,10 +346,11 @@ def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     with limited_memory(JUDGE_MEMORY_MB):
         _ = behavior(exercise, task.seed).expected  # first, so that its time is not that of the answer
         connection.send(None)
-        job, outcome = run_answer(task.submission, exercise, sandbox, task.seed)
+        job, outcome = run_answer(task.submission, exercise, sandbox, task.seed, task.choice)
         connection.send(outcome.seconds)
         graded = judge_answer(exercise, job, outcome, sandbox, task.seed)
-        connection.send((graded.verdict, graded.n_right, graded.n_cases, graded.cost, graded.remarks))
+        numbers = graded.answer, graded.n_answers, graded.cell
+        connection.send((graded.verdict, graded.n_right, graded.n_cases, graded.cost, graded.remarks, *numbers))
 
 
 @contextlib.contextmanager

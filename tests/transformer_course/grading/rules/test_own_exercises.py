@@ -77,7 +77,9 @@ def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, s
     monkeypatch.setattr(sandbox, "run", note)
     handed_in(tmp_path, "def centered(x):\n    return x", MODULE.format("parts."), RIGHT)
     [submission] = find_submissions([tmp_path / "ada"])
-    graded = assess(submission, Allowance(sandbox.limits), lambda one, e, _: assess_exercise(one, e, sandbox, 7))
+    graded = assess(
+        submission, Allowance(sandbox.limits), lambda one, e, _, which: assess_exercise(one, e, sandbox, 7, which)
+    )
     assert [one.verdict.status for one in graded.exercises] == ["wrong", "crashed"]
     assert len(jobs) == 2  # the second is not tried again with the right answer to the first
     for job in jobs:

@@ -25,8 +25,11 @@ from tests.transformer_course.sandbox.hostile import (
 )
 from tests.transformer_course.sandbox.sample_submissions import RIGHT
 from transformer_course.checking import mistake_recognition
+from transformer_course.exercise import Exercise
 from transformer_course.grading.incoming.submissions import Submission, find_submissions
 from transformer_course.grading.judging.assess import Allowance, assess
+from transformer_course.grading.judging.graded_results import GradedExercise
+from transformer_course.grading.judging.run_answer import AnswerChoice
 from transformer_course.grading.judging.worker import Task, Worker
 from transformer_course.sandbox import sandbox
 from transformer_course.sandbox.copied_code import copy_course
@@ -64,9 +67,11 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
     folder.mkdir()
     (folder / notebook.file).write_bytes(notebook.data)
     [submission] = find_submissions([folder])
-    graded = assess(
-        submission, Allowance(LIMITS), lambda one, e, limits: worker.assess(Task(one, e.name, SEED, limits))
-    )
+
+    def assess_one(one: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
+        return worker.assess(Task(one, exercise.name, SEED, limits, choice))
+
+    graded = assess(submission, Allowance(LIMITS), assess_one)
     passed = [one.verdict.passed for one in graded.exercises]
     all_or_none = "" if len({*passed}) < 2 else "only some exercises passed: "
     text = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)

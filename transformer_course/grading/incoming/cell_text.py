@@ -1,0 +1,37 @@
+"""Recognize by its text which exercises a cell defines or checks.
+
+Parsing a student's code can exhaust or crash a process, and is left to the sandbox.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from transformer_course.exercises import every_lesson, exercises_of
+
+
+@cache
+def definition_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a definition of a function, class or variable."""
+    return re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
+
+
+@cache
+def check_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of a check of an exercise, except for one with ``save=False``, as in a bug hunt."""
+    quoted = rf"[\"']{name}[\"']"
+    return re.compile(rf"\bcheck\((?:attempt *= *)?(?:{name}\b|[^()\n]*{quoted})(?![^()\n]*save *= *False)")
+
+
+def lesson_by_text(sources: Iterable[str]) -> str:
+    """Return the lesson with the most exercises that these cells check or define, or an empty string."""
+    text = "\n".join(sources)
+    counts = {
+        lesson: sum(
+            2 * bool(check_of(one.name).search(text)) + bool(definition_of(one.name).search(text))
+            for one in exercises_of(lesson)
+        )
+        for lesson in every_lesson()
+    }
+    best = max(counts, key=lambda lesson: counts[lesson])
+    return best if counts[best] else ""

@@ -1,0 +1,66 @@
+"""Stand in for IPython's shell where a learner's code runs without IPython.
+
+No command and no magic is executed. Each gives an empty result of the type that IPython returns: ``files = !ls`` gives
+an empty list of lines, ``t = %timeit -o f(x)`` a result with all times 0.
+"""
+
+from typing import Any
+
+
+class StandInShell:
+    """What ``get_ipython()`` returns."""
+
+    def system(self, command: str) -> None:
+        """Ignore a shell command, as in ``!pip install einops``."""
+
+    def getoutput(self, command: str) -> Any:
+        """Return the lines that a shell command, as in ``files = !ls``, prints: none."""
+        from IPython.utils.text import SList
+
+        return SList([])
+
+    def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
+        """Return the empty result of a line magic; None for most."""
+        if name in ("sx", "system"):
+            return self.getoutput(line)
+        if name == "timeit" and "-o" in line.split():
+            return NoTimes()
+        return "" if name == "pwd" else None
+
+    def run_cell_magic(self, name: str, line: str, cell: str, *_: Any) -> Any:
+        """Return the empty result of a cell magic; None for most."""
+        if name == "capture":
+            return NoOutput()
+        return self.getoutput(cell) if name in ("sx", "system", "!") else None
+
+    magic = run_line_magic
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __call__(self, *_: Any, **__: Any) -> "StandInShell":
+        """Stand in for any other method, such as ``get_ipython().events.register``."""
+        return self
+
+
+class NoTimes:
+    """Result of ``%timeit -o`` of code that did not run."""
+
+    average = best = worst = stdev = compile_time = 0.0
+    loops = repeat = 0
+    all_runs: tuple[float, ...] = ()
+    timings: tuple[float, ...] = ()
+
+
+class NoOutput:
+    """Output that ``%%capture`` did not capture."""
+
+    stdout = stderr = ""
+    outputs: tuple[Any, ...] = ()
+
+    def show(self) -> None:
+        """Show nothing."""
+
+    __call__ = show
