@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from transformer_course.checking.formatting import join_words, readable
 from transformer_course.exercises import every_lesson
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.incoming.submissions import Submission, find_submissions, taken_as_lesson
 from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
 from transformer_course.grading.judging.assess import stumbled_over, with_remarks
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -146,6 +146,8 @@ def _submissions_by_student(
         if submission.lesson and not rules.may_count(submission.lesson):
             submission = replace(submission, problem=of_another_lesson(submission.lesson))
         students[submission.student].append(submission)
+    if len(rules.lessons) == 1:
+        students = {name: taken_as_lesson(own, rules.lessons[0]) for name, own in students.items()}
     return _kept_with_usual_lesson(students)
 
 

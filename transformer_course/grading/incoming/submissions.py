@@ -19,6 +19,7 @@ from zoneinfo import ZoneInfo
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.exercises import UNGRADED, every_lesson, exercises_of
+from transformer_course.grading.incoming.cell_text import lesson_by_text
 from transformer_course.grading.incoming.layout import (
     NBGRADER_FOLDER,
     Layout,
@@ -54,6 +55,9 @@ MAX_CODE_LENGTH = 1 << 20
 MAX_CELLS = 5000
 MAX_ID_LENGTH = 100
 MAX_WRITTEN_ANSWERS = 100
+ANY_DEFINITION = re.compile(r"^(async +)?(def|class) ", re.MULTILINE)
+MAX_DEFINITION_LENGTH = 10_000
+"""Number of characters of a text cell that are searched for definitions."""
 MAX_NOTEBOOKS = 50
 """Number of notebooks of a student; with more, all other students would wait for hours."""
 CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
@@ -63,6 +67,7 @@ MAX_FOLDERS_ABOVE = 3
 DIGEST_LETTERS = 16
 MAX_LISTED = 3
 """Number of files beside the notebooks that are named."""
+NOT_A_LESSON = "Neither the name of this notebook nor its cells match a lesson. If it is one, grade it with --lesson."
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 SEVERAL_STUDENTS = (
     "This has the work of several students, and was given as one's: grade it alone, under a name that is nobody's."
@@ -92,6 +97,7 @@ class Submission:
         time_source: Where that time is from, or why it is not known, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
         written: The answers in words, by question.
+        texts: The text and raw cells that define something: code that will not run.
         kept_with: The lesson with which its results are kept, if its own lesson is unknown; empty for its own.
     """
 
@@ -113,6 +119,7 @@ class Submission:
     time_source: str = ""
     is_marked_late: bool = False
     written: Mapping[str, str] = field(default_factory=dict)
+    texts: Sequence[str] = ()
     kept_with: str = ""
 
     @property
@@ -125,6 +132,16 @@ class Submission:
         """What is known about whose it is."""
         name = self.known_as or self.student
         return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
+
+
+def taken_as_lesson(submissions: Sequence[Submission], lesson: str) -> list[Submission]:
+    """Return a student's notebooks, with those that match no lesson taken as this one, unless another one is it."""
+    if any(one.lesson == lesson and not one.problem for one in submissions):
+        return list(submissions)
+    return [
+        replace(one, lesson=lesson, problem="") if one.problem == NOT_A_LESSON and one.cells else one
+        for one in submissions
+    ]
 
 
 def find_submissions(
@@ -388,22 +405,26 @@ def _read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudg
         content = file.read()
         budget.spend(content)
         submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
-        cells, written = read_cells(content)
+        cells, written, texts = read_cells(content)
     except UnreadableFile as error:
         return replace(submission, problem=str(error))
     except Exception as error:  # whatever one student's file does, all others are read
         return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
-    lesson = lesson or lesson_by_cells(cells) or lesson_by_name(file.path.parent.name)
+    lesson = lesson or lesson_by_cells(cells) or lesson_by_text(cell["source"] for cell in cells)
+    lesson = lesson or lesson_by_name(file.path.parent.name)
     if not lesson and any(name in file.path.stem for name in UNGRADED):
         return replace(submission, problem=NOTHING_TO_GRADE)
-    if not lesson:
-        return replace(submission, problem="This is no lesson of the course: neither its name nor its cells are.")
-    digest = hashlib.sha256(json.dumps([cells, written] if written else cells).encode()).hexdigest()
-    return replace(submission, lesson=lesson, cells=cells, digest=digest, written=written)
+    kept = [cells, written, *([texts] if texts else [])] if written or texts else cells
+    digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()
+    submission = replace(submission, cells=cells, texts=texts, digest=digest, written=written)
+    return replace(submission, lesson=lesson) if lesson else replace(submission, problem=NOT_A_LESSON)
 
 
-def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
-    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``; and written answers.
+def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], list[str]]:
+    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``.
+
+    Returns:
+        The code cells; the written answers, by question; and the sources of text and raw cells that define something.
 
     Raises:
         UnreadableFile: It is not a notebook, or holds too much.
@@ -419,6 +440,8 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
             raise UnreadableFile(NOTHING_TO_GRADE)
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
         written = dict(filter(None, map(written_answer_of, notebook["cells"])))
+        texts = [_cell(cell)["source"] for cell in notebook["cells"] if cell["cell_type"] in ("markdown", "raw")]
+        texts = [text[:MAX_DEFINITION_LENGTH] for text in texts if ANY_DEFINITION.search(text)]
     except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible
@@ -431,7 +454,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
         raise UnreadableFile(
             f"The notebook has {len(written)} written answers; at most {MAX_WRITTEN_ANSWERS} are read."
         )
-    return cells, written
+    return cells, written, texts
 
 
 def _cell(cell: dict[str, Any]) -> dict[str, str]:

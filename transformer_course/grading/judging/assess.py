@@ -8,6 +8,7 @@ from transformer_course.checking.formatting import join_words
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of, is_own
+from transformer_course.grading.incoming.cell_text import definition_of
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging.answer_similarity import answer_text
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -20,6 +21,7 @@ ALLOWANCE_LIMITS = 2
 """The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
 MAX_EXTRA_ALLOWANCES = 2
 """After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
+IN_TEXT_CELL = "is defined in a text cell, which does not run"
 NOT_RUN_MESSAGE = (
     "It was not run: the notebooks of this lesson, with all that they do, had taken more than {seconds:g} s by then."
 )
@@ -95,8 +97,19 @@ def assess(
         if one is None or (used and not one.verdict.passed):
             mended = attempt(AnswerChoice(one.answer if one else 0, tuple(part.name for part in used)))
             one = _once_mended(mended, used) if mended.verdict.passed else one or mended
-        graded.append(one)
+        graded.append(_with_hint_at_text_cell(one, submission))
     return GradedSubmission(submission, graded)
+
+
+def _with_hint_at_text_cell(graded: GradedExercise, submission: Submission) -> GradedExercise:
+    """Return the result of an exercise; if it has no answer, but a text cell defines one, the message says so."""
+    name, defines = graded.exercise.name, definition_of(graded.exercise.name)
+    if graded.verdict.status != "not_started" or not any(map(defines.search, submission.texts)):
+        return graded
+    message = (
+        f"A text cell defines `{name}`. Text cells do not run: turn it into a code cell and submit the notebook again."
+    )
+    return replace(graded, verdict=replace(graded.verdict, message=message), remarks=[IN_TEXT_CELL])
 
 
 def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allowance: Allowance) -> GradedExercise:
@@ -126,7 +139,8 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
     calls = [remark for remark in graded.remarks if remark.startswith("calls ")]
     if library_calls == "full":
         graded = replace(graded, remarks=[remark for remark in graded.remarks if remark not in calls])
-    message = "\n".join([graded.verdict.message, *(f"Remark: it {remark}." for remark in graded.remarks)])
+    remarks = [f"Remark: it {remark}." for remark in graded.remarks if remark != IN_TEXT_CELL]
+    message = "\n".join([graded.verdict.message, *remarks])
     if library_calls == "none" and calls:
         message = f"The numbers are right, but it {join_words(calls)}, so it has no points."
         return replace(graded, verdict=replace(graded.verdict, status="wrong", message=message), n_right=0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.sandbox.sample_submissions import cells, write_notebook
+from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, write_notebook
 from transformer_course.grading.incoming import submissions, submitted_files
 from transformer_course.grading.incoming.submissions import Submission, find_submissions
 
@@ -145,7 +145,7 @@ def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
 def test_any_name_of_a_cell_can_be_read(name: object):
     content = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]})
-    [cell], _ = submissions.read_cells(content.encode())
+    [cell], *_ = submissions.read_cells(content.encode())
     assert len(cell["id"]) <= 100
 
 
@@ -153,14 +153,14 @@ def test_any_name_of_a_cell_can_be_read(name: object):
 def test_halves_of_characters_are_replaced_where_they_are_read(text: object):
     code = {"cell_type": "code", "source": text, "id": "\ud800"}
     content = json.dumps({"nbformat": 4, "cells": [code, {**code, "cell_type": "markdown", "id": "written-\ud800"}]})
-    [cell], written = submissions.read_cells(content.encode())
+    [cell], written, _ = submissions.read_cells(content.encode())
     assert cell["source"].endswith("\N{REPLACEMENT CHARACTER}") and cell["id"] == "?"
     assert [(name, answer[-1]) for name, answer in written.items()] == [("question", "\N{REPLACEMENT CHARACTER}")]
 
 
 def test_a_notebook_of_another_course_says_so(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
-    assert "no lesson of the course" in find_submissions([tmp_path])[0].problem
+    assert "match a lesson" in find_submissions([tmp_path])[0].problem
     assert find_submissions([path])[0].lesson == ""
 
 
@@ -217,3 +217,33 @@ def test_a_long_number_is_told_in_short(tmp_path: Path):
     path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
     [submission] = find_submissions([path])
     assert submission.problem == f"The notebook has the format {'9' * 20}; only 4 can be read."
+
+
+def renamed(lesson: str = "01_lookup", **cell: str) -> bytes:
+    """Return a lesson that has lost its ids."""
+    code = [{"cell_type": "code", "source": one["source"]} for one in cells(RIGHT, lesson)]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 4, "cells": [*code, *([cell] if cell else [])]}).encode()
+
+
+def test_recognizes_a_renamed_lesson_without_ids_by_its_checks(tmp_path: Path):
+    path = tmp_path / "ada" / "notebook0a1b2c.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(renamed("02_scaling"))
+    [submission] = submissions.find_submissions([path.parent])
+    assert (submission.lesson, submission.problem) == ("02_scaling", "")
+
+
+def test_takes_an_unknown_notebook_as_the_lesson_unless_another_one_is_it():
+    unknown = submissions.Submission("ada", Path("x.ipynb"), problem=submissions.NOT_A_LESSON, cells=[{"source": "x"}])
+    known = submissions.Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
+    damaged = submissions.Submission("ada", Path("z.ipynb"), problem="It is damaged.")
+    taken = submissions.taken_as_lesson([unknown, damaged], "01_lookup")
+    assert [(one.lesson, one.problem) for one in taken] == [("01_lookup", ""), ("", "It is damaged.")]
+    assert submissions.taken_as_lesson([unknown, known], "01_lookup") == [unknown, known]
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_keeps_text_cells_that_define_something(kind: str):
+    content = renamed(cell_type=kind, source="My answer:\ndef softmax(scores):\n    return scores")
+    assert [text.count("def softmax") for text in submissions.read_cells(content)[2]] == [1]
+    assert submissions.read_cells(renamed(cell_type=kind, source="a def inition"))[2] == []

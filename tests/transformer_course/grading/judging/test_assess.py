@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,17 @@ def test_the_instructor_says_what_a_call_of_the_answer_costs(
     assert (report.points, [*report.remarks]) == (points, remarks)
     assert message in report.verdict.message if message else report.verdict.message == "Right."
     assert report.n_right == (3 if points else 0)
+
+
+def test_says_that_only_a_text_cell_defines_the_answer():
+    sandbox = FakeSandbox({"missing": True})
+    texts = ["def softmax(scores):\n    return scores.softmax(-1)"]
+    graded = graded_in(sandbox, replace(SUBMISSION, texts=texts), 7)
+    by_name = {one.exercise.name: with_remarks(one, "remark") for one in graded.exercises}
+    told = by_name.pop("softmax")
+    assert told.verdict.message.startswith("A text cell defines `softmax`.") and "code cell" in told.verdict.message
+    assert [*told.remarks] == ["is defined in a text cell, which does not run"]  # for the instructor
+    assert {one.verdict.message for one in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
 
 
 def test_the_first_right_answer_counts_and_a_stub_never_does():
