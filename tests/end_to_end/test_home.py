@@ -146,6 +146,7 @@ def a_lesson_has_the_focus_that_was_opened_under_a_change_of_theme(page: Page) -
         }"""
     )
     wait_until_ready(page, "02_scaling.ipynb")
+    expect(page.locator(".jp-TableOfContents")).to_be_visible()
 
 
 def what_is_lost_is_told(page: Page, home: Locator, lessons: Path) -> None:
@@ -284,6 +285,7 @@ def the_end_leads_to_the_next_lesson(book: Notebook) -> None:
 def go_home(page: Page) -> None:
     page.evaluate("window.jupyterapp.commands.execute('transformer-course:home')")
     expect(page.locator(".tl-home")).to_be_visible()
+    expect(page.locator(".jp-TableOfContents")).to_be_hidden()  # it would only say that there are no headings
 
 
 def dark(element: Locator) -> bool:

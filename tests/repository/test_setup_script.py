@@ -310,6 +310,14 @@ def test_killed_install_is_made_again(repository):
     assert not half.exists()
 
 
+def test_interrupted_install_leaves_only_its_log(repository):
+    repository.uv("os.makedirs('.venv/lib/half', exist_ok=True); os.kill(os.getppid(), signal.SIGINT)")
+    done = repository.run("lab", before="import signal; signal.signal(signal.SIGINT, signal.default_int_handler)")
+    assert done.returncode == 130
+    assert done.stderr == "course.py: stopped\n"
+    assert [path.name for path in (repository.path / ".venv").iterdir()] == ["install.log"]
+
+
 def test_broken_stamp_is_ignored(repository):
     repository.uv()
     repository.run("lab")

@@ -12,6 +12,7 @@ import { bringBackViews } from './views.js';
 const COMMAND = 'transformer-course:home';
 const ID = 'transformer-course-home';
 const CONTENTS = 'toc:show-panel';
+const CONTENTS_ID = 'table-of-contents';
 /** Points from which on there is room for a lesson's contents beside it. */
 const WIDE = 1200;
 /** Points below which there is room for the lesson alone. */
@@ -78,6 +79,21 @@ export function makePlugin(lab, page) {
         isContentsShown = true;
         await app.commands.execute(CONTENTS);
       }
+
+      /** Hide the contents while the home page is in front, where they are empty, and show them again afterwards. */
+      let areContentsHidden = false;
+      app.shell.currentChanged?.connect((_, { newValue }) => {
+        const contents = [...app.shell.widgets('left')].find(widget => widget.id === CONTENTS_ID);
+        if (newValue?.id === ID && contents?.isVisible) {
+          areContentsHidden = true;
+          app.shell.collapseLeft();
+        } else if (newValue && newValue.id !== ID && areContentsHidden) {
+          areContentsHidden = false;
+          if (window.innerWidth < WIDE) return;
+          app.shell.expandLeft(); // which takes the focus
+          void activate(newValue);
+        }
+      });
 
       window.addEventListener('resize', () => window.innerWidth < NARROW && app.shell.collapseLeft?.());
 
