@@ -1,6 +1,7 @@
 """How many numbers a multi-head attention learns."""
 
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import digits
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 
@@ -40,13 +41,14 @@ STEPS = InSteps(weights, biases, per_layer, layers, total, reference=attention_p
 
 
 def attention_parameters_cases(seed: int) -> list[Case]:
-    d_k = 5 + seed % 127  # never the same for one seed and the next
+    more, d_head = digits(seed, 127, 101)
+    d_k, narrow = 5 + more, 8 + 2 * d_head  # the first is never the same for one seed and the next
     return [
         Case({"d_model": 2, "n_heads": 1}, "width 2, one head"),
         Case({"d_model": 6, "n_heads": 2}, "width 6, 2 heads"),
         Case({"d_model": 6, "n_heads": 3, "bias": False}, "width 6, 3 heads, no biases"),
         Case({"d_model": 6, "n_heads": 3}, "width 6, 3 heads, the same with biases"),
-        Case({"d_model": 8, "n_heads": 2, "bias": False}, "width 8, 2 heads, no biases"),
+        Case({"d_model": narrow, "n_heads": 2, "bias": False}, f"width {narrow}, 2 heads, no biases"),
         Case({"d_model": 4099, "n_heads": 1, "bias": False}, "width 4099: more weights than a float32 can count"),
         Case({"d_model": 8 * d_k, "n_heads": 8}, f"width {8 * d_k}, 8 heads"),
     ]

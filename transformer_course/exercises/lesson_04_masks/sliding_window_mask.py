@@ -5,7 +5,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake, Wording
-from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.exercises.shared.draw_cases import digits, generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 
@@ -52,7 +52,9 @@ STEPS = InSteps(positions, back, not_ahead, near, both, mask, reference=sliding_
 
 def sliding_window_cases(seed: int) -> list[Case]:
     n = int(torch.randint(12, 31, (), generator=generator(seed)))
-    sizes = [(4, 2), (5, 1), (6, 3), (4, 3), (3, 7), (2, 2), (6, 2), (n + 1, 5), (n + 10, n // 2), (n + 129, 11)]
+    short, long = digits(seed, 7, 29)
+    sizes = [(4, 2), (5, 1), (6, 3), (4, 3), (3, 7), (2, 2), (6, 2)]
+    sizes += [(n + 1, 5 + short), (n + 10, n // 2), (n + 129, 11 + long)]
     return [Case({"length": n, "window": w}, f"{n} positions, a window of {w}") for n, w in sizes]
 
 

@@ -7,7 +7,7 @@ import torch
 from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises.lesson_05_positions.shared.position_mistakes import position_mistakes
 from transformer_course.exercises.lesson_05_positions.shared.steps import keys, queries
-from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.exercises.shared.draw_cases import digits, generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 from transformer_lab.attention.positions import alibi_bias
@@ -61,13 +61,15 @@ STEPS = InSteps(
 def alibi_bias_cases(seed: int) -> list[Case]:
     rng = generator(seed)
     more = int(torch.randint(2, 30, (), generator=rng))
+    pairs, rows = digits(seed, 5, 31)
+    heads, queries = 5 + 2 * pairs, 31 + rows
     sizes = [
         (2, 2, 2, "2 heads, 2 queries that are the 2 keys"),
         (2, 2, 4, "2 heads, 2 queries at the end of 4 keys"),
         (2, 1, 4, "2 heads, the newest query and 4 keys"),
         (8, 1, 2, "8 heads, the newest query and 2 keys"),
         (3, 3, 3, "3 heads, 3 queries that are the 3 keys"),
-        (5, 31, 31 + more, f"5 heads, 31 queries at the end of {31 + more} keys"),
+        (heads, queries, queries + more, f"{heads} heads, {queries} queries at the end of {queries + more} keys"),
     ]
     return [Case({"n_heads": h, "n_query": q, "n_key": k}, shows) for h, q, k, shows in sizes]
 

@@ -67,6 +67,11 @@ OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("both sums are whole, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
 ]
 """The sick layers, and whole ones that are easily taken for sick."""
+LAST_LAYERS: list[tuple[str, Sums]] = [
+    ("both sums are whole", [WHOLE, WHOLE]),
+    ("the second sum is missing", [WHOLE, LOST]),
+]
+N_LAST_LAYERS = 3
 ALL_SICK = "It answers False for all layers here but those that add nothing, if for these."
 
 
@@ -88,6 +93,10 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         return Case({"layer": model, "x": x}, shows)
 
     layers = [*FIRST_LAYERS, *(OTHER_LAYERS[i] for i in torch.randperm(len(OTHER_LAYERS), generator=rng))]
+    # x shows which of these layers were made for it. Whether the last ones keep it, only a call shows.
+    for number, i in enumerate(torch.randint(len(LAST_LAYERS), (N_LAST_LAYERS,), generator=rng).tolist(), 1):
+        shows, sums = LAST_LAYERS[i]
+        layers.append((f"{shows}, layer {number} of {N_LAST_LAYERS}", sums, {}))
     return [case(2 + i // 4, 3 + i // 2, shows, sums, **looks) for i, (shows, sums, looks) in enumerate(layers)]
 
 

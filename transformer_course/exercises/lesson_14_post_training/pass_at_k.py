@@ -5,7 +5,7 @@ import math
 import torch
 
 from transformer_course.exercise import Exercise, Mistake, Wording
-from transformer_course.exercises.shared.draw_cases import generator
+from transformer_course.exercises.shared.draw_cases import digits, generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 
@@ -50,6 +50,9 @@ def pass_at_k_cases(seed: int) -> list[Case]:
         return Case({"n": n, "c": c, "k": k}, shows)
 
     n = int(torch.randint(20, 40, (), generator=rng))
+    right, draws, samples, more_right = digits(seed, 3, 4, 101, 5)
+    c, k = 3 + right, 5 + draws
+    many, few = 200 + samples, 7 + more_right
     return [
         case(4, 1, 1, "one draw"),
         case(2, 1, 2, "as many draws as samples"),
@@ -57,8 +60,8 @@ def pass_at_k_cases(seed: int) -> list[Case]:
         case(6, 0, 3, "no right sample"),
         case(6, 6, 3, "all samples right"),
         case(10, 4, 7, "fewer wrong samples than draws"),
-        case(n, 3, 5, f"5 draws of {n} samples"),
-        case(200, 7, 10, "10 draws of 200 samples"),
+        case(n, c, k, f"{k} draws of {n} samples"),
+        case(many, few, 10, f"10 draws of {many} samples"),
     ]
 
 

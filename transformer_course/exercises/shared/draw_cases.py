@@ -11,6 +11,18 @@ def generator(seed: int) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
+def digits(seed: int, *counts: int) -> list[int]:
+    """Split a seed into independent numbers, each below its count; all are 0 for seed 0, which the lessons use.
+
+    If an exercise has few possible results, sizes that vary with them make a guess of all of them hopeless.
+    """
+    numbers = []
+    for count in counts:
+        seed, number = divmod(seed, count)
+        numbers.append(number)
+    return numbers
+
+
 def normal(rng: torch.Generator, *shape: int) -> Tensor:
     """Draw standard normal numbers."""
     return torch.randn(*shape, generator=rng)

@@ -12,6 +12,7 @@ from transformer_course.running.stand_in_models import describe_model
 VOCAB_SIZE = 7
 LARGE_LEAK, SMALL_LEAK, ROUNDING_LEAK = 8.0, 0.03, 2e-7
 """The size of a leak; the last is none, but another order of summation."""
+N_LAST_CASES = 4
 Leaks = Mapping[tuple[int, int], float]
 """How much a position (the first number) hears of a later one (the second)."""
 
@@ -73,7 +74,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return [cases[i] for i in torch.randperm(len(cases), generator=rng)]
 
     leaks_at_the_end = bool(torch.randint(2, (), generator=rng))
-    return [
+    cases = [
         *shuffled(
             case(torch.tensor([[0, 1]]), {}, "a model that does not leak, 2 tokens", embedding=two_ids),
             case(torch.tensor([[0, 1]]), {(0, 1): LARGE_LEAK}, "a model that sees the next token", embedding=two_ids),
@@ -139,6 +140,13 @@ def leaks_future_cases(seed: int) -> list[Case]:
         if leaks_at_the_end
         else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]
+    # Tokens show which of the models above were made for them. Whether these leak, only a call shows.
+    for number, leaks in enumerate(torch.randint(2, (N_LAST_CASES,), generator=rng).tolist(), 1):
+        listener, at = sorted(torch.randperm(7, generator=rng)[:2].tolist())
+        where = {(listener, at): LARGE_LEAK} if leaks else {}
+        shows = f"model {number} of {N_LAST_CASES} that {'leaks' if leaks else 'does not leak'}, 7 tokens"
+        cases.append(case(draw(7), where, shows))
+    return cases
 
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
