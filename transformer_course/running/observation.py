@@ -67,8 +67,8 @@ class FunctionObservation(TypedDict):
         changed: Arguments that the call wrote into, and ``model.training`` of those left in another mode.
         repeatable: Whether a second call with the same arguments returned the same.
         overwritten: Whether a second call wrote into what the first returned; absent if not.
-        own_parameters: For an argument that is a model and a list that is returned: number of entries that are the
-            model's own parameters, not copies.
+        own_parameters: For an argument that is a model and a list that is returned: number of the model's parameters
+            that a gradient step of the returned tensors trains, which it does not if they are copies.
         too_large: Inputs of which a larger tensor was made than the case allows; absent if there are none.
         gradients: Gradients at the arguments that are, or hold, tensors of floats.
         remarks: See ``Remarks``.
@@ -147,7 +147,7 @@ Record: TypeAlias = dict[str, Any]
 
 An ``error``; or of a function the ``output`` of the first call and of another one (``again``), its arguments as it
 ``left`` them, how often its outputs had been written into before the second call and after it (``versions``), the
-``gradients``; for a model as argument, which of its ``own_parameters`` each returned entry is (−1: none); the
+``gradients``; for a model as argument, its parameters after a gradient step of what was returned (``trained``); the
 ``largest`` tensors made of some inputs. Of a module, what its observation has as well; of a sampler the ``samples``,
 those of the same seed and of another one, and the ``random_state`` of torch after the first call. And the ``remarks``.
 """

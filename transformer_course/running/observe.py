@@ -15,7 +15,7 @@ from transformer_course.running import stand_in_models
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation, Record, SamplerObservation
 from transformer_course.running.plain_data import same, to_plain_data
-from transformer_course.running.record import call_inputs, record, record_all, seeded
+from transformer_course.running.record import call_inputs, parameters_after_step, record, record_all, seeded
 
 KEPT = (
     "error", "output", "gradients", "parameters", "parameter_gradients", "frozen", "output_in_training", "later",
@@ -64,8 +64,8 @@ def observation_of(observed: Record, case: Case) -> Observation:
     before, after = observed["versions"]
     if before != after:
         kept["overwritten"] = True
-    if "own_parameters" in observed:
-        kept["own_parameters"] = sum(number >= 0 for number in observed["own_parameters"])
+    if "trained" in observed:
+        kept["own_parameters"] = _count_trained(case, observed["trained"])
     if too_large := [name for name, most in case.max_numbers.items() if observed["largest"][name] > most]:
         kept["too_large"] = too_large
     return cast(Observation, kept)
@@ -83,6 +83,19 @@ def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
             was = {part: value for part, value in was.items() if part in now}
         changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
     return changed
+
+
+def _count_trained(case: Case, trained: Sequence[Any]) -> int:
+    """Count the parameters of the case's models that have taken the gradient step."""
+    before: list[Any] = []
+    after: list[Any] = []
+    for value in case.inputs.values():
+        if stand_in_models.is_description(value):
+            model = stand_in_models.build_model(value)
+            before += [to_plain_data(parameter) for parameter in model.parameters()]
+            after += parameters_after_step(model, list(model.parameters()))
+    steps = zip(trained, before, after, strict=False)
+    return sum(same(one, right) and not same(one, unchanged) for one, unchanged, right in steps)
 
 
 def _of_sampler(observed: Record, case: Case) -> SamplerObservation:

@@ -104,10 +104,9 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
         output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
         seconds = stopwatch.computing
     left = {name: _as_left(value) for name, value in {**inputs, **keywords}.items()}
-    own_parameters = None
+    trained = None
     if models and isinstance(returned, list | tuple):
-        ids = [id(parameter) for model in models for parameter in model.parameters()]
-        own_parameters = [ids.index(entry) if entry in ids else -1 for entry in _ids(returned)]
+        trained = [parameter for model in models for parameter in parameters_after_step(model, returned)]
     written = _versions(returned)
     with suppressed_output():
         with called_names.watched():
@@ -123,8 +122,8 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
     }
     if _share_memory(returned, again):
         observed["remarks"]["remembers"] = True
-    if own_parameters is not None:
-        observed["own_parameters"] = own_parameters
+    if trained is not None:
+        observed["trained"] = trained
     if watched:
         observed["largest"] = {name: tensors.largest for name, tensors in watched.items()}
     if parameters is not None:
@@ -137,13 +136,19 @@ def _as_left(value: Any) -> PlainData:
     return stand_in_models.state_of(value) if isinstance(value, nn.Module) else to_plain_data(value)
 
 
-def _ids(value: Any) -> Iterator[int]:
-    """Iterate over the identities of all that is in a value, in order: a copy of a parameter is not trained."""
-    if not isinstance(value, dict | list | tuple):
-        yield id(value)
-        return
-    for item in value.values() if isinstance(value, dict) else value:
-        yield from _ids(item)
+def parameters_after_step(model: nn.Module, returned: Any) -> list[PlainData]:
+    """Return a model's parameters after a gradient step of the tensors that were returned: no copy of one is trained.
+
+    The gradients are made up; whoever knows the parameters before the step can compute the same.
+    """
+    parameters = list(model.parameters())
+    for parameter in parameters:
+        parameter.grad = _coefficients(parameter, None) if parameter.requires_grad else None
+    with torch.no_grad():
+        for tensor in _tensors(returned):
+            if tensor.is_leaf and tensor.grad is not None:
+                tensor -= tensor.grad
+    return [to_plain_data(parameter) for parameter in parameters]
 
 
 def _versions(value: Any) -> list[int]:

@@ -10,10 +10,11 @@ from torch import nn
 from torch.testing import assert_close
 
 from transformer_course.exercises import every_exercise
+from transformer_course.running import stand_in_models
 from transformer_course.running.case import Case
-from transformer_course.running.observe import observe, observe_all
+from transformer_course.running.observe import observation_of, observe, observe_all
 from transformer_course.running.plain_data import same
-from transformer_course.running.record import call_inputs
+from transformer_course.running.record import call_inputs, record
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
@@ -50,10 +51,27 @@ def test_parameters_are_told_from_copies_of_them():
     everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)
     named = observe(lambda model, decay: [{"params": list(model.named_parameters())}], case)
     copied = observe(lambda model, decay: [{"params": [p.data for p in model.parameters()]}], case)
+    cloned = observe(lambda model, decay: [{"params": [p.clone() for p in model.parameters()]}], case)
+    twice = observe(lambda model, decay: [{"params": [*model.parameters()] * 2}], case)
     assert everything["own_parameters"] == named["own_parameters"] == len(everything["output"][0]["params"]) > 0
-    assert copied["own_parameters"] == 0
-    assert same(copied["output"], everything["output"])
+    assert copied["own_parameters"] == cloned["own_parameters"] == twice["own_parameters"] == 0
+    assert same(copied["output"], everything["output"]) and same(cloned["output"], everything["output"])
     assert "own_parameters" not in observe(lambda model, decay: True, case)
+
+
+def test_forged_records_of_own_parameters_are_not_believed():
+    """Which parameters were returned is decided on the trusted side, by the numbers of each after a gradient step."""
+    case = every_exercise()["parameter_groups"].cases(5)[0]
+    honest = record(lambda model, decay: [{"params": list(model.parameters())}], case)
+    cloned = record(lambda model, decay: [{"params": [p.clone() for p in model.parameters()]}], case)
+    before = [p.detach() for p in stand_in_models.build_model(case.inputs["model"]).parameters()]
+    assert observation_of(honest, case)["own_parameters"] == len(before)
+    for forged in ([0, 1], before, [], [True] * 9, None, cloned["trained"], [p - 1 for p in before]):
+        try:
+            observed = observation_of({**cloned, "own_parameters": [0, 1], "trained": forged}, case)
+        except TypeError:
+            continue  # malformed, which costs the points as well
+        assert observed["own_parameters"] == 0
 
 
 def test_a_second_call_shows_whether_the_first_left_something_behind():

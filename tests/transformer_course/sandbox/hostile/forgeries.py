@@ -70,6 +70,22 @@ ANSWERS = [
         2,
     ),
     of("softmax", "hides what it calls", "import sys\nsys.setprofile = lambda f: None\n" + RIGHT["softmax"], 2),
+    *(
+        of(
+            "parameter_groups",
+            f"returns copies of parameters and forges the record: {name}",
+            f"import transformer_course.running.record as r\nkeep = r.record\ndef forge(*a):\n  made = keep(*a)\n"
+            f"  {forgery}\n  return made\nr.record = forge\n"
+            "def parameter_groups(model, weight_decay):\n  own = [p.clone() for p in model.parameters()]\n"
+            "  return [{'params': [p for p in own if p.dim() > 1], 'weight_decay': weight_decay},\n"
+            "          {'params': [p for p in own if p.dim() < 2], 'weight_decay': 0.0}]",
+        )
+        for name, forgery in {
+            "a list of numbers": "made['own_parameters'] = [*range(20)]",
+            "the parameters as they were": "made['trained'] = [p for g in made['output'] for p in g['params']]",
+            "no list": "made.pop('trained', 0); made['own_parameters'] = 99",
+        }.items()
+    ),
     # what comes back
     wrong("returns no numbers", "return s * float('nan')"),
     wrong("returns what has no end", "return s * float('inf')"),
