@@ -17,6 +17,9 @@ from torch import Tensor, nn
 from torch.multiprocessing.spawn import spawn
 from torch.nn import functional as F
 
+THREADS_BY_DEFAULT = sys.platform == "win32"
+"""On Windows, gloo often finds no network device."""
+
 
 class World:
     """The workers that compute together, and which of them this is; these are processes connected by gloo.
@@ -69,7 +72,7 @@ def run_processes(
     *args: Any,
     n_processes: int = 2,
     seconds: float = 120,
-    in_threads: bool = sys.platform == "win32",
+    in_threads: bool = THREADS_BY_DEFAULT,
 ) -> list[Any]:
     """Run a function in new processes that can exchange tensors, and return its results, by rank.
 
