@@ -5,13 +5,14 @@ nothing to anybody else.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.grading.incoming.platform_names import (
+    SUBMITTER_SEPARATOR,
     PersonHint,
     classroom_prefix,
     is_grouping,
@@ -41,6 +42,9 @@ STUDENT = "STUDENT"
 LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
 LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
 """Tables and pages that platforms put beside the submissions."""
+SUBMITTERS_FILE = "submission_metadata.yml"
+"""Gradescope's list of who submitted what."""
+SUBMITTER = re.compile(r"""\s*-?\s*:?(?P<key>name|sid|email): *["']?(?P<value>[^"'\n]+)""")
 MAX_LISTED = 3
 MAX_CONTAINERS = 3
 """Number of folders above the students' that are searched."""
@@ -120,6 +124,31 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
     else:
         _Sorter(is_student, layout).sort(root, path)
     return layout
+
+
+def name_submitters(layout: Layout, read: Callable[[SubmittedFile], str]) -> None:
+    """Give Gradescope's submissions, whose folders have only a number, the names of their submitters.
+
+    Args:
+        layout: The layout, which is changed.
+        read: Function that returns the text of a file.
+    """
+    lists = [file for file in layout.ignored if file.parts[-1] == SUBMITTERS_FILE]
+    submitters: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for file in lists:
+        number = ""
+        for line in read(file).splitlines():
+            if begun := re.match(r"[\"']?submission_(\d+)", line):
+                number = begun[1]
+            elif found := SUBMITTER.match(line):
+                submitters[number][found["key"]].append(found["value"].strip())
+    if submitters:
+        layout.ignored = [file for file in layout.ignored if file not in lists]
+    for path, hint in layout.owners.items():
+        if hint.platform == "Gradescope" and (own := submitters.get(hint.lms_id)):
+            names, logins = own["name"] or own["email"], own["sid"] or own["email"]
+            login = logins[0] if len(names) == len(logins) == 1 else ""
+            layout.owners[path] = replace(hint, name=SUBMITTER_SEPARATOR.join(names) or hint.name, login=login)
 
 
 def is_class(root: Folder, is_student: Callable[[str], bool]) -> bool:
@@ -249,7 +278,8 @@ class _Sorter:
 def _has_names(folder: Folder) -> bool:
     """Return whether names of people may be directly in a folder."""
     folders = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
-    return any(map(_names_somebody, folder.files)) or any(map(_lessons, folders))
+    inner = [child for name, child in folder.folders.items() if is_grouping(name)]
+    return any(map(_names_somebody, folder.files)) or any(map(_lessons, folders)) or any(map(_has_names, inner))
 
 
 def _lessons(folder: Folder) -> set[str]:

@@ -10,7 +10,12 @@ from pathlib import Path
 
 from transformer_course.checking.formatting import join_words
 from transformer_course.grading.incoming.column_titles import find_columns
-from transformer_course.grading.incoming.platform_names import LASTING_NUMBERS, PersonHint, without_copy_marks
+from transformer_course.grading.incoming.platform_names import (
+    LASTING_NUMBERS,
+    SUBMITTER_SEPARATOR,
+    PersonHint,
+    without_copy_marks,
+)
 from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
@@ -51,7 +56,7 @@ class Roster:
         self._given = dict(groups or {})
         self.groups = dict(self._given)
         self._exact, self._letters = defaultdict[str, set[Person]](set), defaultdict[str, set[Person]](set)
-        self._words = {person: _words(person.name) for person in people}
+        self._words = {person: [_words(name) for name in _spellings(person.name)] for person in people}
         self._keys = {person: list(_keys_of(person)) for person in people}
         self._by_id = {person.id: person for person in people}
         self._found: dict[str, list[Person]] = {}
@@ -133,6 +138,9 @@ class Roster:
             free = len(people) == 1 and people[0] not in claimed and counts[people[0]] == 1
             matches[hint] = Match(tuple(people)) if free else Match((), tuple(people or self._similar(hint.name)))
         for hint in hints:
+            together = [self.find_exactly(name) for name in hint.name.split(SUBMITTER_SEPARATOR)]
+            if hint.platform == "Gradescope" and len(together) > 1 and all(together):
+                matches[hint] = Match(tuple(one for one in together if one))
             if members := self._members.get(_letters(hint.name)):
                 matches[hint] = Match(members)
         return matches
@@ -195,7 +203,7 @@ class Roster:
     def _by_words(self, name: str) -> list[Person]:
         """Return who has all words of a name, or initials of them, or all of whose words are in it."""
         words = _words(without_copy_marks(name))
-        return [person for person in self.people if _fit(words, self._words[person])]
+        return [person for person in self.people if any(_fit(words, own) for own in self._words[person])]
 
     def _similar(self, name: str) -> list[Person]:
         """Return who is called almost so."""
@@ -234,12 +242,16 @@ def with_groups(roster: Roster, path: Path) -> Roster:
 
 def _names_of(person: Person) -> Iterator[str]:
     """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
-    plain = unicodedata.normalize("NFC", person.name).casefold()
-    for name in {plain, plain.translate(TRANSLITERATIONS)}:
+    for name in _spellings(person.name):
         words = [_letters(word) for word in re.split(r"[\s,]+", name)]
         yield from filter(None, ("".join(words[n:] + words[:n]) for n in range(len(words))))
     names = (person.id, person.login, person.email, person.email.partition("@")[0])
     yield from filter(None, map(_letters, names))
+
+
+def _spellings(name: str) -> set[str]:
+    plain = unicodedata.normalize("NFC", name).casefold()
+    return {plain, plain.translate(TRANSLITERATIONS)}
 
 
 def _keys_of(person: Person) -> Iterator[list[str]]:

@@ -36,6 +36,8 @@ PLATFORMS = (
 LASTING_NUMBERS = ("Canvas", "ILIAS")
 """Platforms whose number identifies a person in every assignment; the others draw a new one for each."""
 
+SUBMITTER_SEPARATOR = "; "
+"""Between the names of several people who submitted together."""
 COPY_MARK = re.compile(
     r"""^\s*(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s+   # Copy of ada
     |[\s_-]*\b(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s*$  # Ada Lovelace - Copy of

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 import re
+import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from transformer_course.grading.incoming.layout import (
     Layout,
     is_class,
     is_nbgrader_course,
+    name_submitters,
     recognize,
     tree,
 )
@@ -65,6 +67,7 @@ CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNO
 MAX_FOLDERS_ABOVE = 3
 """Number of folders above a notebook whose names are tried as its student's."""
 DIGEST_LETTERS = 16
+MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
 """Number of files beside the notebooks that are named."""
 NOT_A_LESSON = "Neither the name of this notebook nor its cells match a lesson. If it is one, grade it with --lesson."
@@ -248,6 +251,7 @@ class _Source:
         root = tree(self.name, walk())
         is_own = not pattern and (is_student(self.name) or not (self._path.is_dir() or self._is_class))
         layout = Layout() if is_own else recognize(root, may_be_student, folder, pattern)
+        name_submitters(layout, self._text)
         whose = PersonHint(self.name)
         if not self._path.is_dir() and (is_own or layout.people == [whose]):
             # A student's own zip can say anything about times.
@@ -256,6 +260,19 @@ class _Source:
             layout = Layout({file.path: whose for file in walk()}, ways=Counter({"by its name": 1}))
         submissions = _read_all(walk(), layout, self.name)
         return (_of_one(submissions, self.name, is_student) if is_own else submissions), layout
+
+    def _text(self, file: SubmittedFile) -> str:
+        """Return the text of a small file; empty if it cannot be read."""
+        try:
+            if self._path.is_dir():
+                return "" if file.path.is_symlink() else file.path.read_bytes()[:MAX_LIST_BYTES].decode()
+            with zipfile.ZipFile(self._path) as archive:
+                inner = file.path.relative_to(self._path).as_posix()
+                name = next(name for name in archive.namelist() if f"/{name}".endswith(f"/{inner}"))
+                with archive.open(name) as member:
+                    return member.read(MAX_LIST_BYTES).decode()
+        except (OSError, ValueError, StopIteration, zipfile.BadZipFile):
+            return ""
 
 
 def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:

@@ -48,6 +48,7 @@ def moodle(**numbers: int) -> bytes:
         ["red/ada/01_lookup.ipynb", "red/ben/01_lookup.ipynb", "red/cleo/01_lookup.ipynb"],
         ["week 1/ada_01_lookup.ipynb", "week 1/ben_01_lookup.ipynb", "week 2/cleo_02_scaling.ipynb"],
         ["01_lookup/ada.ipynb", "01_lookup/ben.ipynb", "02_scaling/cleo.ipynb"],
+        ["hand-in/week 1/01_lookup-ada.ipynb", "hand-in/week 1/01_lookup-ben.ipynb", "hand-in/week 2/cleo.ipynb"],
         [
             "2026/term/section A/ada/x/01_lookup.ipynb",
             "2026/term/section A/ben/01_lookup.ipynb",
@@ -208,3 +209,22 @@ def test_a_student_with_one_late_file_is_one_student(tmp_path: Path):
     files = ["lovelaceada_LATE_1234_5678_01_lookup.ipynb", "lovelaceada_1234_5679_02_scaling.ipynb"]
     found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
     assert [(one.student, one.is_marked_late) for one in found] == [("lovelaceada", False), ("lovelaceada", True)]
+
+
+@pytest.mark.parametrize("is_zip", [False, True])
+def test_submitters_of_gradescope_are_read_from_its_list(tmp_path: Path, is_zip: bool):
+    submitters = (
+        "---\nsubmission_123456:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '00123'\n    :email: a@uni.edu\n"
+        "  :created_at: 2026-10-12\nsubmission_123457:\n  :submitters:\n  - :name: Ben Shaw\n    :sid: '00124'\n"
+        "  - :name: Jörg Müller\n    :sid: '00125'\n"
+    )
+    export = {f"export/submission_12345{n}/01_lookup.ipynb": NOTEBOOK for n in (6, 7)}
+    export |= {"export/submission_metadata.yml": submitters.encode()}
+    export |= {"export/submission_123456/submission_metadata.yml": b"submission_123457:\n - :name: Ada Lovelace"}
+    path = tmp_path / "export.zip" if is_zip else write_files(tmp_path / "given", export)
+    if is_zip:
+        path.write_bytes(zipped(export))
+    found = of_class([path], PEOPLE)
+    assert [one.student for one in found] == ["Ada Lovelace", "Ben Shaw; Jörg Müller"]
+    matches = list(Roster(PEOPLE).match([one.hint for one in found]).values())
+    assert [match.people for match in matches] == [(PEOPLE[0],), tuple(PEOPLE[1:])]

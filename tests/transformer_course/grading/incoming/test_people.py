@@ -41,6 +41,7 @@ CLASS = Roster([ADA, BEN, JOERG, LI, LEI])
         (unicodedata.normalize("NFD", "Jörg Müller"), JOERG),
         ("Joerg Mueller", JOERG),
         ("mullerjorg", JOERG),
+        ("Joerg", JOERG),
         ("李雷", LI),
         ("vanderbergjan", LEI),
         ("Berg, Jan van der", LEI),
