@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from transformer_course.sandbox.linux import landlock, namespaces, seccomp
+from transformer_course.sandbox.linux import landlock, namespaces, private_root, seccomp
 from transformer_course.sandbox.linux.process_settings import (
     DIE_WITH_PARENT,
     DUMPABLE,
@@ -26,7 +26,8 @@ from transformer_course.sandbox.resource_limits import Limits
 FIRST_UID = 1_879_048_192
 """Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
 NO_GUARDS = {
-    "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "cgroup": False,
+    "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "own_root": False,
+    "cgroup": False,
 }  # fmt: skip
 """Those that ``confine`` returns, and those that the supervisor adds: ``own_disk`` and ``cgroups``."""
 CAP_DAC_READ_SEARCH = 1 << 2
@@ -41,17 +42,18 @@ SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
 
-def confine(limits: Limits, folder: str) -> dict[str, Any]:
+def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
     """Restrict this process irrevocably to its limits and to its own empty folder.
 
     Args:
         limits: Resource limits to set.
         folder: Where it may write; it becomes the working directory and ``HOME``.
+        root: A folder with a file system of its own, as ``private_root.make`` makes it; empty if there is none.
 
     Returns:
         The guards that protect the rest of the machine, beyond the limits: whether the process became a user of its
-        own (``own_user``) or is in ``namespaces`` of its own, the version of ``landlock`` that restricts it (0 if
-        none), and whether ``seccomp`` does.
+        own (``own_user``), is in ``namespaces`` of its own or has a file system of its own (``own_root``), the version
+        of ``landlock`` that restricts it (0 if none), and whether ``seccomp`` does.
 
     Raises:
         OSError: The system refuses a restriction that it should support.
@@ -74,8 +76,12 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
         pages, page_bytes = Path("/proc/self/statm").read_text().split(), os.sysconf("SC_PAGESIZE")
         bounds["RLIMIT_AS"] = int(pages[PAGES_MAPPED]) * page_bytes + (limits.memory_mb << 20)
         bounds["RLIMIT_DATA"] = int(pages[PAGES_OF_DATA]) * page_bytes + (limits.memory_mb << 20)
+        threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # to look for them takes milliseconds
+        if root:  # there is no /proc in it
+            private_root.enter(root)
+            os.chdir(folder)
+            guards["own_root"] = True
         guards["own_user"] = switch_to_own_user(os.getpid(), folder)
-        threads = 0 if guards["own_user"] else _threads_of_this_user()  # to look for them takes milliseconds
         guards["namespaces"] = namespaces.is_inside
         if namespaces.is_inside:
             set_capabilities(0)  # who makes a namespace has all rights in it
@@ -152,8 +158,17 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
 def prepare() -> None:
     """Do once, in the process that is forked for each job, what is the same for all of them."""
     _without_answers()
+    visible_paths()
     if platform.machine() in seccomp.ARCHITECTURES:
         seccomp.filter_for(platform.machine())
+
+
+@cache
+def visible_paths() -> tuple[str, ...]:
+    """List what exists in a job's own file system: Python under all its names, and a few files of the system."""
+    links = (path for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64") if os.path.islink(path))
+    named = (sys.prefix, sys.base_prefix, sys.executable, *site.getsitepackages(), *sys.path)
+    return (*_python_paths(), *filter(os.path.isabs, named), *links, *SYSTEM_FILES, *DEVICES)
 
 
 @cache

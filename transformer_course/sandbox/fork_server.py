@@ -22,7 +22,7 @@ import torch
 from transformer_course.running.answer_job import run_job
 from transformer_course.running.plain_data import pack, unpack
 from transformer_course.sandbox import confine, framing, supervisor
-from transformer_course.sandbox.linux import control_groups, disk_quota, namespaces
+from transformer_course.sandbox.linux import control_groups, disk_quota, namespaces, private_root
 from transformer_course.sandbox.linux.process_settings import DUMPABLE, SUBREAPER, prctl
 from transformer_course.sandbox.resource_limits import Limits
 
@@ -116,8 +116,11 @@ def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
     reading, writing = os.pipe()
 
     def tell() -> None:
+        root = supervisor.own_root(folder)
         also = {"own_disk": disk_quota.mount(own_folder, Limits()), "cgroup": control_groups.join(group)}
-        os.write(writing, json.dumps({**confine.confine(Limits(), own_folder), **also}).encode())
+        if root:
+            private_root.bind_folder(root, own_folder)
+        os.write(writing, json.dumps({**confine.confine(Limits(), own_folder, root), **also}).encode())
 
     child = supervisor.fork((lambda: namespaces.run_inside(tell)) if inside else tell)
     os.close(writing)

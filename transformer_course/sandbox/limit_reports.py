@@ -54,6 +54,7 @@ def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
         r"\[Errno 28\]": f"the limit is {limits.disk_mb} MB and {limits.files} files",
         r"\[Errno 24\]": f"the limit is {limits.open_files} open files",
         r"\[Errno 27\]": f"the limit is {limits.file_mb} MB in one file",
+        r"^FileNotFoundError: .*'/": "graded code sees no files outside its own folder",
         r"^PermissionError": "graded code may use neither the network nor files outside its own folder, "
         "and start no processes that share memory",
     }

@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import tempfile
 import time
 import traceback
@@ -25,7 +26,7 @@ from transformer_course.running.trace_job import serve_traces
 from transformer_course.sandbox import confine, framing, limit_reports
 from transformer_course.sandbox.delete_tree import delete_tree
 from transformer_course.sandbox.exit_reasons import exit_reason
-from transformer_course.sandbox.linux import control_groups, disk_quota, namespaces
+from transformer_course.sandbox.linux import control_groups, disk_quota, namespaces, private_root
 from transformer_course.sandbox.linux.disk_quota import FolderWatch
 from transformer_course.sandbox.linux.family_watch import MemoryWatch
 from transformer_course.sandbox.linux.process_settings import SUBREAPER, prctl
@@ -37,6 +38,8 @@ from transformer_course.sandbox.linux.process_times import (
 )
 from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
 
+ROOT_FOLDER = "root"
+"""The folder, beside those of the jobs, on which a supervisor mounts their file system."""
 PIPE_BYTES = 4096
 """Number of bytes that a pipe which is ready takes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
 
@@ -67,6 +70,19 @@ class Request:
         return job
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a job runs.
+
+    Args:
+        folder: Its own folder.
+        root: Its file system, as ``private_root.make`` makes it; empty if that of the machine.
+    """
+
+    folder: str
+    root: str = ""
+
+
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
 
@@ -83,20 +99,33 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         folder: Where to make the children's own folders.
     """
     prctl(SUBREAPER, 1)
+    root = own_root(folder)
     is_last = False
     while not is_last:
         request = _receive_job(jobs)
-        _supervise(request, jobs, answers, folder)
+        _supervise(request, jobs, answers, folder, root)
         is_last = request.has_models or framing.receive(jobs, len(framing.SAME_NOTEBOOK)) == framing.END_OF_NOTEBOOK
 
 
-def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
+def own_root(folder: str) -> str:
+    """Make a file system for jobs, in which their own folders and Python exist; "" where the system permits none."""
+    root = str(Path(folder).with_name(ROOT_FOLDER))
+    is_made = sys.platform == "linux" and private_root.make(root, confine.visible_paths())
+    return root if is_made else ""
+
+
+def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str, root: str) -> None:
     own_folder = tempfile.mkdtemp(dir=folder)
     watch = FolderWatch(own_folder, request.limits, is_needed=not disk_quota.mount(own_folder, request.limits))
+    if root:
+        private_root.bind_folder(root, own_folder)
+    place = Place(own_folder, root)
     if request.cpu_seconds:
-        (reason, waited), answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
+        (reason, waited), answer = _trace_in_child(request, place, watch, jobs, answers), b""
     else:
-        reason, waited, answer = _run_in_child(request, own_folder, watch, jobs)
+        reason, waited, answer = _run_in_child(request, place, watch, jobs)
+    if root:
+        disk_quota.unmount(root + own_folder)
     disk_quota.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the sandbox is closed, it deletes what takes longer
     framing.send(answers, f"{reason}\n{waited:.3f}".encode())
@@ -118,7 +147,7 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         if request.has_models:  # nowhere else to have them
             served_models.connect(ModelServer(_receive_models(jobs)).answer)
         jobs.close()
-        framing.send(answers, _run_confined(request, own_folder))
+        framing.send(answers, _run_confined(request, Place(own_folder)))
 
 
 def _send_trace(answers: BinaryIO, answer: bytes) -> None:
@@ -157,11 +186,11 @@ def _receive_models(jobs: BinaryIO) -> list[Any]:
     return models
 
 
-def _run_confined(request: Request, folder: str) -> bytes:
+def _run_confined(request: Request, place: Place) -> bytes:
     """Confine this process, run the job, and return its answer as bytes."""
-    job, before_kb = request.job(folder), limit_reports.peak_kb()
+    job, before_kb = request.job(place.folder), limit_reports.peak_kb()
     try:
-        confine.confine(request.limits, folder)
+        confine.confine(request.limits, place.folder, place.root)
         answer = run_job(job)
     except BaseException as error:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
@@ -175,7 +204,7 @@ def _run_confined(request: Request, folder: str) -> bytes:
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
-def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
+def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
     """Run a job in a child process; return why the child ended, for how long others kept it waiting, and its answer.
 
     The models of its cases are read once the child is there, so that its memory has never held them.
@@ -184,9 +213,9 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Binar
     reading, writing = os.pipe()
     asking, asked = socket.socketpair() if request.has_models else (None, None)
     group = control_groups.make(limits)
-    child = fork(lambda: _child_main(request, folder, group, writing, asking))
+    child = fork(lambda: _child_main(request, place, group, writing, asking))
     os.close(writing)
-    server = _serve_models(_receive_models(jobs), limits, os.path.dirname(folder), asked) if asked else None
+    server = _serve_models(_receive_models(jobs), limits, os.path.dirname(place.folder), asked) if asked else None
     if asking and asked:
         asking.close()
         asked.close()
@@ -235,7 +264,7 @@ def _end(child: int, group: Path | None) -> tuple[int, int]:
     return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
 
 
-def _child_main(request: Request, folder: str, group: Path | None, writing: int, asking: socket.socket | None) -> None:
+def _child_main(request: Request, place: Place, group: Path | None, writing: int, asking: socket.socket | None) -> None:
     os.setsid()
     control_groups.join(group)
     _keep_open(writing, *([asking.fileno()] if asking else []))
@@ -243,7 +272,7 @@ def _child_main(request: Request, folder: str, group: Path | None, writing: int,
         asking.detach()
         served_models.connect(partial(_ask, FileIO(4, "r+")))
     with open(3, "wb", buffering=0) as pipe:
-        framing.send_raw(pipe, _run_confined(request, folder))
+        framing.send_raw(pipe, _run_confined(request, place))
 
 
 def _keep_open(*pipes: int) -> None:
@@ -322,13 +351,13 @@ def _time_is_up(child: int, clock: float, limits: Limits) -> str:
 
 
 def _trace_in_child(
-    request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
+    request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
 ) -> tuple[str, float]:
     """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
     begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
-    child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
+    child = fork(lambda: _traced_child_main(request, place, group, writing, asked))
     os.close(writing)
     os.close(asked)
     memory = MemoryWatch(request.limits, is_needed=group is None)
@@ -375,13 +404,13 @@ def _pass_on(
         _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, time_is_up)
 
 
-def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
+def _traced_child_main(request: Request, place: Place, group: Path | None, writing: int, asked: int) -> None:
     os.setsid()
     control_groups.join(group)
     _keep_open(writing, asked)
     with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
-        job = request.job(folder)
-        confine.confine(request.limits, folder)
+        job = request.job(place.folder)
+        confine.confine(request.limits, place.folder, place.root)
         receive = partial(framing.receive, questions, MAX_JOB_BYTES)
         serve_traces(job, receive, partial(framing.send, answers))
 

@@ -60,7 +60,8 @@ def test_files_outside_the_sandbox_can_be_neither_read_nor_changed(sandbox: Sand
         if sandbox.guards["landlock"] >= 4:
             attacks.append("socket.create_connection(('127.0.0.1', 80))")
         for attack in attacks:
-            assert "PermissionError" in grade_answer(sandbox, softmax_after(attack)).verdict.message, attack
+            message = grade_answer(sandbox, softmax_after(attack)).verdict.message
+            assert re.search("PermissionError|FileNotFoundError", message), attack
         assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
 
 

@@ -18,6 +18,7 @@ from transformer_course.sandbox.resource_limits import Limits
 
 NO_SET_UID, NO_DEVICES, RECURSIVE, PRIVATE, DETACH = 2, 4, 1 << 14, 1 << 18, 2  # man 2 mount, umount
 CHECK_INTERVAL_S = 0.1
+_has_own_mounts = False
 
 
 def mount(folder: str, limits: Limits) -> bool:
@@ -30,13 +31,26 @@ def mount(folder: str, limits: Limits) -> bool:
         return False
     size = f"size={limits.disk_mb}m,nr_inodes={limits.files},mode=700"
     try:
-        if not namespaces.is_inside:
-            namespaces.unshare(namespaces.NEW_MOUNTS)
-        _mount("none", "/", None, RECURSIVE | PRIVATE, None)  # so that nobody else sees the next
-        _mount("tmpfs", folder, "tmpfs", NO_SET_UID | NO_DEVICES, size)
+        enter_own_mounts()
+        mount_on("tmpfs", folder, "tmpfs", NO_SET_UID | NO_DEVICES, size)
     except OSError:
         return False
     return True
+
+
+def enter_own_mounts() -> None:
+    """See to it that no other process sees what this one mounts.
+
+    Raises:
+        OSError: The system does not permit it.
+    """
+    global _has_own_mounts
+    if _has_own_mounts:
+        return
+    if not namespaces.is_inside:
+        namespaces.unshare(namespaces.NEW_MOUNTS)
+    mount_on("none", "/", None, RECURSIVE | PRIVATE, None)
+    _has_own_mounts = True
 
 
 def unmount(folder: str) -> None:
@@ -45,7 +59,12 @@ def unmount(folder: str) -> None:
         ctypes.CDLL(None).umount2(os.fsencode(folder), DETACH)
 
 
-def _mount(source: str, target: str, kind: str | None, flags: int, options: str | None) -> None:
+def mount_on(source: str, target: str, kind: str | None, flags: int, options: str | None) -> None:
+    """Mount something: ``man 2 mount``.
+
+    Raises:
+        OSError: The system does not permit it.
+    """
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, options)]
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.mount(texts[0], texts[1], texts[2], ctypes.c_ulong(flags), texts[3]) != 0:

@@ -1,5 +1,7 @@
 """Submissions that reach for files: of the instructor, of the sandbox, of other students, or for the whole disk."""
 
+import os
+
 from tests.transformer_course.sandbox.hostile.submission import in_vain, wrong
 
 DEEP = "if len(os.getcwd()) < 500:\n  for _ in range(1100): os.mkdir('a'); os.chdir('a')"
@@ -8,7 +10,11 @@ ANSWERS = [
     in_vain("opens a file of the grader to all", "os.chmod('VICTIM/grades.csv', 0o666)"),
     wrong("fills the disk with many files", "for i in range(400_000): open(str(i), 'w').close()", "10000 files"),
     in_vain("closes the sandbox to later students", "os.chmod(os.path.dirname(os.getcwd()), 0)"),
-    wrong("reads a file of the grader", "raise ValueError(open('VICTIM/grades.csv').read())", "PermissionError"),
+    wrong(
+        "reads a file of the grader",
+        "raise ValueError(open('VICTIM/grades.csv').read())",
+        "PermissionError|FileNotFoundError",
+    ),
     wrong(
         "fills the disk with large files",
         "for i in range(4000):\n  with open(str(i), 'wb') as file: file.write(bytes(15 << 20))",
@@ -44,3 +50,14 @@ ANSWERS = [
     in_vain("makes a file of a terabyte", "os.truncate(open('big', 'wb').name, 1 << 40)"),
     in_vain("uses its own folder", "open('a', 'w').write('x')\nassert open('a').read() == 'x'"),
 ]
+
+if "NO_NAMESPACES" not in os.environ:  # without them, only Landlock is left, which has no rule for these calls
+    ANSWERS += [
+        in_vain("looks for the size of a file of the grader", "raise SystemExit(os.stat('VICTIM/grades.csv'))"),
+        in_vain("follows a link of the grader", "raise SystemExit(os.readlink('VICTIM/notes'))"),
+        in_vain("looks for users of the machine", "raise SystemExit(os.stat('/etc/passwd'))"),
+        in_vain("looks for processes of the machine", "raise SystemExit(os.stat('/proc/1'))"),
+        in_vain("asks how full the machine's disk is", "raise SystemExit(os.statvfs('/proc'))"),
+        in_vain("climbs out of its root", "os.chdir('/..'); raise SystemExit(os.stat('etc/passwd'))"),
+        in_vain("changes its root again", "os.mkdir('x'); os.chroot('x'); raise SystemExit('went through')"),
+    ]
