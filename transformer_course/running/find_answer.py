@@ -121,7 +121,11 @@ class _Notebook:
         self.statements, self.name = statements, name
         # A name that is only imported is not an answer.
         self.defining = [i for i, s in enumerate(statements) if name in s.binds and not isinstance(s.node, IMPORTS)]
-        self.checks = [i for i, s in enumerate(statements) if name not in s.binds and _is_check(s.node, name, called)]
+        self.checks = [i for i, s in enumerate(statements) if self._may_check(s, called)]
+
+    def _may_check(self, statement: Statement, called: Set[str]) -> bool:
+        is_about = self.name in statement.source and self.name not in statement.binds  # to walk all others takes long
+        return is_about and _is_check(statement.node, self.name, called)
 
     def definition_above(self, number: int) -> int | None:
         """Return the number of the last statement above another one that defines the exercise."""
