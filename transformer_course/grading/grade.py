@@ -131,7 +131,8 @@ def _submissions_by_student(
     found = find_submissions(
         paths,
         out,
-        lambda name: name in known or roster.find_exactly(name) is not None,
+        # Without a roster, a class's own folder may be among the known names, if a notebook was directly in it.
+        lambda name: roster.find_exactly(name) is not None,
         may_be_student=lambda name: name in known or roster.knows(name),
         pattern=layout,
         zone=rules.late_policy.zone,
