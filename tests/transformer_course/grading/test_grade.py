@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import zipfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -493,8 +493,8 @@ def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
 def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_path: Path):
     late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
     names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
-    for file in names.values():
-        handed_in_at(tmp_path / "class" / file, late)
+    for i, file in enumerate(names.values()):  # times close together would be those of the download
+        handed_in_at(tmp_path / "class" / file, late + timedelta(hours=i))
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
     text = grade([tmp_path / "class"], out, RuleChanges(roster=tmp_path / "roster.csv", late_policy=policy))

@@ -41,7 +41,7 @@ NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 Time = tuple[datetime | None, str]
 """When something was submitted, and where that time is from; or None, and why it is not known."""
 TIME_OF_CLONE = "files in a Git clone have the time of cloning"
-TIME_OF_DOWNLOAD = "all files in the zip have the time of the download"
+TIME_OF_DOWNLOAD = "all files have the time of the download"
 MAX_DOWNLOAD_TIME = timedelta(minutes=15)
 """If all times in a download of Canvas or Moodle are that close to each other, they are those of the download."""
 EXTENDED_TIMESTAMP = 0x5455
@@ -94,13 +94,19 @@ def files_below(
     if len(clones) == 1:  # one student alone cannot make a folder look like a clone
         checked_out, clones = checked_out | checked_out_files(clones.pop()), set()
 
+    downloads = {entry for entry in entries if read_platform_name(entry.name)}
+    unpacked = [path for entry in downloads for path in (_files_in_tree(entry, ignore) if entry.is_dir() else [entry])]
+    is_download = _are_of_download([moment for path in unpacked if (moment := time_of(path)[0])])
+
     def time(path: Path) -> Time:
         student, assignment, *_ = (*path.relative_to(folder).parts, "", "")
         stamp = folder / student / assignment / TIMESTAMP_FILE
         if of_nbgrader and stamp.is_file() and not stamp.is_symlink():
             return _noted_time(stamp, zone)
         is_cloned = folder / student in clones or root / path.relative_to(folder) in checked_out
-        return (None, TIME_OF_CLONE) if is_cloned else time_of(path)
+        if is_cloned or (is_download and folder / student in downloads):
+            return None, TIME_OF_CLONE if is_cloned else TIME_OF_DOWNLOAD
+        return time_of(path)
 
     for entry in entries:
         if entry.is_symlink() and entry.is_dir():
@@ -362,9 +368,12 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
 
 
 def _has_times_of_download(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | None) -> bool:
-    """Return whether a system wrote a zip of its downloads at once, and not one student's file when it came."""
     named = (info for info in infos if any(map(read_platform_name, PurePosixPath(info.filename).parts[:2])))
-    times = [time for info in named if (time := _time_in_zip(info, zone)[0])]
+    return _are_of_download([moment for info in named if (moment := _time_in_zip(info, zone)[0])])
+
+
+def _are_of_download(times: Sequence[datetime]) -> bool:
+    """Return whether a platform wrote its download at once, instead of one student's file when it came."""
     return bool(times) and max(times) - min(times) <= MAX_DOWNLOAD_TIME
 
 

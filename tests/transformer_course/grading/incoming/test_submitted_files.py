@@ -98,7 +98,7 @@ def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layo
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["class.zip"]
     assert all(one.path.is_relative_to(tmp_path / "class.zip") for one in found)
-    source = "all files in the zip have the time of the download" if layout[:6] in ("Canvas", "Moodle") else ""
+    source = "all files have the time of the download" if layout[:6] in ("Canvas", "Moodle") else ""
     assert {one.time_source for one in found} == {source or "time in the zip"}
 
 
@@ -127,6 +127,18 @@ def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Pa
 
 def git(folder: Path, *command: str) -> None:
     subprocess.run(["git", "-C", str(folder), *command], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("layout", ["Canvas", "Moodle", "Moodle, no folders"])
+@pytest.mark.parametrize(
+    ("minutes", "source"), [(10, "all files have the time of the download"), (20, "time of the file")]
+)
+def test_unpacked_download_has_no_times_of_its_own(tmp_path: Path, layout: str, minutes: int, source: str):
+    write_files(tmp_path / "class", LAYOUTS[layout])
+    for name in LAYOUTS[layout]:
+        moment = 1_791_820_800 + 60 * minutes * name.startswith("ben")
+        os.utime(tmp_path / "class" / name, (moment, moment))
+    assert {one.time_source for one in find_submissions([tmp_path / "class"])} == {source}
 
 
 def test_repository_above_takes_no_times_of_untracked_files(tmp_path: Path):
