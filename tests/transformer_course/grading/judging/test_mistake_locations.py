@@ -2,6 +2,7 @@
 
 import html
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,13 +10,13 @@ import pytest
 import torch
 
 from tests.transformer_course.cells import cell
-from tests.transformer_course.sandbox.sample_submissions import SEED, grade_answer, linux, still_works
+from tests.transformer_course.sandbox.sample_submissions import SEED, FakeSandbox, grade_answer, linux, still_works
 from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.judging import judge_answer, mistake_locations
 from transformer_course.grading.judging.graded_results import GradedSubmission
-from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, seed_of_places
+from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, SecondRun, seed_of_places
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.locating.fault_location import REST_IS_RIGHT, is_small, locate
@@ -52,6 +53,15 @@ def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sa
     marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
     assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in displayed
     assert "the underlined part should be the scores" in displayed
+
+
+def test_does_not_run_an_answer_again_without_time_left():
+    """A notebook that has used up its allowance is not traced: it could sleep there."""
+    sandbox = FakeSandbox({})
+    with ExitStack() as stack:
+        second_run = SecondRun(every_exercise()[NAME], {}, sandbox, SEED, 0.0, stack)
+        assert second_run.traced is None and second_run.observed() == [] and second_run.cost == 0
+    assert sandbox.jobs == []
 
 
 def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypatch):
