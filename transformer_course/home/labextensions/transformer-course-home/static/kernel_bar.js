@@ -160,11 +160,12 @@ class KernelBar {
     const atMost = `A whole lesson takes at most about ${inWords(SECONDS_OF_A_LESSON)} on a free core.`;
     if (!known.length) return cells.length > 5 ? atMost : '';
     const others = known.length === cells.length ? '' : ` The other ${cells.length - known.length} have never run on this computer. ${atMost}`;
-    if (sum < WORTH_TELLING_S) return others ? atMost : 'They took a few seconds last time.';
+    const they = cells.length === 1 ? 'It' : 'They';
+    if (sum < WORTH_TELLING_S) return others ? atMost : `${they} took a few seconds last time.`;
     const longest = seconds.indexOf(Math.max(...known));
     const place = placeOf(this.notebook, this.notebook.widgets.indexOf(cells[longest]));
     const share = seconds[longest] > sum / 2 && cells.length > 1 ? `, most of it in ${place}` : '';
-    return `Last time they took ${inWords(sum)}${share}.${others}`;
+    return `Last time ${they.toLowerCase()} took ${inWords(sum)}${share}.${others}`;
   }
 
   /** Run the cells above a place that have not run, one by one, and go on where only an exercise fails. */
