@@ -56,9 +56,9 @@ def _bind(root: str, path: Path, bound: list[Path]) -> None:
     here = Path("/")
     parts: Sequence[str] = path.parts[1:]
     for i, part in enumerate(parts):
+        here /= part
         if here in bound:
             return
-        here /= part
         there = Path(root + str(here))
         if here.is_symlink():
             link = os.readlink(here)
@@ -72,6 +72,5 @@ def _bind(root: str, path: Path, bound: list[Path]) -> None:
             there.mkdir(mode=0o755, exist_ok=True)
         else:
             there.touch()
-    if here not in bound:
-        disk_quota.mount_on(str(here), root + str(here), None, BIND | RECURSIVE, None)
-        bound.append(here)
+    disk_quota.mount_on(str(here), root + str(here), None, BIND | RECURSIVE, None)
+    bound.append(here)
