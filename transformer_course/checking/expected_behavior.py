@@ -295,7 +295,14 @@ def _singles(exercise: Exercise) -> Sequence[Single]:
     meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
     likely = sorted(meets_others, key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
     generated = [
-        Single(mistake, 0, rank, is_generated=True, forms=[one.form for one in mistake.edit.shows])
+        Single(
+            mistake,
+            0,
+            rank,
+            is_generated=True,
+            has_own_words=mistake.has_own_words,
+            forms=[one.form for one in mistake.edit.shows],
+        )
         for rank, mistake in enumerate(likely, len(exercise.mistakes))
     ]
     return [*_written(exercise), *generated]

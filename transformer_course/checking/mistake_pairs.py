@@ -34,7 +34,7 @@ class Pair:
         mistakes: The two, in the order of the steps that they change.
         variant: The answer that makes both.
         n_changes: Number of steps that are changed, one that both change counted twice.
-        n_generated: Number of the two that nobody has written down.
+        n_generated: Number of the two that no teacher has written down, or has words for.
         unlikeliness: How far-fetched the two are.
     """
 
@@ -59,6 +59,7 @@ class Single:
         number: The number of the way, among those that do a step otherwise.
         rank: How many are likelier.
         is_generated: Whether nobody has written it down.
+        has_own_words: Whether a teacher has words for a generated mistake: such a one is as likely as a written one.
         forms: The forms of what it gives in the cases whose outlines are stored.
     """
 
@@ -66,6 +67,7 @@ class Single:
     number: int
     rank: int
     is_generated: bool = False
+    has_own_words: bool = False
     forms: Sequence[str] = ()
 
     @cached_property
@@ -108,7 +110,7 @@ def _pair(one: Single, other: Single) -> Pair | None:
         return None
     first, second = sorted((one, other), key=lambda single: single.place)
     n_changes = len(one.variant.changes) + len(other.variant.changes)
-    n_generated = one.is_generated + other.is_generated
+    n_generated = sum(single.is_generated and not single.has_own_words for single in (one, other))
     return Pair((first.mistake, second.mistake), variant, n_changes, n_generated, _unlikeliness((one, other)))
 
 

@@ -98,3 +98,14 @@ def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither()
 def test_two_that_are_written_down_are_no_pair_with_a_generated_mistake():
     some = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
     assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]
+
+
+def test_ranks_wordings_with_written_mistakes():
+    def doubled(rank, **kinds):
+        mistake = GeneratedMistake(AnswerEdit("shares", "doubled", code={"shares": "2 * weights"}), STEPS)
+        return Single(mistake, 0, rank, is_generated=True, **kinds)
+
+    negative, plain, worded = written(MISTAKES[:1], STEPS)[0], doubled(1), doubled(2, has_own_words=True)
+    ranked = in_order([(negative, plain), (negative, worded)])
+    assert [pair.n_generated for pair in ranked] == [0, 1]
+    assert worded.mistake in ranked[0].mistakes
