@@ -65,7 +65,7 @@ ATTEMPTS = {
     ),
     "multiplied by log 2, and the ratio upside down": (
         "bits_per_byte", [("n_tokens / (n_bytes * math.log(2))", "n_bytes / n_tokens * math.log(2)")],
-        ["ratio_upside_down", "operator_bits"],
+        ["values_exchanged_n_tokens", "operator_bits"],
     ),
     "infinity in the one case where a probability is rounded to 0": (
         "next_token_loss",

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -65,12 +65,6 @@ MISTAKES = [
         hints=["The loss of a model that guesses between 4 equally likely tokens is log 4. How many bits is that?"],
     ),
     Mistake(
-        "ratio_upside_down",
-        STEPS.but(nats=lambda loss, n_bytes: loss * n_bytes, per_byte=lambda bits, n_tokens: bits / n_tokens),
-        summary="`n_tokens` and `n_bytes` have changed places",
-        message="{summary}: the more bytes there were in a token, the worse the model would look.",
-    ),
-    Mistake(
         "per_bit_of_the_text",
         STEPS.but(n_bytes=lambda n_bytes: 8 * n_bytes),
         summary="a factor of 8 counts the bits in a byte",
@@ -93,5 +87,16 @@ EXERCISE = Exercise(
         "How many nats does the whole text cost, if each of its tokens costs `loss` on average?",
         "A bit is log 2 nats, about 0.69. So there are more bits than nats: divide by `math.log(2)`.",
     ],
+    messages={
+        "values_exchanged_n_tokens: n_bytes": Wording(
+            "{summary}: the more bytes there were in a token, the worse the model would look.",
+            summary="`n_tokens` and `n_bytes` have changed places",
+            hints=[
+                "A text of 2 tokens has 10 bytes, and `loss` is 5. How many nats does the whole text cost?",
+                "`loss` is the cost of one token. How many tokens and how many bytes are there?",
+                "Multiply by `n_tokens`, and divide by `n_bytes`.",
+            ],
+        ),
+    },
     mistakes=MISTAKES,
 )
