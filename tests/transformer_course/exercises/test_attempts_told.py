@@ -35,7 +35,7 @@ ATTEMPTS = {
     "no penalty, and one text of the beam too many": (
         "beam_search",
         [("/ ((5 + len(found[0])) / 6) ** length_penalty", ""), ("[:beam_size]", "[: beam_size + 1]")],
-        ["beam_too_wide", "no_length_penalty"],
+        ["beam_too_wide", "part_left_out_scores"],
     ),
     "a far-fetched generated mistake alone would do the same": (
         "rms_norm",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_08_training.greedy_decode import padded
 from transformer_course.exercises.lesson_10_inference.beam_search.answer import STEPS, beam_search
 from transformer_course.exercises.lesson_10_inference.beam_search.mistakes import MISTAKES
@@ -168,6 +168,34 @@ EXERCISE = Exercise(
         "call_left_out_step_scores: logits": (
             "Logits are added up, not log-probabilities. A constant in all logits of a position changes no "
             "probability, but it changes such a sum."
+        ),
+        "always_one_beams: extended": Wording(
+            "Texts go on after their eos, and what follows changes their log-probability.",
+            summary="texts are extended after their eos",
+            hints=[
+                "What does the model say after eos, and should it be asked?",
+                "A text whose last token is eos is finished: it goes into the next round as it is.",
+                "The candidates of a finished text are `[(text, total)]`.",
+            ],
+        ),
+        "part_left_out_scores: total": Wording(
+            "The likeliest text wins, whatever its length. Either the log-probabilities alone decide, or all texts "
+            "count as equally long.",
+            summary="the length of a text makes no difference to which one wins",
+            hints=["Is the length that of the text, or that of the padded row?"],
+        ),
+        "operator_scores: (total) * (penalties(lengths(text)))": Wording(
+            "{summary}. It is negative, so that makes long texts worse, and they should become better.",
+            summary="the log-probability is multiplied by the length penalty",
+            hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
+        ),
+        "part_left_out_penalties: length": Wording(
+            summary="the penalty is made of the length itself, not of (5 + length) / 6"
+        ),
+        "brackets_penalties: (5) + (length) / (6)": Wording(
+            "The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
+            summary="the formula of the penalty is grouped otherwise than it is meant",
+            hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
         ),
     },
     mistakes=MISTAKES,

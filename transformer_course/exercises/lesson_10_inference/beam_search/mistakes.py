@@ -81,13 +81,6 @@ MISTAKES = [
         hints=["What should be a candidate in a round besides the longer texts?"],
     ),
     Mistake(
-        "finished_texts_go_on",
-        STEPS.but(finished=lambda: lambda text: False),
-        summary="texts are extended after their eos",
-        message="Texts go on after their eos, and what follows changes their log-probability.",
-        hints=["What does the model say after eos, and should it be asked?"],
-    ),
-    Mistake(
         "pays_for_every_eos",
         STEPS.but(kept=lambda eos_id: lambda text, total, next_scores: [(text, total + next_scores(text)[eos_id])]),
         STEPS.but(
@@ -111,24 +104,6 @@ MISTAKES = [
         hints=["In which cases is it wrong: where a short text wins, or where a long one does?"],
     ),
     Mistake(
-        "no_length_penalty",
-        STEPS.but(scores=lambda: lambda text, total: total),
-        STEPS.but(lengths=lambda max_length: lambda text: max_length),
-        summary="the length of a text makes no difference to which one wins",
-        message=(
-            "The likeliest text wins, whatever its length. Either the log-probabilities alone decide, or all texts "
-            "count as equally long."
-        ),
-        hints=["Is the length that of the text, or that of the padded row?"],
-    ),
-    Mistake(
-        "multiplied_by_the_penalty",
-        STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text))),
-        summary="the log-probability is multiplied by the length penalty",
-        message="{summary}. It is negative, so that makes long texts worse, and they should become better.",
-        hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
-    ),
-    Mistake(
         "length_without_eos",
         STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
         summary="the eos does not count in the length",
@@ -141,18 +116,6 @@ MISTAKES = [
             "Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted."
         ),
         hints=["How long is a text that consists of eos alone?"],
-    ),
-    Mistake(
-        "divided_by_the_length",
-        STEPS.but(penalties=lambda length_penalty: lambda length: length**length_penalty),
-        summary="the penalty is made of the length itself, not of (5 + length) / 6",
-    ),
-    Mistake(
-        "power_without_brackets",
-        STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length / 6) ** length_penalty),
-        summary="the formula of the penalty is grouped otherwise than it is meant",
-        message="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
-        hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
     ),
     Mistake(
         "keeps_the_bos",
