@@ -25,10 +25,11 @@ from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.reports.class_page import class_page
-from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.exports import short_feedback
 from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.grading.reports.feedback_zips import canvas_feedback
+from transformer_course.grading.reports.student_results import ClassResults
 from transformer_course.grading.reports.written_page import written_answers_page
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import LatePolicy

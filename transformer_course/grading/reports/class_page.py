@@ -11,7 +11,7 @@ from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
-from transformer_course.grading.reports.class_results import ClassResults, ExerciseResult, StudentResult, plain_number
+from transformer_course.grading.reports.student_results import ClassResults, ExerciseResult, StudentResult, plain_number
 from transformer_course.templates import render
 
 N_TO_EXPLAIN = 8

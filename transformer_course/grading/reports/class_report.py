@@ -9,9 +9,10 @@ from transformer_course.grading.incoming.tables import as_csv
 from transformer_course.grading.incoming.written_answers import write_sheet
 from transformer_course.grading.judging.student_records import read_records
 from transformer_course.grading.reports.class_page import class_page, mistake_counts
-from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import write_feedback
 from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
+from transformer_course.grading.reports.student_results import ClassResults
 from transformer_course.grading.reports.written_page import written_answers_page
 from transformer_course.grading.rules.class_rules import read_class_rules
 from transformer_course.grading.rules.own_exercises import read_own_exercises

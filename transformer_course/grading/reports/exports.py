@@ -17,14 +17,14 @@ from transformer_course.grading.incoming.column_titles import participant_number
 from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person, is_canvas_row
 from transformer_course.grading.incoming.tables import Row, Table, read_cell, read_number
-from transformer_course.grading.reports.class_results import (
+from transformer_course.grading.reports.moodle_worksheet import worksheet_columns
+from transformer_course.grading.reports.student_results import (
     ClassResults,
     LessonResult,
     StudentResult,
     max_points,
     plain_number,
 )
-from transformer_course.grading.reports.moodle_worksheet import worksheet_columns
 from transformer_course.grading.reports.written_page import mark
 
 DEFAULT_COLUMN = "Transformer Course"

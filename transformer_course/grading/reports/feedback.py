@@ -10,14 +10,14 @@ from transformer_course.checking.message_panel import Panel
 from transformer_course.exercises import every_lesson
 from transformer_course.grading.incoming.printable_text import file_stem
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
-from transformer_course.grading.reports.class_results import (
+from transformer_course.grading.reports.marked_code import marked_code
+from transformer_course.grading.reports.student_results import (
     ClassResults,
     ExerciseResult,
     StudentResult,
     max_points,
     plain_number,
 )
-from transformer_course.grading.reports.marked_code import marked_code
 from transformer_course.grading.reports.written_page import mark
 from transformer_course.templates import render
 from transformer_lab.atomic_write import atomic_write_text

@@ -18,8 +18,8 @@ from typing import Any
 
 from transformer_course.grading.incoming.platform_names import CANVAS_NAME
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.reports.class_results import StudentResult
 from transformer_course.grading.reports.feedback import feedback_page
+from transformer_course.grading.reports.student_results import StudentResult
 
 CANVAS_FEEDBACK_FILE = "canvas_feedback.zip"
 MOODLE_FEEDBACK_FILE = "moodle_feedback.zip"

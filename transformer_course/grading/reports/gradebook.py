@@ -11,7 +11,7 @@ from transformer_course.exercise import Exercise
 from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.tables import as_csv
 from transformer_course.grading.judging.student_records import as_dict
-from transformer_course.grading.reports.class_results import ClassResults, LessonResult, StudentResult, plain_number
+from transformer_course.grading.reports.student_results import ClassResults, LessonResult, StudentResult, plain_number
 from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20

@@ -12,7 +12,8 @@ from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.reports.class_page import class_page, describe_mistake, mistake_counts, shared_mistakes
-from transformer_course.grading.reports.class_results import ClassResults, class_results
+from transformer_course.grading.reports.class_results import class_results
+from transformer_course.grading.reports.student_results import ClassResults
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.grading.rules.overrides import Override

@@ -15,6 +15,7 @@ from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.judging.graded_results import Attempt, GradedSubmission
 from transformer_course.grading.reports.class_page import class_page
 from transformer_course.grading.reports.class_results import class_results
+from transformer_course.grading.reports.counted_attempts import answered_exercises
 from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
 from transformer_course.grading.rules.class_rules import ClassRules
@@ -34,6 +35,22 @@ def answered(n: int, book: GradedSubmission) -> GradedSubmission:
         for i, e in enumerate(exercises_of("01_lookup"))
     }
     return replace(book, answers=texts)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_stub"),
+    [
+        ("raise NotImplementedError", True),
+        ("y = x\n    raise NotImplementedError()", True),
+        ("return x\n    raise NotImplementedError", False),
+        ("if not x:\n        raise NotImplementedError\n    return x", False),
+        ("return !", False),
+        ("!ls\n    raise NotImplementedError", True),
+    ],
+)
+def test_recognizes_answers_that_stop_at_the_stub(body, is_stub):
+    book = replace(notebook(0), answers={"softmax": f"def softmax(x):\n    {body}"})
+    assert answered_exercises(book) == (set() if is_stub else {"softmax"})
 
 
 def counting(notebooks: Sequence[GradedSubmission], rules: ClassRules | None = None) -> GradedSubmission | None:

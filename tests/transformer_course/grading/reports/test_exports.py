@@ -15,9 +15,10 @@ from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.graded_results import GradedExercise
-from transformer_course.grading.reports.class_results import ClassResults, class_results, max_points
+from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.exports import merge_into_canvas, merge_into_moodle
 from transformer_course.grading.reports.feedback import feedback_page
+from transformer_course.grading.reports.student_results import ClassResults, max_points
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import LatePolicy
 from transformer_course.grading.rules.overrides import Override

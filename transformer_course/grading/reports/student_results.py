@@ -1,0 +1,332 @@
+"""The results of exercises, lessons, students and a class, with the remarks that tables and pages show."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from zoneinfo import ZoneInfo
+
+from transformer_course.checking.formatting import join_words
+from transformer_course.exercise import Exercise
+from transformer_course.exercises import exercises_of
+from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.incoming.written_answers import WrittenAnswer
+from transformer_course.grading.judging.answer_similarity import SimilarPair
+from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
+from transformer_course.grading.rules.class_rules import ClassRules
+from transformer_course.grading.rules.late_policy import Lateness, in_words
+from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRIDES
+from transformer_course.grading.rules.overrides import Override
+
+MAX_LISTED_NAMES = 5
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """An exercise of a student, with the points that count.
+
+    Args:
+        exercise: The exercise.
+        graded: The grader's verdict; None if there is none.
+        override: What the instructor has decided instead, or has to say about it.
+        partial_credit: Whether the cases that are right count if some are wrong.
+    """
+
+    exercise: Exercise
+    graded: GradedExercise | None = None
+    override: Override | None = None
+    partial_credit: bool = False
+
+    @property
+    def points(self) -> float:
+        """The points: those given by hand, if any are; else the grader's."""
+        if self.override is not None and self.override.points is not None:
+            return self.override.points
+        return self.automatic_points
+
+    @property
+    def automatic_points(self) -> float:
+        """The grader's points."""
+        if self.graded is None:
+            return 0
+        if self.partial_credit and not self.graded.verdict.passed and self.graded.n_cases:
+            return round(self.exercise.points * self.graded.n_right / self.graded.n_cases, 2)
+        return self.graded.points
+
+
+@dataclass(frozen=True)
+class LessonResult:
+    """A lesson of a student.
+
+    Args:
+        lesson: Its name.
+        notebook: The notebook that counts; None if none was handed in.
+        exercises: Its exercises, in the order of the lesson.
+        lateness: How late the notebook was.
+        points_after: The points of the core exercises less the penalty.
+        attempt: Everything that was submitted with that notebook.
+        held_back: What a later attempt would lower, which therefore does not count; empty if there is none.
+    """
+
+    lesson: str
+    notebook: GradedSubmission | None
+    exercises: Sequence[ExerciseResult]
+    lateness: Lateness
+    points_after: float
+    attempt: Sequence[GradedSubmission] = ()
+    held_back: str = ""
+
+    @property
+    def points(self) -> float:
+        """The points of its core exercises."""
+        return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
+
+    def submitted(self, zone: ZoneInfo | None = None) -> tuple[str, str]:
+        """Return when the notebook was submitted, on the clock of a zone, and where that time is from, or why not."""
+        if self.notebook is None:
+            return "", ""
+        submission = self.notebook.submission
+        if not submission.handed_in:
+            return "unknown", submission.time_source
+        return in_words(datetime.fromisoformat(submission.handed_in), zone), submission.time_source
+
+    @property
+    def bonus(self) -> float:
+        """The points of its stretch exercises, which come on top."""
+        return round(sum(one.points for one in self.exercises if one.exercise.stretch), 2)
+
+
+@dataclass(frozen=True)
+class StudentResult:
+    """A student, with all that the tables and pages show.
+
+    Args:
+        name: The name in all tables, which no other student has.
+        person: The entry in the roster; with an id alone for those who have none.
+        notebooks: Everything that was handed in.
+        lessons: The lessons that are graded, by name.
+        comment: What the instructor says about all of it.
+        is_listed: Whether the student is in the roster, or there is none.
+        written: The written answers, with their marks.
+        extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
+        like: Whose submissions are nearly the same, by lesson.
+        requests: What the student has asked to be looked at again, and has no answer yet.
+        candidates: Who in the roster the student may be, if that is not certain.
+    """
+
+    name: str
+    person: Person
+    notebooks: Sequence[GradedSubmission]
+    lessons: Mapping[str, LessonResult]
+    comment: str = ""
+    is_listed: bool = True
+    written: Sequence[WrittenAnswer] = ()
+    extensions: Mapping[str, datetime] = field(default_factory=dict)
+    like: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    requests: Sequence[Override] = ()
+    candidates: Sequence[str] = ()
+
+    @property
+    def points(self) -> float:
+        """The points of all core exercises."""
+        return round(sum(lesson.points for lesson in self.lessons.values()), 2)
+
+    @property
+    def bonus(self) -> float:
+        """The points of all stretch exercises."""
+        return round(sum(lesson.bonus for lesson in self.lessons.values()), 2)
+
+    @property
+    def points_after(self) -> float:
+        """The points of the core exercises less the penalties for being late."""
+        return round(sum(lesson.points_after for lesson in self.lessons.values()), 2)
+
+    @property
+    def status(self) -> str:
+        """Whether something was handed in, and could be graded."""
+        if any(notebook.exercises for notebook in self.notebooks):
+            is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
+            return "graded in part" if is_in_part else "graded"
+        is_broken = any(notebook.submission.problem for notebook in self.notebooks)
+        return "could not be graded" if is_broken else "nothing handed in"
+
+    @property
+    def not_judged(self) -> list[str]:
+        """The answers that count and have no verdict, for a reason that may be no fault of theirs."""
+        return [
+            f"{lesson.lesson}: {one.exercise.name} could not be judged, it {one.graded.ended_by_others}."
+            for lesson in self.lessons.values()
+            for one in lesson.exercises
+            if one.graded and one.graded.ended_by_others and not (one.override and one.override.points is not None)
+        ]
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether an exercise that counts was begun."""
+        exercises = [one for lesson in self.lessons.values() for one in lesson.exercises]
+        return any(one.graded and one.graded.verdict.status != "not_started" for one in exercises)
+
+    @property
+    def isolation(self) -> str:
+        """How far the code was kept from all else when these results were obtained; the weakest counts."""
+        levels = {one.isolation for one in self.notebooks if one.isolation}
+        return next((level for level in ("none", "shared user", "full") if level in levels), "")
+
+    @property
+    def remarks_on_name(self) -> list[str]:
+        """What the instructor should know about whose notebooks these are."""
+        if self.is_listed and self.person != Person(self.name):
+            return []  # the roster tells those apart whose names look alike
+        return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
+
+    def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
+        """Yield which notebook of a lesson counts, if several were submitted together."""
+        n = sum(one.submission.lesson == lesson.lesson for one in lesson.attempt)
+        if n > 1 and lesson.notebook is not None:
+            yield f"{n} notebooks of {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
+
+    @property
+    def held_back(self) -> list[str]:
+        """What a later attempt at each lesson would lower, and therefore does not count."""
+        return [
+            f"{lesson.lesson}: an earlier result counts, because the latest one would lower {lesson.held_back}. "
+            "Give --replace to count the latest one."
+            for lesson in self.lessons.values()
+            if lesson.held_back
+        ]
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What the instructor should know about this row."""
+        yield from self.remarks_on_name
+        if not self.is_listed:
+            yield "Not in the roster."
+            if self.candidates:
+                yield f"It may be {' or '.join(self.candidates)}."
+        yield from self.not_judged
+        yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
+        yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
+        yield from self.held_back
+        for lesson in self.lessons.values():
+            yield from self.remarks_on_choice(lesson)
+            yield from lesson.notebook.notes if lesson.notebook else ()
+            by_hand = [one for one in lesson.exercises if one.override and one.override.points is not None]
+            if by_hand:
+                yield f"Points given by hand: {', '.join(one.exercise.name for one in by_hand)}."
+            for one in by_hand:
+                if one.automatic_points > one.points:
+                    given, now = plain_number(one.points), plain_number(one.automatic_points)
+                    yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
+        yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
+        yield from (f"{lesson or 'All lessons'} until {in_words(due)}." for lesson, due in self.extensions.items())
+        yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
+
+
+@dataclass(frozen=True)
+class ClassResults:
+    """A class.
+
+    Args:
+        students: Everybody in the roster, and everybody else who handed something in, by name.
+        lessons: The lessons that count.
+        unknown: What the instructor's tables name, and is not in the class.
+        is_listed: Whether there is a roster.
+        similar: Submissions that are nearly the same.
+        rules: What the instructor has set.
+        left_out: How many students handed in a lesson that so few did that it counts for nobody, and of how many.
+        changes: A line about each student whose points are others than those that were written last.
+    """
+
+    students: Sequence[StudentResult]
+    lessons: Sequence[str]
+    unknown: Sequence[str] = ()
+    is_listed: bool = False
+    similar: Sequence[SimilarPair] = ()
+    rules: ClassRules = field(default_factory=ClassRules)
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    changes: Sequence[str] = ()
+
+    @property
+    def held_back(self) -> list[str]:
+        """A line about each student and lesson for which an earlier result counts, because it is better."""
+        return [f"{student.name}: {line}" for student in self.students for line in student.held_back]
+
+    @property
+    def remarks(self) -> Iterator[str]:
+        """What the instructor should know about the class."""
+        for lesson, (n, of) in self.left_out.items():
+            yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
+        yield from self._unknown_times
+        yield from self.unknown
+        yield from self.unfinished
+
+    @property
+    def _unknown_times(self) -> Iterator[str]:
+        """Yield a line for each reason why the submission time of a notebook that is due is not known."""
+        names: dict[str, list[str]] = defaultdict(list)
+        for student in self.students:
+            for lesson in student.lessons.values():
+                if lesson.lateness.is_unknown and student.name not in names[lesson.submitted()[1]]:
+                    names[lesson.submitted()[1]].append(student.name)
+        for reason, who in names.items():
+            n_more = len(who) - MAX_LISTED_NAMES
+            listed = join_words([*who[:MAX_LISTED_NAMES], *([f"{n_more} more"] if n_more > 0 else [])])
+            because = f" ({reason})" if reason else ""
+            yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}."
+
+    @property
+    def unfinished(self) -> Iterator[str]:
+        """What is left to do for the instructor before the points are whole."""
+        n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
+        n_requests = sum(len(student.requests) for student in self.students)
+        not_judged = [student.name for student in self.students for _ in student.not_judged]
+        if not_judged:
+            whose = join_words(list(dict.fromkeys(not_judged))[:MAX_LISTED_NAMES])
+            more = ", …" if len({*not_judged}) > MAX_LISTED_NAMES else ""
+            count = f"{len(not_judged)} answer{'' if len(not_judged) == 1 else 's'} of {whose}{more}"
+            yield f"Could not be judged, and without points: {count}. Grade again, or give the points in {OVERRIDES}."
+        if n_unmarked:
+            yield f"Not marked yet, and without points: {n_unmarked} of the written answers (written_answers.csv)."
+        if n_requests:
+            yield f"Without an answer: {n_requests} of the requests for another look ({OVERRIDES})."
+
+    @property
+    def copies(self) -> Iterator[tuple[str, list[str], float]]:
+        """Yield each group of students whose submissions are nearly the same, with the lesson and the
+        least similarity.
+        """
+        for lesson in self.lessons:
+            pairs = [pair for pair in self.similar if pair.lesson == lesson]
+            groups: list[set[str]] = []
+            for pair in pairs:
+                met = [group for group in groups if group & {*pair.students}]
+                groups = [group for group in groups if group not in met] + [set(pair.students).union(*met)]
+            for group in groups:
+                yield lesson, sorted(group), min(one.similarity for one in pairs if one.students[0] in group)
+
+    @property
+    def has_lateness(self) -> bool:
+        """Whether there is something to say about times."""
+        lessons = (lesson for student in self.students for lesson in student.lessons.values())
+        return any(lesson.lateness.message for lesson in lessons)
+
+    @property
+    def has_written_answers(self) -> bool:
+        """Whether somebody has answered in words."""
+        return any(student.written for student in self.students)
+
+    @cached_property
+    def max_points(self) -> int:
+        """The sum of the points of these lessons' core exercises."""
+        return max_points(self.lessons)
+
+
+def max_points(lessons: Sequence[str]) -> int:
+    """Return the sum of the points of these lessons' core exercises."""
+    return sum(e.points for lesson in lessons for e in exercises_of(lesson) if not e.stretch)
+
+
+def plain_number(number: float) -> float:
+    """Return a whole number as an int, so that it is written without a point."""
+    return int(number) if number == int(number) else number
