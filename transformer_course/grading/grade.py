@@ -110,7 +110,8 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
         write_class_rules(out, rules, changes)
         _discard_earlier(students if run.count_latest else {}, records)
         results = write_report(out, earlier or {})
-    return summary(out, results, n_kept=len(read_records(out)) - len(todo))
+    names = [{notebook.attempt.student for notebook in student.notebooks} for student in results.students]
+    return summary(out, results, n_kept=sum(bool(own) and own.isdisjoint(todo) for own in names))
 
 
 def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:

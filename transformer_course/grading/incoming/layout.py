@@ -233,10 +233,18 @@ class _Sorter:
             return set()
         grouping = {name for name in folder.folders if is_grouping(name)}
         classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
+        if classes:  # beside a class, a folder may hold a single student who submitted late or again
+            alone = {name for name, child in folder.folders.items() if self._holds_people(child)}
+            if classes | alone | grouping == folder.folders.keys():
+                return classes | alone | grouping
         if 2 * len(classes) > len(folder.folders):
             return classes | grouping
         named = {name for name in grouping if classes or _has_names(folder.folders[name])}
         return grouping if grouping == set(folder.folders) and 2 * len(named) > len(grouping) else set()
+
+    def _holds_people(self, folder: Folder) -> bool:
+        """Return whether a name directly in a folder is known to be a person's."""
+        return any(map(self._person, [*folder.folders, *map(_stem, folder.files)]))
 
     def _is_own_folder(self, folder: Folder, hints: dict[str, PersonHint]) -> bool:
         """Return whether the folders in a folder are weeks or lessons of one student, and no students."""

@@ -219,7 +219,7 @@ class StudentResult:
                     given, now = plain_number(one.points), plain_number(one.automatic_points)
                     yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
         yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
-        yield from (f"{lesson or 'All lessons'} until {in_words(due)}." for lesson, due in self.extensions.items())
+        yield from (f"{lesson or 'All lessons'} until {due:%Y-%m-%d %H:%M}." for lesson, due in self.extensions.items())
         yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
 
 

@@ -81,6 +81,34 @@ def test_the_class_is_the_same_in_every_layout(tmp_path: Path, files: list[str],
     assert not any(one.problem for one in found)
 
 
+@pytest.mark.parametrize(
+    "files",
+    [
+        ["week 1/ada/01_lookup.ipynb", "week 1/ben/01_lookup.ipynb", "week 1 again/cleo/01_lookup.ipynb"],
+        ["week 1/ada/01_lookup.ipynb", "week 1/ben/01_lookup.ipynb", "late/cleo/01_lookup.ipynb"],
+        [
+            "week 1/ada/01_lookup.ipynb",
+            "week 1/ben/01_lookup.ipynb",
+            "week 1 again/cleo/01_lookup.ipynb",
+            "week 2/02_scaling_ada.ipynb",
+            "week 2/02_scaling_ben.ipynb",
+        ],
+        ["red/ada/a.ipynb", "red/ben/a.ipynb", "blue/cleo_01_lookup.ipynb", "week 3/ada/a.ipynb"],
+    ],
+)
+def test_folder_next_to_a_class_may_hold_one_student(tmp_path: Path, files: list[str]):
+    write_files(tmp_path / "handed-in", dict.fromkeys(files, NOTEBOOK))
+    people = [Person("ada"), Person("ben"), Person("cleo")]
+    assert {one.student for one in of_class([tmp_path / "handed-in"], people)} == {"ada", "ben", "cleo"}
+
+
+def test_student_who_names_folders_after_others_gets_their_own_row(tmp_path: Path):
+    files = ["eve/ada/01_lookup.ipynb", "eve/ben/01_lookup.ipynb", "x17/01_lookup.ipynb", "x18/hw/01_lookup.ipynb"]
+    write_files(tmp_path / "handed-in", dict.fromkeys(files, NOTEBOOK))
+    found = {one.student for one in of_class([tmp_path / "handed-in"], [Person("ada"), Person("ben")])}
+    assert {"eve", "x17", "x18"} <= found
+
+
 def test_a_students_folder_called_submitted_hides_no_one(tmp_path: Path):
     files = ["ada/01_lookup.ipynb", "submitted/ada/hw/01_lookup.ipynb", "zoe/01_lookup.ipynb"]
     for people in ([], [Person("ada"), Person("zoe")]):
