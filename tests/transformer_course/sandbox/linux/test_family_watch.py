@@ -1,10 +1,13 @@
 """What many processes take is added up."""
 
+import functools
 import os
 import signal
 import subprocess
 import sys
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,27 @@ time.sleep(1.0)
 """
 
 
+def in_own_process(test: Callable[[], None]) -> Callable[[], None]:
+    """Run a test in a fork, which has no children but those that the test starts."""
+
+    @functools.wraps(test)
+    def forked() -> None:
+        reading, writing = os.pipe()
+        if (child := os.fork()) == 0:
+            try:
+                test()
+            except BaseException:
+                os.write(writing, traceback.format_exc().encode())
+            os._exit(0)
+        os.close(writing)
+        with open(reading, encoding="utf-8") as report:
+            failure = report.read()
+        os.waitpid(child, 0)
+        assert not failure, failure
+
+    return forked
+
+
 @pytest.mark.parametrize(("mb", "points"), [(100, 0), (10, 2)])
 def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, points: int):
     """Each stays below the 256 MB that one may take."""
@@ -36,6 +60,7 @@ def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, 
     assert points or "more than 256 MB of memory together" in graded.verdict.message
 
 
+@in_own_process
 def test_a_forked_copy_takes_nothing_of_its_own():
     held = bytearray(os.urandom(1 << 20)) * 64
     watch = MemoryWatch(Limits(memory_mb=100), is_needed=True)
@@ -51,6 +76,7 @@ def test_a_forked_copy_takes_nothing_of_its_own():
         os.waitpid(child, 0)
 
 
+@in_own_process
 def test_started_program_counts_in_full():
     """The watching process holds more than the limit itself, but a program that was started shares nothing with it."""
     held = bytearray(os.urandom(1 << 20)) * 64
@@ -69,6 +95,7 @@ def test_started_program_counts_in_full():
     programs.pop().communicate()
 
 
+@in_own_process
 def test_memory_shared_by_forks_counts_once():
     read, write = os.pipe()
     watch = MemoryWatch(Limits(memory_mb=400), is_needed=True)
