@@ -44,7 +44,7 @@ export function makePlugin(lab, page) {
       };
       const open = () => {
         add();
-        app.shell.activateById(ID);
+        return activate(panel);
       };
 
       /** Make a panel that asks for the page as long as it can be seen. */
