@@ -40,6 +40,7 @@ class Repository:
         path = self.path / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code)
+        shutil.rmtree(path.parent / "__pycache__", ignore_errors=True)  # of an earlier fake of the same second and size
 
     def pip(self, code: str) -> None:
         """Let pip note each installation and run this code."""
