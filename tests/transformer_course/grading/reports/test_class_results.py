@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -16,7 +15,6 @@ from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.judging.graded_results import Attempt, GradedSubmission
 from transformer_course.grading.reports.class_page import class_page
 from transformer_course.grading.reports.class_results import class_results
-from transformer_course.grading.reports.counted_attempts import answered_exercises
 from transformer_course.grading.reports.feedback import feedback_page
 from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
 from transformer_course.grading.rules.class_rules import ClassRules
@@ -36,22 +34,6 @@ def answered(n: int, book: GradedSubmission) -> GradedSubmission:
         for i, e in enumerate(exercises_of("01_lookup"))
     }
     return replace(book, answers=texts)
-
-
-@pytest.mark.parametrize(
-    ("body", "is_stub"),
-    [
-        ("raise NotImplementedError", True),
-        ("y = x\n    raise NotImplementedError()", True),
-        ("return x\n    raise NotImplementedError", False),
-        ("if not x:\n        raise NotImplementedError\n    return x", False),
-        ("return !", False),
-        ("!ls\n    raise NotImplementedError", True),
-    ],
-)
-def test_recognizes_answers_that_stop_at_the_stub(body, is_stub):
-    book = replace(notebook(0), answers={"softmax": f"def softmax(x):\n    {body}"})
-    assert answered_exercises(book) == (set() if is_stub else {"softmax"})
 
 
 def counting(notebooks: Sequence[GradedSubmission], rules: ClassRules | None = None) -> GradedSubmission | None:
@@ -226,17 +208,6 @@ def test_of_several_notebooks_what_is_exported_decides():
         [ada] = class_results({"ada": [late, in_time]}, replace(LATE, bonus=bonus)).students
         assert ada.lessons["01_lookup"].notebook is best
         assert ada.points_after == (full if best is in_time else 0.9 * full)
-
-
-def test_an_extension_is_for_one_student_and_is_said():
-    late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
-    extension = Extension("Ada Lovelace", "01_lookup", datetime(2026, 10, 14, 18, tzinfo=ZoneInfo("Asia/Tokyo")))
-    rules = replace(LATE, roster=Roster(PEOPLE), extensions=[extension, replace(extension, student="bob")])
-    results = class_results({"1": [late], "2": [late]}, rules)
-    ada, li_na, _ = results.students
-    assert ada.points_after == ada.points > li_na.points_after
-    assert "01_lookup until 2026-10-14 18:00." in ada.remarks  # on the clock of the course
-    assert results.unknown == ["extensions.csv: there is no student 'bob'."]
 
 
 def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_path: Path):
