@@ -4,8 +4,8 @@ import json
 import logging
 import os
 import random
-from datetime import UTC, datetime
-from functools import cache
+from datetime import UTC, date, datetime
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +22,9 @@ from transformer_course.home.lesson_outline import Outline, read_outlines
 from transformer_course.home.saved_views import keep_pictures
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
-from transformer_course.practice.selection import INTERVIEW_MINUTES, Selection, select_due, select_interview
+from transformer_course.practice.selection import INTERVIEW_MINUTES, select_due, select_interview
 from transformer_course.workspace.exercise_stubs import exercise_stub
+from transformer_course.workspace.progress import FILE as PROGRESS_FILE
 from transformer_course.workspace.progress import read_progress
 from transformer_course.workspace.working_copies import published_lessons, reset_lesson, working_copy
 
@@ -93,6 +94,23 @@ def current_home() -> Home:
     return read_home(outlines(), folder, Path(os.environ.get("TRANSFORMER_LAB_PARTS") or folder / "parts"))
 
 
+def practice_today(folder: Path) -> str:
+    """Return in words what is due to be practiced today; computed again only if the record or the date has changed."""
+    record = folder / PROGRESS_FILE
+    status = record.stat() if record.is_file() else None
+    key = (status.st_mtime_ns, status.st_size) if status else (0, 0)
+    return _practice_on(folder, *key, datetime.now().astimezone().date())
+
+
+@lru_cache(maxsize=1)
+def _practice_on(folder: Path, changed: int, size: int, day: date) -> str:
+    """Select what is due; ``changed`` and ``size`` tell one state of the record from the next."""
+    progress = read_progress(folder)
+    if not progress.passed:
+        return ""  # without reading all lessons
+    return str(select_due(read_material(published_lessons()), progress, datetime.now(UTC)))
+
+
 class StateHandler(JupyterHandler):
     """Answers with the learner's state in some form."""
 
@@ -118,31 +136,7 @@ class HomeHandler(StateHandler):
     def written(self, home: Home) -> str:
         """Return the page."""
         exports = f"{url_path_join(self.base_url, URL_PREFIX)}/"
-        return home_page(home, self.base_url, exports, str(selected_practice(home.folder)))
-
-
-class PracticeHandler(JupyterHandler):
-    """Writes a practice notebook, and answers with its path in the learner's folder."""
-
-    @web.authenticated
-    def post(self) -> None:
-        """Write what is due today, or with ``interview`` as the body a random mix."""
-        folder, is_interview = working_copy(), self.request.body == b"interview"
-        selection = selected_practice(folder, is_interview)
-        if not selection:
-            raise web.HTTPError(409, "nothing is due today")
-        minutes = INTERVIEW_MINUTES if is_interview else None
-        path = write_practice(selection, folder, datetime.now(UTC), minutes, is_interview)
-        self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.finish(path.relative_to(folder).as_posix())
-
-
-def selected_practice(folder: Path, is_interview: bool = False) -> Selection:
-    """Select what is due today, or a random mix for a mock interview."""
-    material, progress = read_material(published_lessons()), read_progress(folder)
-    if is_interview:
-        return select_interview(material, progress, random.Random())
-    return select_due(material, progress, datetime.now(UTC))
+        return home_page(home, self.base_url, exports, practice_today(home.folder))
 
 
 class ModelHandler(StateHandler):
@@ -206,6 +200,24 @@ class QuestionHandler(APIHandler):
         except OSError as error:
             raise web.HTTPError(500, str(error)) from None
         self.finish(json.dumps(answer))
+
+
+class PracticeHandler(QuestionHandler):
+    """A practice notebook."""
+
+    def answer(self, question: dict[str, Any]) -> dict[str, Any]:
+        """Write what is due today, or a mock interview, and return the path of the notebook in the learner's folder."""
+        folder, now, is_interview = working_copy(), datetime.now(UTC), bool(question["interview"])
+        material, progress = read_material(published_lessons()), read_progress(folder)
+        if is_interview:
+            selection = select_interview(material, progress, random.Random())
+        else:
+            selection = select_due(material, progress, now)
+        if not selection:
+            raise web.HTTPError(409, "nothing is due today")
+        minutes = INTERVIEW_MINUTES if is_interview else None
+        path = write_practice(selection, folder, now, minutes, is_interview)
+        return {"path": path.relative_to(folder).as_posix()}
 
 
 class StubHandler(QuestionHandler):

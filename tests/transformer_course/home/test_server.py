@@ -99,32 +99,16 @@ def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(a
     assert all(answer.code in (302, 403) for answer in answers(app, {}))
 
 
-def post_practice(app, body):
-    """Ask for a practice notebook, and return the answer."""
-
-    async def ask():
-        socket, port = bind_unused_port()
-        listener = HTTPServer(app.web_app)
-        listener.add_socket(socket)
-        try:
-            address = f"http://127.0.0.1:{port}/transformer-course/practice"
-            allowed = {"Authorization": f"token {TOKEN}"}
-            return await AsyncHTTPClient().fetch(address, method="POST", headers=allowed, body=body, raise_error=False)
-        finally:
-            listener.stop()
-
-    return asyncio.run(ask())
-
-
 def test_writes_a_practice_notebook_and_answers_with_its_path(app, folder, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(folder.path))
-    assert post_practice(app, "due").code == 409
+    assert posted(app, "practice", {"interview": False})[0] == 409
     for name, days_ago in (("softmax", 5), ("attention", 0)):
         when = (datetime.now(UTC) - timedelta(days=days_ago)).isoformat()
         with (folder.path / "progress.jsonl").open("a") as file:
             file.write(json.dumps({"exercise": name, "passed": when}) + "\n")
-    for body, exercises in (("due", {"softmax"}), ("interview", {"softmax", "attention"})):
-        path = folder.path / post_practice(app, body).body.decode()
+    for is_interview, exercises in ((False, {"softmax"}), (True, {"softmax", "attention"})):
+        _, answer = posted(app, "practice", {"interview": is_interview})
+        path = folder.path / answer["path"]
         cells = nbformat.read(path, as_version=4).cells
         assert {c.id.removeprefix("practice-check-") for c in cells if c.id.startswith("practice-check-")} == exercises
 

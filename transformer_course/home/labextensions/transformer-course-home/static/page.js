@@ -104,9 +104,10 @@ export class HomePage {
    *
    * @param openFile Called with the path of a file to open, and the cell to open it at, if one is named.
    * @param ownModel What shows the learner's own model, if the page has a place for it.
+   * @param ask Asks the server.
    */
-  join(openFile, ownModel) {
-    this.ownModel = ownModel;
+  join(openFile, ownModel, ask) {
+    Object.assign(this, { ownModel, ask });
     this.canOpen(openFile);
   }
 
@@ -122,17 +123,14 @@ export class HomePage {
     this.status.textContent = '';
     openFile(path, cell);
   }
+
   /** Let the server write a practice notebook, and open it. */
   async practice(button) {
     button.disabled = true;
     try {
-      const headers = { 'X-XSRFToken': document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? '' };
-      const address = new URL('practice', new URL(this.address, location.href));
-      const answer = await fetch(address, { method: 'POST', body: button.dataset.practice, headers });
-      if (!answer.ok) throw new Error(`the server answers ${answer.status} ${answer.statusText}`);
-      const path = await answer.text();
       if (!this.ownModel) this.status.textContent = 'JupyterLab is starting; then your practice opens.';
       const openFile = await this.openFile;
+      const { path } = await this.ask('practice', { interview: button.dataset.practice === 'interview' });
       this.status.textContent = '';
       openFile(path);
     } catch (error) {

@@ -139,7 +139,7 @@ export function makePlugin(lab, page) {
       app.restored.then(() => {
         (page.isFileAsked ? add : open)();
         hideFiles();
-        page.join(openFile, ownModel);
+        page.join(openFile, ownModel, ask);
       });
     },
   };
