@@ -44,14 +44,17 @@ def listed(names: Iterable[str]) -> str:
 def listed_layers(names: Iterable[str]) -> str:
     """Name a few layers in place of their weights and biases, and the number of the others."""
     displayed = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
-    more = [f"{len(displayed) - MAX_LAYERS} more"] if len(displayed) > MAX_LAYERS else []
-    return join_words([*displayed[:MAX_LAYERS], *more])
+    return join_words(displayed, MAX_LAYERS)
 
 
-def join_words(words: Sequence[str]) -> str:
-    """Return words as a list.
+def join_words(words: Sequence[str], max_words: int | None = None) -> str:
+    """Return words as a list; if there are more than ``max_words``, with the number of the others.
 
     >>> join_words(["a", "b", "c"])
     'a, b and c'
+    >>> join_words(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
     """
+    if max_words is not None and len(words) > max_words:
+        words = [*words[:max_words], f"{len(words) - max_words} more"]
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)

@@ -90,10 +90,9 @@ class Layout:
         ways = f", {join_words(list(self.ways))}" if self.ways else ""
         text = f"{clean_name(name)}: {n} student{'' if n == 1 else 's'}{ways}"
         if self.ignored:
-            names = [clean_name(file.path.name) for file in self.ignored[:MAX_LISTED]]
-            more = [f"{len(self.ignored) - MAX_LISTED} more"] if len(self.ignored) > MAX_LISTED else []
-            files = "file" if len(self.ignored) == 1 else "files"
-            text += f"; {len(self.ignored)} {files} not understood: {join_words([*names, *more])}"
+            names = [clean_name(file.path.name) for file in self.ignored]
+            files = "file" if len(names) == 1 else "files"
+            text += f"; {len(names)} {files} not understood: {join_words(names, MAX_LISTED)}"
         return f"{text}."
 
 

@@ -359,9 +359,8 @@ def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n
 
 def _listed(others: Sequence[Submission]) -> str:
     """Return the names of a few files in words; empty if there are none."""
-    names = [one.file for one in others[:MAX_LISTED]]
-    more = [f"{len(others) - MAX_LISTED} more"] if len(others) > MAX_LISTED else []
-    return f"Handed in besides, and no notebook: {join_words([*names, *more])}." if names else ""
+    names = join_words([one.file for one in others], MAX_LISTED)
+    return f"Handed in besides, and no notebook: {names}." if names else ""
 
 
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:

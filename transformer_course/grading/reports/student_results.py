@@ -270,8 +270,7 @@ class ClassResults:
                 if lesson.lateness.is_unknown and student.name not in names[lesson.submitted()[1]]:
                     names[lesson.submitted()[1]].append(student.name)
         for reason, who in names.items():
-            n_more = len(who) - MAX_LISTED_NAMES
-            listed = join_words([*who[:MAX_LISTED_NAMES], *([f"{n_more} more"] if n_more > 0 else [])])
+            listed = join_words(who, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
             yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}."
 
