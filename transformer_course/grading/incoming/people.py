@@ -65,12 +65,11 @@ class Roster:
                 self._exact[_same_case(name)].add(person)
             for name in _names_of(person):
                 self._letters[name].add(person)
+        in_column: dict[str, list[Person]] = {}
         for person in people:
-            if person.group:
-                for group in re.split(r"\s*[,;]\s*", person.group):
-                    self.groups.setdefault(
-                        group, [one for one in people if group in re.split(r"\s*[,;]\s*", one.group)]
-                    )
+            for group in dict.fromkeys(re.split(r"\s*[,;]\s*", person.group)) if person.group else ():
+                in_column.setdefault(group, []).append(person)
+        self.groups |= {group: members for group, members in in_column.items() if group not in self._given}
         self._members = {_letters(group): tuple(members) for group, members in self.groups.items() if _letters(group)}
 
     def with_people(self, people: Sequence[Person]) -> "Roster":
