@@ -14,7 +14,6 @@ TOOLTIPS = {
     "good": "I knew it after a moment",
     "easy": "I knew it at once",
 }
-assert tuple(TOOLTIPS) == RATINGS
 
 
 class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]

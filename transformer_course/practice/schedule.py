@@ -11,7 +11,6 @@ from fsrs import Card, Rating, Scheduler
 
 from transformer_course.workspace.progress import Progress
 
-RATINGS = {"again": Rating.Again, "hard": Rating.Hard, "good": Rating.Good, "easy": Rating.Easy}
 SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
 """Without learning steps of minutes, since a session takes place once a day, and without random intervals."""
 FIRST_PASS = "good"
@@ -28,7 +27,7 @@ def cards(progress: Progress) -> dict[str, Card]:
     states: dict[str, Card] = {}
     for when, name, rating in sorted(reviews):
         card = states.get(name) or Card(card_id=len(states) + 1)
-        states[name], _ = SCHEDULER.review_card(card, RATINGS[rating], when)
+        states[name], _ = SCHEDULER.review_card(card, Rating[rating.capitalize()], when)
     return states
 
 
