@@ -5,6 +5,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,6 +35,12 @@ def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
     documents = "each file is a document, or several with a line <|endoftext|> between them"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
+
+
+def add_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the learner's folder."""
+    folder = "your copy of the lessons (default: the folder that transformer-course lab opens)"
+    parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:

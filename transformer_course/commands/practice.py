@@ -3,7 +3,8 @@
 import argparse
 import random
 from datetime import UTC, datetime
-from pathlib import Path
+
+from transformer_course.commands.common import add_folder
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,8 +26,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--minutes", type=_count, metavar="M", help="how long the session should take")
     interview = "a random mix of what you have passed, 45 minutes unless --minutes changes that, and a score at the end"
     parser.add_argument("--interview", action="store_true", help=interview)
-    folder = "your copy of the lessons (default: the folder that transformer-course lab opens)"
-    parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
+    add_folder(parser)
     parser.set_defaults(run=run, passes_arguments_on=True)
 
 

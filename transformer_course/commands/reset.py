@@ -1,7 +1,8 @@
 """``transformer-course reset``: start a lesson over."""
 
 import argparse
-from pathlib import Path
+
+from transformer_course.commands.common import add_folder
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -14,8 +15,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "JupyterLab first.",
     )
     parser.add_argument("lesson", metavar="LESSON", help="the lesson, such as 03, heads or 03_heads")
-    folder = "your copy of the lessons (default: the folder that transformer-course lab opens)"
-    parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
+    add_folder(parser)
     parser.set_defaults(run=run)
 
 
