@@ -6,17 +6,21 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from transformer_course.home.lab import SETTINGS_FOLDER
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+LAB = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
+"""The command that opens the lessons."""
 TIMEOUT_MS = 180_000
 """Milliseconds that are waited for what the browser is to show: a moment, but not on a machine that is very busy."""
 
@@ -24,6 +28,12 @@ TIMEOUT_MS = 180_000
 def find_browser() -> str | None:
     """Return the path of an installed Chromium, if there is one."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+BROWSER = find_browser()
+needs_browser = pytest.mark.skipif(
+    BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"
+)
 
 
 def free_port() -> int:

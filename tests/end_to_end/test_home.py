@@ -5,7 +5,6 @@ what is looked at. Its lessons are cut down to the cells that it needs; whole on
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 import nbformat
@@ -13,14 +12,12 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from tests.end_to_end.browser import Notebook, find_browser, open_browser, running_lab, wait_until_ready
+from tests.end_to_end.browser import BROWSER, LAB, Notebook, needs_browser, open_browser, running_lab, wait_until_ready
 from tests.end_to_end.open_view import OpenView
 from transformer_course.commands.main import main
 from transformer_course.exercises import every_exercise
 from transformer_course.workspace.progress import FILE
 
-COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
-BROWSER = find_browser()
 CELLS = {
     "01_lookup.ipynb": [
         "title", "imports", "a-dict-knows-only-yes-and-no-4", "a-dict-knows-only-yes-and-no-5",
@@ -30,10 +27,7 @@ CELLS = {
     "02_scaling.ipynb": ["title", "imports"],
 }  # fmt: skip
 
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
-    pytest.mark.slow,
-]
+pytestmark = [needs_browser, pytest.mark.slow]
 
 
 def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
@@ -47,7 +41,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
     assert BROWSER is not None
 
     with (
-        running_lab(COMMAND, tmp_path, settings, has_answered=False) as address,
+        running_lab(LAB, tmp_path, settings, has_answered=False) as address,
         open_browser(BROWSER, theme="JupyterLab Dark") as book,
     ):
         for name, cells in CELLS.items():

@@ -1,18 +1,15 @@
 """A learner comes back: the kernel is new, an exercise is started over, and so is a lesson, without a traceback."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.end_to_end.browser import Notebook, find_browser, open_browser, running_lab, wait_until_ready
+from tests.end_to_end.browser import BROWSER, LAB, Notebook, needs_browser, open_browser, running_lab, wait_until_ready
 from tests.end_to_end.test_home import go_home, shorten
 from transformer_course.workspace.exercise_stubs import exercise_stub
 
-COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
-BROWSER = find_browser()
 LESSON = "01_lookup.ipynb"
 CELLS = [
     "title",
@@ -25,10 +22,7 @@ CELLS = [
 ]
 MINE = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
 
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
-    pytest.mark.slow,
-]
+pytestmark = [needs_browser, pytest.mark.slow]
 
 
 def test_a_new_kernel_and_a_reset_take_one_press_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +31,7 @@ def test_a_new_kernel_and_a_reset_take_one_press_each(tmp_path: Path, monkeypatc
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
     assert BROWSER is not None
 
-    with running_lab(COMMAND, tmp_path, settings) as address, open_browser(BROWSER) as book:
+    with running_lab(LAB, tmp_path, settings) as address, open_browser(BROWSER) as book:
         shorten(lessons / LESSON, CELLS)
         page = book.page
         page.goto(f"{address}/lab?reset")

@@ -7,16 +7,14 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.end_to_end.browser import find_browser, open_notebook, running_lab, wait_until_ready
+from tests.end_to_end.browser import BROWSER, needs_browser, open_notebook, running_lab, wait_until_ready
 from tests.end_to_end.open_view import METADATA
 from tests.end_to_end.test_model_map import CELLS
-
-BROWSER = find_browser()
 
 
 @pytest.mark.slow
 @pytest.mark.thorough
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one")
+@needs_browser
 def test_a_text_typed_on_the_home_page_flows_through_the_model_of_the_lesson(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

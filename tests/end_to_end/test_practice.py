@@ -1,24 +1,18 @@
 """A learner comes back after some days and practices from the home page."""
 
 import json
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.end_to_end.browser import find_browser, open_browser, running_lab, wait_until_ready
+from tests.end_to_end.browser import BROWSER, LAB, needs_browser, open_browser, running_lab, wait_until_ready
 from transformer_course.workspace.progress import FILE, read_progress
 
-COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
-BROWSER = find_browser()
 RIGHT = "def softmax(scores):\n    return torch.softmax(scores, dim=-1)"
 
-pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
-    pytest.mark.slow,
-]
+pytestmark = [needs_browser, pytest.mark.slow]
 
 
 def test_practice_asks_what_is_due_and_records_how_it_went(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +24,7 @@ def test_practice_asks_what_is_due_and_records_how_it_went(tmp_path: Path, monke
     (lessons / FILE).write_text(json.dumps({"exercise": "softmax", "passed": passed.isoformat()}) + "\n")
     assert BROWSER is not None
 
-    with running_lab(COMMAND, tmp_path, settings) as address, open_browser(BROWSER) as book:
+    with running_lab(LAB, tmp_path, settings) as address, open_browser(BROWSER) as book:
         page = book.page
         page.goto(f"{address}/lab?reset", wait_until="commit")
         expect(page.locator(".tl-home")).to_contain_text("Today: 1 exercise from memory, 6 questions.")

@@ -1,22 +1,19 @@
 """A page that is loaded anew shows the views of its notebook as they were, as long as their kernel runs."""
 
-import sys
 from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.end_to_end.browser import find_browser, open_notebook, running_lab, wait_until_ready
+from tests.end_to_end.browser import BROWSER, LAB, needs_browser, open_notebook, running_lab, wait_until_ready
 from tests.end_to_end.open_view import METADATA, OpenView
 
-COMMAND = [sys.executable, "-m", "transformer_course.commands", "lab", "--no-browser"]
 CELLS = ("from transformer_course.views import MaskPainter\nview = MaskPainter(['I', 'like', 'you'], source=1)", "view")
-BROWSER = find_browser()
 NAME = "view.ipynb"
 
 pytestmark = [
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
+    needs_browser,
     pytest.mark.slow,
     pytest.mark.thorough,
 ]
@@ -34,7 +31,7 @@ def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
     assert BROWSER is not None
 
     with (
-        running_lab(COMMAND, tmp_path, settings) as address,
+        running_lab(LAB, tmp_path, settings) as address,
         open_notebook(address, NAME, BROWSER) as notebook,
     ):
         page, painter = notebook.page, OpenView(notebook)
