@@ -88,6 +88,18 @@ def softmax_after(body: str) -> str:
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
+def messages_with_memory(sandbox: Sandbox, body: str, sizes_mb: Sequence[int]) -> list[str]:
+    """Grade an answer that does something first under several limits of memory, and return the messages."""
+    usual, messages = sandbox.limits, []
+    try:
+        for memory_mb in sizes_mb:
+            sandbox.limits = replace(usual, memory_mb=memory_mb)
+            messages.append(grade_answer(sandbox, softmax_after(body)).verdict.message)
+    finally:
+        sandbox.limits = usual
+    return messages
+
+
 def once(body: str) -> str:
     """Return a body that does something in the first call alone: there are some twenty, in all cases together."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())

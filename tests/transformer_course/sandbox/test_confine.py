@@ -1,11 +1,10 @@
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux, softmax_after
+from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux, messages_with_memory, softmax_after
 from transformer_course.sandbox import confine
 from transformer_course.sandbox.linux import landlock
 from transformer_course.sandbox.sandbox import Sandbox
@@ -36,7 +35,6 @@ def test_the_limit_of_memory_is_on_top_of_what_torch_takes(sandbox: Sandbox):
 @linux
 def test_little_memory_job_is_single_process(sandbox: Sandbox):
     """With this limit, memory is measured: what a process could get beside it would not count."""
-    usual = sandbox.limits
     body = """
 import mmap
 private = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -56,13 +54,7 @@ thread.start()
 thread.join()
 raise ValueError([is_refused(act) for act in acts])
 """
-    messages = []
-    for memory_mb in (usual.memory_mb, 32):
-        sandbox.limits = replace(usual, memory_mb=memory_mb)
-        try:
-            messages.append(grade_answer(sandbox, softmax_after(body)).verdict.message)
-        finally:
-            sandbox.limits = usual
+    messages = messages_with_memory(sandbox, body, [sandbox.limits.memory_mb, 32])
     assert "[False, False, False, False]" in messages[0] and "[True, True, True, True]" in messages[1], messages
 
 

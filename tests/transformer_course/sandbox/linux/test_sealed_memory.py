@@ -1,10 +1,9 @@
 import os
 import re
-from dataclasses import replace
 
 import pytest
 
-from tests.transformer_course.sandbox.sample_submissions import grade_answer, linux, softmax_after
+from tests.transformer_course.sandbox.sample_submissions import linux, messages_with_memory
 from transformer_course.sandbox.sandbox import Sandbox
 
 
@@ -12,7 +11,6 @@ from transformer_course.sandbox.sandbox import Sandbox
 def test_little_memory_job_cannot_unmap_what_it_starts_with(sandbox: Sandbox):
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 10):
         pytest.skip("this kernel cannot seal memory")
-    usual = sandbox.limits
     body = """
 libc = ctypes.CDLL(None)
 libc.munmap.argtypes = ctypes.c_void_p, ctypes.c_size_t
@@ -20,11 +18,5 @@ libc.getauxval.argtypes, libc.getauxval.restype = [ctypes.c_ulong], ctypes.c_ulo
 header = libc.getauxval(3) & -4096  # AT_PHDR: the first page of Python itself
 raise ValueError(f'munmap gave {libc.munmap(header, 4096)}')
 """
-    messages = []
-    for memory_mb in (usual.memory_mb, 32):
-        sandbox.limits = replace(usual, memory_mb=memory_mb)
-        try:
-            messages.append(grade_answer(sandbox, softmax_after(body)).verdict.message)
-        finally:
-            sandbox.limits = usual
+    messages = messages_with_memory(sandbox, body, [sandbox.limits.memory_mb, 32])
     assert re.search("munmap gave 0|SIGSEGV", messages[0]) and "munmap gave -1" in messages[1], messages
