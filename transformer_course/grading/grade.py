@@ -168,7 +168,7 @@ def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Reco
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
-    """Return all that decides the points besides the notebooks: a student is graded again where it has changed."""
+    """Return what decides the points in addition to the notebooks: a student is graded again where it has changed."""
     settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
     if rules.library_calls != "remark":
         settings["library_calls"] = rules.library_calls

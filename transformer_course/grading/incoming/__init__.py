@@ -1,8 +1,8 @@
 """What comes in: submitted notebooks, and the tables that an instructor keeps, all read as untrusted input.
 
 In reading order: ``submitted_files`` finds files in folders and zips, with the times that ``git_clones`` and
-``written_time`` make sense of. ``layout`` recognizes whose each file is, with the names that ``platform_names`` reads,
-and ``people`` finds in the roster whom a name means. ``cell_text`` recognizes exercises by the text of a cell.
+``written_time`` make sense of. ``layout`` finds the student of each file, with the names that ``platform_names`` reads,
+and ``people`` finds the person in the roster for a name. ``cell_text`` recognizes exercises by the text of a cell.
 ``written_answers`` and ``submissions`` read the notebooks within a ``reading_budget``, all of it as ``printable_text``.
 ``tables`` reads CSV files from any program, changes them, and writes them so that they are safe to open;
 ``column_titles`` finds their columns in any language; ``roster`` is the table of all students. Uses ``exercises`` and

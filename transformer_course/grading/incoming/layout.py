@@ -1,4 +1,4 @@
-"""How a folder or zip of submissions is laid out: which files are whose, from the names alone.
+"""How a folder or zip of submissions is laid out: the student of each file, from the names alone.
 
 Only names above a student's own files decide: what students call the files in their folder, zip or repository gives
 nothing to anybody else.
@@ -41,7 +41,7 @@ STUDENT = "STUDENT"
 """Stands for the student's name in a pattern."""
 LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
 LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
-"""Tables and pages that platforms put beside the submissions."""
+"""Tables and pages that platforms add to the submissions."""
 SUBMITTERS_FILE = "submission_metadata.yml"
 """Gradescope's list of who submitted what."""
 SUBMITTER = re.compile(r"""\s*-?\s*:?(?P<key>name|sid|email): *["']?(?P<value>[^"'\n]+)""")
@@ -67,11 +67,11 @@ class Folder:
 
 @dataclass
 class Layout:
-    """Which files are whose.
+    """The student of each file.
 
     Args:
-        owners: Whose each file is, by its path.
-        ignored: Files that are nobody's.
+        owners: The student of each file, by its path.
+        ignored: Files that belong to no student.
         ways: How the students were found, each in a few words.
     """
 
@@ -81,7 +81,7 @@ class Layout:
 
     @property
     def people(self) -> list[PersonHint]:
-        """Everybody, each once."""
+        """All students, each once."""
         return list(dict.fromkeys(self.owners.values()))
 
     def describe(self, name: str) -> str:
@@ -109,11 +109,11 @@ def tree(name: str, files: Iterable[SubmittedFile]) -> Folder:
 
 
 def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None = None, pattern: str = "") -> Layout:
-    """Return which files are whose.
+    """Find the student of each file.
 
     Args:
         root: The folder or zip.
-        is_student: Whether somebody in the class may be called so.
+        is_student: Whether a name may mean a student of the class.
         path: Where it is, if it is a folder.
         pattern: Where the student's name is, as the instructor says; empty to find out.
     """
@@ -167,7 +167,7 @@ class _Sorter:
         self._is_student, self._layout = is_student, layout
 
     def sort(self, folder: Folder, path: Path | None, depth: int = 0) -> None:
-        """Give each file in a folder to somebody."""
+        """Assign each file in a folder to a student."""
         repositories = [name for name in folder.folders if path and (path / name / ".git").exists()]
         prefix = classroom_prefix(folder.name, list(folder.folders), repositories)
         hints = {name: self._of_folder(name, prefix) for name in folder.folders}
@@ -208,7 +208,7 @@ class _Sorter:
         return bool(inner) and 2 * len(inner) > len(folder.folders)
 
     def _person(self, name: str) -> PersonHint | None:
-        """Return whom the name of a folder, or of a file without its ending, means; None if that is not known."""
+        """Return the person that the name of a folder, or of a file without its ending, means; None if unknown."""
         if hint := read_platform_name(name):
             return hint
         for one in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
@@ -232,7 +232,7 @@ class _Sorter:
             return set()
         grouping = {name for name in folder.folders if is_grouping(name)}
         classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
-        if classes:  # beside a class, a folder may hold a single student who submitted late or again
+        if classes:  # the folder next to a class may hold one student who submitted late or again
             alone = {name for name, child in folder.folders.items() if self._holds_people(child)}
             if classes | alone | grouping == folder.folders.keys():
                 return classes | alone | grouping
@@ -308,7 +308,7 @@ def _is_list(file: SubmittedFile) -> bool:
 
 
 def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
-    """Give each file to whom the pattern finds in its path; what it does not match is nobody's.
+    """Assign each file to the student that the pattern finds in its path, and ignore all other files.
 
     Raises:
         ValueError: The pattern does not say where the student's name is.

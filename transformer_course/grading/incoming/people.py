@@ -1,4 +1,4 @@
-"""Who is who: the person in the roster whom a name means, however a system, a student or a spreadsheet wrote it."""
+"""Find the person in the roster for a name, however a system, a student or a spreadsheet wrote it."""
 
 import difflib
 import re
@@ -32,11 +32,11 @@ MAX_SUGGESTIONS = 3
 
 @dataclass(frozen=True)
 class Match:
-    """Whom a name means.
+    """The people that a name means.
 
     Args:
-        people: The person, or the members of a group; nobody if it is not certain.
-        candidates: Whom it may mean, if that is not certain.
+        people: The person, or the members of a group; empty if it is not certain.
+        candidates: The people it may mean, if that is not certain.
     """
 
     people: tuple[Person, ...] = ()
@@ -44,10 +44,10 @@ class Match:
 
 
 class Roster:
-    """Everybody in the class, found by whatever a system calls them.
+    """The people in the class, found by any name that a system gives them.
 
     Args:
-        people: Everybody in the class.
+        people: All people in the class.
         groups: The members of each group, by its name.
     """
 
@@ -82,9 +82,9 @@ class Roster:
         return Roster(people, {group: [one for one in members if one] for group, members in found.items()})
 
     def find(self, *names: str) -> Person | None:
-        """Return the one person whom the first of these names that means anybody means.
+        """Return the person for the first of these names that is in the class.
 
-        None if no name means anybody, or if it may mean several.
+        None if no name is, or if that name may mean several people.
         """
         for name in names:
             if found := self._called(name):
@@ -97,11 +97,11 @@ class Roster:
         return found[0] if len(found) == 1 else None
 
     def knows(self, name: str) -> bool:
-        """Return whether a name means somebody, several people or a group."""
+        """Return whether a name means one person, several people or a group."""
         return bool(self._called(name)) or _letters(name) in self._members
 
     def all_called(self, name: str) -> list[Person]:
-        """List everybody whom a name may mean."""
+        """List all people that a name may mean."""
         return self._called(name) or self._similar(name)
 
     def match(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
@@ -183,7 +183,7 @@ class Roster:
             yield self._by_number(one)
 
     def _by_number(self, name: str) -> list[Person]:
-        """Return whose id a number is, or was before a spreadsheet changed it."""
+        """Return the person with a number as id, or with one that a spreadsheet has changed to it."""
         if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
             return []
         return [
@@ -191,7 +191,7 @@ class Roster:
         ]
 
     def _contained(self, name: str) -> list[Person]:
-        """Return whose id, login or full name stands in a name, as the longest of all that do."""
+        """Return the person with the longest id, login or full name that a name contains."""
         words = _words(name)
         if len(words) < 2:
             return []

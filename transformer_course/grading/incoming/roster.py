@@ -15,7 +15,7 @@ TEST_STUDENT = ("student, test", "test student")
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody in the roster.
+    """A person in the roster.
 
     Args:
         id: The number or name that tells this person from all others.

@@ -65,11 +65,11 @@ MAX_NOTEBOOKS = 50
 CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
 """What platforms call the zip of a class."""
 MAX_FOLDERS_ABOVE = 3
-"""Number of folders above a notebook whose names are tried as its student's."""
+"""Number of folders above a notebook that may have the student's name."""
 DIGEST_LETTERS = 16
 MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
-"""Number of files beside the notebooks that are named."""
+"""Number of other files that are named."""
 NOT_A_LESSON = "Neither the name of this notebook nor its cells match a lesson. If it is one, grade it with --lesson."
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 SEVERAL_STUDENTS = (
@@ -132,7 +132,7 @@ class Submission:
 
     @property
     def hint(self) -> PersonHint:
-        """What is known about whose it is."""
+        """What is known about its student."""
         name = self.known_as or self.student
         return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
 
@@ -223,7 +223,7 @@ def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: C
 
 
 class _Source:
-    """A folder or zip whose files are listed to find out whose they are, and then read.
+    """A folder or zip: its files are listed to find their students, and then read.
 
     Args:
         path: Where it is.
@@ -276,7 +276,7 @@ class _Source:
 
 
 def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
-    """Return whose a notebook is that was given alone: it is named after its student, or lies in their folder."""
+    """Return the student of a notebook that was given alone: by its name, or by the folders above it."""
     folders = path.resolve().parent
     if hint := read_platform_name(path.name):
         return hint
@@ -313,7 +313,7 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
 
     Args:
         files: What was submitted.
-        layout: Whose each file is.
+        layout: The student of each file.
         root: The name of the folder or zip that they are in.
     """
     notebooks: dict[PersonHint, list[Submission]] = defaultdict(list)

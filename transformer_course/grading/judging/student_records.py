@@ -44,7 +44,7 @@ class Records:
 
     Args:
         out: The folder of results.
-        settings: All that decides the points besides the notebooks: the seed, the limits, the version.
+        settings: What decides the points in addition to the notebooks: the seed, the limits, the version.
     """
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:

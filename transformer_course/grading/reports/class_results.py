@@ -31,7 +31,7 @@ class OfStudent(Protocol):
 
     @property
     def student(self) -> str:
-        """Whose it is, as the table has it."""
+        """The student, as the table names them."""
 
 
 Row = TypeVar("Row", bound=OfStudent)
@@ -47,8 +47,8 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     rules = rules or ClassRules()
     listed = rules.roster.people
     whose = _Owners(graded, rules.roster)
-    everybody = list(dict.fromkeys([*listed, *whose.people]))
-    names = _names(everybody)
+    all_people = list(dict.fromkeys([*listed, *whose.people]))
+    names = _names(all_people)
     overrides, unknown_overrides = _by_person(OVERRIDES, rules.overrides, names)
     extensions, unknown_extensions = _by_person(EXTENSIONS_FILE, rules.extensions, names)
     lessons, left_out = lessons_of(graded, rules)
@@ -65,7 +65,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
             )
             for lesson in lessons
         }
-        for person in everybody
+        for person in all_people
     }
     near: list[SimilarPair] = []
     for lesson in lessons:
@@ -90,7 +90,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
             [one for one in overrides[person] if one.is_open],
             [names[one] for one in whose.candidates.get(person, ())],
         )
-        for person in sorted(everybody, key=names.__getitem__)
+        for person in sorted(all_people, key=names.__getitem__)
     ]
     unknown = [*unknown_overrides, *unknown_extensions]
     return ClassResults(students, lessons, unknown, bool(listed), near, rules, left_out)
@@ -138,7 +138,7 @@ def _written_answers(student: str, lessons: Iterable[LessonResult], rules: Class
 
 
 class _Owners:
-    """Whose the graded notebooks are, by the roster, or else by their names.
+    """The owners of the graded notebooks, by the roster, or else by their names.
 
     Args:
         graded: The graded notebooks by the name that each student's have.
@@ -146,7 +146,7 @@ class _Owners:
 
     Attributes:
         notebooks: The notebooks of each person.
-        candidates: Whom in the roster a person may be who was not found there.
+        candidates: For a person who is not in the roster, the people there that it may be.
     """
 
     def __init__(self, graded: Mapping[str, Sequence[GradedSubmission]], roster: Roster) -> None:
@@ -162,7 +162,7 @@ class _Owners:
 
     @property
     def people(self) -> Sequence[Person]:
-        """Everybody who submitted something."""
+        """All people who submitted something."""
         return list(self.notebooks)
 
     def _people(self, raw: str, hint: PersonHint, match: Match) -> Sequence[Person]:
@@ -173,7 +173,7 @@ class _Owners:
         return [stranger]
 
     def _stranger(self, raw: str, hint: PersonHint) -> Person:
-        """Return somebody who is not in the roster: the same person in all batches if the name, or a number, is."""
+        """Return a person who is not in the roster: the same one in all batches with that name or number."""
         key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _in_one_case(raw))
         taken = {person.id for person in self._strangers.values()}
         return self._strangers.setdefault(key, Person(raw if raw not in taken else f"{raw} ({hint.lms_id})"))
@@ -210,7 +210,7 @@ def _names(people: Sequence[Person]) -> dict[Person, str]:
 def _by_person(
     file: str, rows: Sequence[Row], names: Mapping[Person, str]
 ) -> tuple[Mapping[Person, list[Row]], list[str]]:
-    """Return the rows of a table of the instructor's by person, and a line on each that is of nobody."""
+    """Return the rows of a table of the instructor's by person, and a line on each row without a student."""
     known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
     found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []
