@@ -87,7 +87,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         what_is_lost_is_told(page, home, lessons)
         at = "id => window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === id"
         home.locator("#tl-open-similarity").click()
-        page.wait_for_function(at, arg="similarity")
+        page.wait_for_function(at, arg="similarity", polling=200)
         all_cells_are_drawn_at_once(page)
         expect(book.cell_with("def similarity(")).to_be_in_viewport()
 

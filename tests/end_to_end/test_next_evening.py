@@ -87,7 +87,7 @@ def a_name_error_names_the_cell(book: Notebook) -> None:
     note = check.locator(".jp-OutputArea-output").last
     expect(note).to_contain_text("check is defined in the first code cell")
     note.get_by_role("button", name="Show that cell").click()
-    page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'")
+    page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'", polling=200)
     note.get_by_role("button", name="Run the cells above").click()
     expect(bar(page)).to_be_hidden()
     book.run(check)
@@ -112,9 +112,10 @@ def an_exercise_is_reset_and_undo_brings_it_back(book: Notebook) -> None:
     book.rewrite(book.cell_with("def softmax("), MINE)
     activate(page, "softmax")
     page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']").click()
-    page.wait_for_function(f"stub => ({source})() === stub", arg=exercise_stub("softmax"))
+    page.wait_for_function(f"stub => ({source})() === stub", polling=200, arg=exercise_stub("softmax"))
+    expect(book.cell_with("def softmax(").locator(".cm-content")).to_be_focused()
     page.keyboard.press("Control+z")
-    page.wait_for_function(f"mine => ({source})() === mine", arg=MINE)
+    page.wait_for_function(f"mine => ({source})() === mine", polling=200, arg=MINE)
     activate(page, "check-softmax")
     expect(page.locator(".jp-cell-toolbar [data-command='transformer-course:reset-exercise']")).to_be_hidden()
 

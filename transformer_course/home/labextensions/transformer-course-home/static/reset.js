@@ -40,6 +40,8 @@ export function addResets(app, lab, ask) {
       notebook.model.sharedModel.insertCell(place, stub);
     }
     const cell = find();
+    // What was typed in the last half second would be one step of undo with the stub.
+    cell.model.sharedModel.undoManager?.stopCapturing();
     if (sourceOf(cell) !== source) cell.model.sharedModel.setSource(source);
     await goToCell(notebook, notebook.widgets.indexOf(cell));
     notebook.mode = 'edit';
