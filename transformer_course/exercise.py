@@ -28,8 +28,8 @@ class Mistake:
             it stands for the clause of ``summary``.
         hints: Hints, each telling a little more. Of a mistake that has a variant, what is missing to three comes from
             the step that its first variant does otherwise: what to look at, what should come of it, its code.
-        summary: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is
-            wrong: told where there are two mistakes. Every mistake that has a variant needs one.
+        summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
+            true whatever else is wrong: shown if there are two mistakes. Every mistake that has a variant needs one.
 
     Raises:
         TypeError: A way is no answer, but a list of them, say.
@@ -83,8 +83,9 @@ class Wording:
     Args:
         message: The message where it is the only mistake; never the answer. ``{summary}`` in it stands for the summary;
             without a message, the summary is the sentence.
-        summary: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is
-            wrong: for an attempt that makes two mistakes. Without one, it is composed from the words of the step.
+        summary: A clause in the second person about the changed step alone ("you take the softmax over the queries"),
+            true whatever else is wrong: for an attempt that makes two mistakes. Without one, it is composed from the
+            words of the step.
         hints: Hints, each telling more. The missing ones of three are composed from the step, as for ``Mistake``.
 
     Raises:

@@ -36,7 +36,7 @@ class GeneralMistake:
     """What is said about a mistake of any exercise.
 
     Args:
-        summary: What it does, as a clause.
+        summary: What it does, as a clause in the second person.
         hints: Hints, each telling a little more.
     """
 
@@ -45,8 +45,8 @@ class GeneralMistake:
 
 
 GENERAL_MISTAKES = {
-    CHANGES_ARGUMENT: GeneralMistake("an argument is changed", IN_PLACE_HINTS),
-    GRADIENT_CUT: GeneralMistake("no gradient passes where one should", GRADIENT_HINTS),
-    REMEMBERS_A_CALL: GeneralMistake("an earlier call is remembered", MEMORY_HINTS),
+    CHANGES_ARGUMENT: GeneralMistake("you change an argument", IN_PLACE_HINTS),
+    GRADIENT_CUT: GeneralMistake("you cut off a gradient", GRADIENT_HINTS),
+    REMEMBERS_A_CALL: GeneralMistake("you return results of an earlier call", MEMORY_HINTS),
 }
 """What is said about each, by its name."""

@@ -12,6 +12,7 @@ from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.grading.reports.student_results import ClassResults, ExerciseResult, StudentResult, plain_number
+from transformer_course.grading.reports.third_person import in_third_person
 from transformer_course.templates import render
 
 N_TO_EXPLAIN = 8
@@ -28,7 +29,7 @@ class SharedMistake:
     Args:
         exercise: The exercise.
         name: The mistake's name.
-        summary: What it does, as a clause with the marks of ``Panel``.
+        summary: What they do, as a clause with the marks of ``Panel``.
         students: Who made it.
         n_answers: Number of students who have answered the exercise.
     """
@@ -114,17 +115,24 @@ def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
 
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
-    """Return what a recognized mistake does, as a clause."""
+    """Return what students with a recognized mistake do, as a clause: "they divide by √n_key"."""
+    return in_third_person(_summary(exercise, name))
+
+
+def _summary(exercise: Exercise, name: str) -> str:
     if name in GENERAL_MISTAKES:
         return GENERAL_MISTAKES[name].summary
     if name.startswith("stops_at_") and exercise.steps:
         step = name.removeprefix("stops_at_")
         done = exercise.steps.describe(step) if step in exercise.steps.steps else ""
-        return f"the answer stops after *{done}*" if done else "the first step is still to come"
+        return f"your code stops after *{done}*" if done else "you have not begun with the first step"
     known = next((mistake for mistake in exercise.mistakes if mistake.name == name), None) or _generated_mistake(
         exercise, name
     )
-    return (known.summary or known.message.partition(". ")[0]).rstrip(".") if known else name.replace("_", " ")
+    if known is None:
+        return name.replace("_", " ")
+    clause = (known.summary or known.message.partition(". ")[0]).rstrip(".")
+    return clause[0].lower() + clause[1:] if clause.startswith("You") else clause
 
 
 def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:

@@ -98,9 +98,9 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
 
 def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():
     softmax = every_exercise()["softmax"]
-    assert describe_mistake(softmax, "changes_argument") == "an argument is changed"
-    assert describe_mistake(softmax, "stops_at_total") == "the answer stops after *add up each row*"
-    assert describe_mistake(softmax, "stops_at_scores") == "the first step is still to come"
+    assert describe_mistake(softmax, "changes_argument") == "they change an argument"
+    assert describe_mistake(softmax, "stops_at_total") == "their code stops after *add up each row*"
+    assert describe_mistake(softmax, "stops_at_scores") == "they have not begun with the first step"
     assert describe_mistake(softmax, "of_another_edition") == "of another edition"
     described = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
     assert described == "the step “divide by the sum” multiplies where it should divide"
