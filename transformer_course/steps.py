@@ -1,10 +1,11 @@
 """An answer in steps, so that a mistake is one step done otherwise, and two mistakes at once are two.
 
 A step is a function. It asks, by the names of its parameters, for what it needs: arguments of the answer, earlier
-steps, and in a module ``self``. Its docstring says what it does, and what comes of it. The last step is the answer::
+steps, and in a module ``self``. Its docstring says what it does and what the result is, and may add a short name of the
+result for messages. The last step is the answer::
 
     def products(queries, keys):
-        \"""multiply each query with each key → the products\"""
+        \"""multiply each query with each key → the products of queries and keys → q·k\"""
         return queries @ keys.mT
 
     ATTENTION = InSteps(products, scores, weights, output, reference=attention)
@@ -100,10 +101,18 @@ class InSteps:
         """Return whether a step's docstring tells what its value is."""
         return bool(self._docstring_parts(name)[1])
 
-    def _docstring_parts(self, name: str) -> tuple[str, str]:
-        """Return what a step does, and what its value is: an arrow or an empty line is between them."""
-        summary, _, value = (inspect.getdoc(self.steps[name]) or "").replace("\n\n", " → ", 1).partition(" → ")
-        return " ".join(summary.split()), " ".join(value.partition("\n\n")[0].split())
+    def short_name(self, name: str) -> str:
+        """Return the short name of a step's value, such as "√d_k": the last part of its docstring; "" if none.
+
+        An argument is called by its name.
+        """
+        return self._docstring_parts(name)[2] if name in self.steps else f"`{name}`"
+
+    def _docstring_parts(self, name: str) -> tuple[str, str, str]:
+        """Return what a step does, what its value is, and the short name of that: arrows or empty lines divide them."""
+        parts = re.split(r"\n\n| → ", inspect.getdoc(self.steps[name]) or "")
+        action, noun, short, *_ = [" ".join(part.split()) for part in (*parts, "", "")]
+        return action, noun, short
 
     def noun_of_part(self, place: Sequence[int]) -> str:
         """Return what a part of the answer is, as a noun; "" where the steps do not tell.

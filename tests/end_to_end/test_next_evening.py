@@ -87,7 +87,9 @@ def a_name_error_names_the_cell(book: Notebook) -> None:
     note = check.locator(".jp-OutputArea-output").last
     expect(note).to_contain_text("check is defined in the first code cell")
     note.get_by_role("button", name="Show that cell").click()
-    page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'", polling=200)
+    page.wait_for_function(
+        "window.jupyterapp.shell.currentWidget.content.activeCell.model.id === 'imports'", polling=200
+    )
     note.get_by_role("button", name="Run the cells above").click()
     expect(bar(page)).to_be_hidden()
     book.run(check)

@@ -136,6 +136,30 @@ def test_a_step_says_what_it_does_and_what_comes_of_it():
     assert needs(scores) == ("products", "scale")
 
 
+def test_a_step_may_have_a_short_name():
+    def width(queries):
+        """read d_k, the width of the queries
+
+        the number of features
+        of each query: d_k
+
+        d_k
+        """
+        return queries.shape[-1]
+
+    def divisor(width):
+        """take its root → the root of d_k → √d_k"""
+        return width**0.5
+
+    steps = InSteps(width, divisor, reference=lambda queries: queries.shape[-1] ** 0.5)
+    assert (steps.describe("width"), steps.noun("width")) == (
+        "read d_k, the width of the queries",
+        "the number of features of each query",
+    )
+    assert [steps.short_name(name) for name in ("width", "divisor", "queries")] == ["d_k", "√d_k", "`queries`"]
+    assert MIXTURE.short_name("products") == ""
+
+
 def test_steps_must_know_what_they_ask_for():
     with pytest.raises(ValueError, match=r"the step 'scores' asks for \['products'\]"):
         InSteps(scores, reference=mixture)
