@@ -50,7 +50,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     late = parser.add_argument_group(
         "lateness, which has columns of its own and never changes the points; what you do not give again still holds"
     )
-    due = "when a lesson is due, such as 01_lookup=2026-10-12T18:00, or, without NAME=, all others; may be given again"
+    due = "when a lesson is due, such as 01=2026-10-12T18:00, or, without NAME=, all others; may be given again"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
         "--late-penalty",

@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 REPOSITORY = Path(__file__).parents[2]
@@ -74,12 +75,7 @@ def find_lesson(wanted: str, names: Sequence[str] = ()) -> str:
     Raises:
         ValueError: There is none.
     """
-    names = names or sorted(path.stem for path in published_lessons().glob("*.ipynb"))
-    for name in names:
-        number, _, word = name.partition("_")
-        if wanted in (name, f"{name}.ipynb", number) or (word and wanted in (word, number.lstrip("0") or "0")):
-            return name
-    raise ValueError(f"there is no lesson {wanted!r}; there are {', '.join(names)}")
+    return resolve_lesson(wanted, names or sorted(path.stem for path in published_lessons().glob("*.ipynb")))
 
 
 def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:

@@ -69,7 +69,7 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
 
 
 def test_grade_is_told_of_roster_and_due_dates(graded):
-    due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
+    due = ["--due", "2026-10-12", "--due", "01=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
     [(*_, changes, _)] = graded.observed
     policy = changes.late_policy
@@ -91,7 +91,7 @@ def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
     ("options", "message"),
     [
         (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
-        (["--due", "01=2026-10-12"], "there is no lesson '01' that could be due"),
+        (["--due", "77=2026-10-12"], "there is no lesson '77'; there are 00_bottleneck, 01_lookup,"),
         (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),
         (["--due", "2026-10-12", "--grace", "-1"], "the minutes of grace must be at least 0; got -1"),
         (["--late-penalty", "10"], "--late-penalty and --grace need due dates"),

@@ -12,6 +12,7 @@ from transformer_course.exercises import every_lesson
 from transformer_course.grading.incoming.submissions import Submission
 from transformer_course.grading.incoming.tables import read_table
 from transformer_course.grading.incoming.written_time import find_zone, in_zone, read_time
+from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 EVERY_LESSON = ""
@@ -63,8 +64,7 @@ class LatePolicy:
         if not 0 <= self.grace < math.inf:
             raise ValueError(f"the minutes of grace must be at least 0; got {self.grace:g}")
         if unknown := set(self.due) - {*every_lesson(), EVERY_LESSON}:
-            known = ", ".join(every_lesson())
-            raise ValueError(f"there is no lesson {min(unknown)!r} that could be due; there are {known}")
+            raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
 
     def lateness(self, submission: Submission, extensions: Mapping[str, datetime] | None = None) -> Lateness:
         """Return how late a notebook was.
@@ -189,8 +189,7 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
         try:
             if not student:
                 raise ValueError("no student is named")
-            if lesson not in {*every_lesson(), EVERY_LESSON}:
-                raise ValueError(f"there is no lesson {lesson!r}")
+            lesson = resolve_lesson(lesson, every_lesson()) if lesson else EVERY_LESSON
             found.append(Extension(student, lesson, parse_date(due, zone)))
         except ValueError as error:
             raise ValueError(f"{path}, line {row['line']}: {error}") from None
@@ -198,24 +197,25 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
 
 
 def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, datetime]:
-    """Return the due dates that were typed: ``2026-10-12``, or ``01_lookup=2026-10-12T18:00`` for one lesson.
+    """Return the due dates that were typed: ``2026-10-12``, or ``01=2026-10-12T18:00`` for one lesson.
 
     Args:
         texts: The dates. One without a time is the end of that day.
         zone: The time zone of those that name none; None for that of this machine.
 
     Raises:
-        ValueError: A text is not a date.
+        ValueError: A text is not a date, or there is no such lesson.
 
-    >>> due = parse_due(["2026-10-12", "01_lookup=2026-10-19T18:00+02:00"])
+    >>> due = parse_due(["2026-10-12", "01=2026-10-19T18:00+02:00"])
     >>> due[""].strftime("%H:%M"), due["01_lookup"].isoformat()
     ('23:59', '2026-10-19T18:00:00+02:00')
     """
     due = {}
     for text in texts:
-        lesson, equals, date = text.rpartition("=")
+        typed, _, date = text.rpartition("=")
+        lesson = resolve_lesson(typed.strip(), every_lesson()) if typed else EVERY_LESSON
         try:
-            due[lesson if equals else EVERY_LESSON] = parse_date(date, zone)
+            due[lesson] = parse_date(date, zone)
         except ValueError as error:
             example = "--due takes a date such as 2026-10-12 or 2026-10-12T18:00"
             raise ValueError(f"{example}; got {text!r} ({error})") from None

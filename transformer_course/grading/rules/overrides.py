@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer_course.exercises import every_exercise, lesson_of
+from transformer_course.exercises import every_exercise, every_lesson, lesson_of
 from transformer_course.grading.incoming.tables import read_number, read_table
+from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 OVERRIDES_FILE = "overrides.csv"
@@ -68,7 +69,7 @@ def _override(row: Mapping[str, str]) -> Override:
         raise ValueError("no student is named")
     if name and name not in every_exercise():
         raise ValueError(f"there is no exercise {name!r}")
-    if name and lesson and lesson != lesson_of(name):
+    if name and lesson and resolve_lesson(lesson, every_lesson()) != lesson_of(name):
         raise ValueError(f"{name} is in {lesson_of(name)}; got lesson={lesson!r}")
     if points and not name:
         raise ValueError(f"points are given for an exercise, and none is named; got points={points!r}")

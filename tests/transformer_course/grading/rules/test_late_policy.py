@@ -86,6 +86,11 @@ def test_dates_are_in_the_zone_of_the_course(text: str, moment: str):
     assert parse_date(text, BERLIN) == datetime.fromisoformat(moment)
 
 
+@pytest.mark.parametrize("typed", ["01", "1", "lookup", "01_lookup", "01_lookup.ipynb"])
+def test_due_date_accepts_every_short_name_of_a_lesson(typed: str):
+    assert parse_due([f"{typed}=2026-10-12"], BERLIN) == parse_due(["01_lookup=2026-10-12"], BERLIN)
+
+
 def test_rejects_date_with_two_meanings():
     with pytest.raises(ValueError, match="got '10/12/2026': '10/12/2026' may be 2026-10-12 or 2026-12-10"):
         parse_due(["10/12/2026"])
@@ -140,10 +145,10 @@ def test_an_extension_is_for_one_student_and_never_shortens():
 def test_extensions_are_read_and_what_is_wrong_with_them_is_named_by_its_line(tmp_path: Path):
     assert read_extensions(tmp_path) == []
     path = tmp_path / "extensions.csv"
-    path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,01_lookup,2026-10-12T18:00+00:00\n")
+    path.write_text("student,lesson,due\nAda,,2026-10-12T18:00+00:00\nBen,1,2026-10-12T18:00+00:00\n")
     assert read_extensions(tmp_path) == [Extension("Ada", "", DUE), Extension("Ben", "01_lookup", DUE)]
     for row, message in {
-        "Ada,03,2026-10-12": "lesson '03'",
+        "Ada,77,2026-10-12": "lesson '77'",
         ",,2026-10-12": "no student",
         "Ada,,soon": "a date",
     }.items():

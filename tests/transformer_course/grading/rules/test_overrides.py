@@ -21,7 +21,7 @@ def test_there_are_none_until_somebody_writes_some(tmp_path: Path):
 
 def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
     rows = [
-        "Ada,01_lookup,softmax,1,shown in class",
+        "Ada,1,softmax,1,shown in class",
         "Ada,,,,Come and see me.",
         "Ben,,softmax,,Nice.",
         "Ada,,softmax,2,",
