@@ -1,4 +1,4 @@
-"""Turn queries and keys by their positions."""
+"""Rotate queries and keys by their positions."""
 
 import torch
 from jaxtyping import Float, Int
@@ -19,7 +19,7 @@ from transformer_course.steps import InSteps
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Turn features (0, 1), (2, 3), … of each vector by its position times base^(−2i/d)."""
+    """Rotate features (0, 1), (2, 3), … of each vector by its position times base^(−2i/d)."""
     d = x.shape[-1]
     angles = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
     cos, sin = angles.cos(), angles.sin()
@@ -28,7 +28,7 @@ def apply_rotary(
 
 
 def width(x):
-    """take the width of the vectors → the width of the vectors"""
+    """read the width of the vectors → the width of the vectors"""
     return x.shape[-1]
 
 
@@ -38,27 +38,27 @@ def angles(column, frequencies):
 
 
 def first(x):
-    """pick the first member of each pair → the first members of the pairs"""
+    """select the first feature of each pair → the first features of the pairs"""
     return x[..., 0::2]
 
 
 def second(x):
-    """pick the second member of each pair → the second members of the pairs"""
+    """select the second feature of each pair → the second features of the pairs"""
     return x[..., 1::2]
 
 
 def turned_first(first, second, cosines, sines):
-    """compute the turned first members → the turned first members: a cos φ − b sin φ"""
+    """rotate the first feature of each pair → the rotated first features: a cos φ − b sin φ"""
     return first * cosines - second * sines
 
 
 def turned_second(first, second, cosines, sines):
-    """compute the turned second members → the turned second members: a sin φ + b cos φ"""
+    """rotate the second feature of each pair → the rotated second features: a sin φ + b cos φ"""
     return first * sines + second * cosines
 
 
 def turned(turned_first, turned_second):
-    """put the members of each pair side by side again → the turned vectors"""
+    """interleave the rotated features → the rotated vectors"""
     return torch.stack([turned_first, turned_second], dim=-1).flatten(-2)
 
 
@@ -126,36 +126,42 @@ MISTAKES = [
     Mistake(
         "pairs_features_half_the_width_apart",
         STEPS.but(**HALVES, turned=_one_after_the_other),
-        summary="feature i is paired with feature i + d/2",
+        summary="you pair feature i with feature i + d/2",
         message=(
-            "{summary}. That is as good a model, and some published ones are built so, but here neighbors are pairs: "
-            "(0, 1), (2, 3), … Look at how the pairs are picked."
+            "{summary}, as Hugging Face's Llama does. That works as well, but here the pairs are neighbors: (0, "
+            "1), (2, 3), … How do you select the two features of a pair?"
         ),
-        hints=["Which features are turned together?"],
+        hints=["With d = 4, which feature do you rotate together with feature 0?"],
     ),
     Mistake(
         "halves_put_back_as_neighbors",
         STEPS.but(**HALVES),
-        summary="pairs are picked half the width apart, and put back as neighbors",
-        message="{summary}, so that features change places. Look at how the pairs are picked.",
-        hints=["At position 0 nothing turns: x should come out as it was. Does it?"],
+        summary="you select pairs half the width apart and put them back as neighbors",
+        message=(
+            "{summary}, so features change places: at position 0, [1, 2, 3, 4] becomes [1, 3, 2, 4]. Which "
+            "features form a pair?"
+        ),
+        hints=["With d = 4, which feature do you rotate together with feature 0, and where do you put both of them?"],
     ),
     Mistake(
         "angles_and_pairs_that_do_not_match",
         STEPS.but(turned_first=_first_by_its_own, turned_second=_second_by_its_own),
-        summary="pairs are picked in one way and angles laid out in another",
+        summary="you select the pairs in one layout and the angles in another",
         message=(
-            "The two features of a pair are turned by different angles: {summary}. Lengths change, and scores depend "
-            "on more than the distance."
+            "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of "
+            "the vectors, and the scores no longer depend on the distance alone."
         ),
-        hints=["Write down for d = 4: which features are a pair, and which angle does each of them get?"],
+        hints=["For d = 4, write down which two features form each pair, and which angle each feature gets."],
     ),
     Mistake(
         "adds_the_encoding",
         STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
-        summary="sines and cosines are *added* to x",
-        message="{summary}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
-        hints=["At position 0, x should come out as it was."],
+        summary="you *add* sines and cosines to x",
+        message=(
+            "{summary}, as with the sinusoidal encoding: at position 0, [1, 2] becomes [1, 3]. Here, rotate x "
+            "instead, which leaves it unchanged at position 0."
+        ),
+        hints=["What does a rotation do to the length of a vector? What does your code do to it?"],
     ),
 ]
 
@@ -165,19 +171,21 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=apply_rotary_cases,
     points=3,
-    verified="Each pair turns by its own angle, and any batch goes through.",
+    verified="Each pair is rotated by its own angle, in batches of any shape.",
     hints=[
-        "Take a single pair (a, b) and an angle φ. Turned by φ it is (a cos φ − b sin φ, a sin φ + b cos φ).",
-        "All the angles at once: `positions[:, None] * base ** (-torch.arange(0, d, 2) / d)`, of shape (n, d / 2). "
-        "All first members of pairs are `x[..., 0::2]`, all second ones `x[..., 1::2]`.",
-        "Compute the turned first and second members from these, then put them back side by side: "
-        "`torch.stack([first, second], dim=-1).flatten(-2)`.",
+        "Rotate the pair (1, 0) by an angle φ. Which numbers do you get? And for a pair (a, b)?",
+        "Rotated by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ). Each pair of features has its own φ "
+        "at each position.",
+        "All angles at once: `positions[:, None] * base ** (-torch.arange(0, d, 2) / d)`, of shape (n, d / 2). The "
+        "first features of all pairs are `x[..., 0::2]`, the second ones `x[..., 1::2]`.",
+        "Compute the rotated first and second features from these, then interleave them: `torch.stack([first, "
+        "second], dim=-1).flatten(-2)`.",
     ],
     messages={
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
-            "The turned pairs are right, but all first members come first and all second ones after them. The members "
-            "of a pair should stand side by side again. Look at how the two are put together."
+            "You rotate the pairs correctly, but your output has all first features and then all second ones. The "
+            "two features of a pair should be next to each other. Along which `dim` do you join them?"
         ),
     },
     mistakes=[*MISTAKES, *frequency_mistakes(STEPS, "d")],

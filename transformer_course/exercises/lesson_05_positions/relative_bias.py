@@ -28,22 +28,22 @@ def reach(table):
 
 
 def offsets(queries, keys):
-    """subtract the position of each query from that of each key → the offsets from query to key, (n_query, n_key)"""
+    """subtract each query position from each key position → the offsets from query to key, (n_query, n_key)"""
     return keys - queries[:, None]
 
 
 def clamped(offsets, reach):
-    """bring offsets beyond the table to its ends → the offsets, brought to the ends of the table"""
+    """clamp the offsets to the range of the table → the clamped offsets"""
     return offsets.clamp(-reach, reach)
 
 
 def columns(clamped, reach):
-    """add the reach, so that the smallest offset finds column 0 → the columns of the table: offset plus reach"""
+    """add the largest offset to the clamped offsets → the columns of the table: clamped offset plus reach"""
     return clamped + reach
 
 
 def bias(table, columns):
-    """look these columns up → the biases that stand in these columns"""
+    """look up these columns in the table → the biases: the entries in these columns"""
     return table[:, columns]
 
 
@@ -57,10 +57,10 @@ def relative_bias_cases(seed: int) -> list[Case]:
         return Case({"table": normal(rng, n_heads, 2 * reach + 1), "n_query": n_query, "n_key": n_key}, shows)
 
     return [
-        case(1, 1, 2, 2, "one head that knows the offsets −1, 0, 1; 2 queries that are the 2 keys"),
-        case(1, 1, 1, 4, "one head, offsets −1 to 1, the newest query and 4 keys"),
+        case(1, 1, 2, 2, "one head, offsets −1 to 1, 2 queries and 2 keys"),
+        case(1, 1, 1, 4, "one head, offsets −1 to 1, 1 query at the end of 4 keys"),
         case(1, 3, 2, 3, "one head, offsets −3 to 3, 2 queries at the end of 3 keys"),
-        case(2, 1, 4, 4, "2 heads, offsets −1 to 1, 4 queries that are the 4 keys"),
+        case(2, 1, 4, 4, "2 heads, offsets −1 to 1, 4 queries and 4 keys"),
         case(2, 2, 5, 7, "2 heads, offsets −2 to 2, 5 queries at the end of 7 keys"),
         case(3, 4, 11, 13, "3 heads, offsets −4 to 4, 11 queries at the end of 13 keys"),
     ]
@@ -71,26 +71,29 @@ MISTAKES = [
         "clamps_to_other_bounds",
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(0, reach)),
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(-reach, reach - 1)),
-        summary="the offsets are cut off at other bounds than −reach and reach",
+        summary="you don't clamp the offsets to −reach … reach",
         message=(
-            "Offsets are cut off where the table still goes on: the bounds are not −reach and reach. Look at these two "
-            "bounds."
+            "You clamp some offsets that the table still covers: your bounds aren't −reach and reach. Which two "
+            "bounds do you use?"
         ),
-        hints=["A table for the offsets −2 … 2: what should become of −1, of 2, and of 3?"],
+        hints=["A table covers the offsets −2 … 2. What should clamping do to −1, to 2 and to 3?"],
     ),
     Mistake(
         "nothing_beyond_the_table",
         STEPS.but(bias=lambda bias, offsets, reach: bias * (offsets.abs() <= reach)),
         STEPS.but(bias=lambda bias, offsets, reach: bias.masked_fill(offsets.abs() > reach, -torch.inf)),
-        summary="keys beyond the table do not take its last entry: they get 0, or are hidden",
-        message="Offsets beyond the table get no entry of it at all. They should take the last one on their side.",
-        hints=["What should an offset of 5 find in a table that ends at 4?"],
+        summary="you don't use the table for offsets beyond its ends: you set these to 0 or −∞",
+        message=(
+            "You set the bias to 0 or −∞ for offsets beyond the table. They should share the last entry on their "
+            "side: in a table for −1 … 1, an offset of −3 gets the entry for −1."
+        ),
+        hints=["Which entry should an offset of 5 get from a table that ends at 4?"],
     ),
     Mistake(
         "hides_the_future",
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
-        summary="keys after the query get no entry of the table",
-        message="{summary}. It has columns for them; what may be seen at all is for a mask to say.",
+        summary="you set the bias of keys after the query to −∞",
+        message="{summary}, but the table has entries for them. Hiding keys is the mask's job.",
         hints=["What is the right half of the table for?"],
     ),
 ]
@@ -102,31 +105,35 @@ EXERCISE = Exercise(
     cases=relative_bias_cases,
     points=2,
     stretch=True,
-    verified="Every offset has its own learned number, in every head, and far ones share the last. T5 does "
-    "so too, with ever wider buckets for far offsets.",
+    verified=(
+        "Every head has a learned number for each offset, and all offsets beyond the table share the last one. T5 "
+        "does the same, with buckets that get wider for larger offsets."
+    ),
     hints=[
-        "Make the table of offsets first, key minus query, of shape (n_query, n_key). The queries stand at the end of "
-        "the keys, as in `alibi_bias`.",
-        "An offset of −reach should find column 0 of the table, and 0 the middle column: add reach. Before that, "
-        "`clamp(-reach, reach)` brings the far ones in.",
-        "A table of whole numbers as an index looks them all up at once: `table[:, columns]` has the shape (n_heads, "
-        "n_query, n_key).",
+        "Take 2 queries at the end of 3 keys. What is each offset, key position minus query position?",
+        "Compute a table of offsets, of shape (n_query, n_key). As in `alibi_bias`, the last query lines up with "
+        "the last key.",
+        "The offset −reach belongs in column 0 of the table and offset 0 in the middle, so add reach. Before that, "
+        "`clamp(-reach, reach)` limits the offsets to what the table covers.",
+        "Indexing with a tensor of integers looks up all columns at once: `table[:, columns]` has the shape "
+        "(n_heads, n_query, n_key).",
     ],
     messages={
         "shifted_reach: § - 1": (
-            "The reach is smaller than the largest offset in the table, so that the last columns are never used."
+            "Your reach is too small by 1, so you never use the last two columns of the table. Which offsets does "
+            "a table with 5 columns cover?"
         ),
         "moved_clamped: columns": (
-            "The bounds of offsets, −reach and reach, are applied to columns: half of the table is never "
-            "used. Look at the order."
+            "You apply the bounds −reach and reach to the column numbers, so every key after the query gets the "
+            "entry for offset 0. Should you clamp before or after you add reach?"
         ),
         "operator_columns: (clamped) - (reach)": (
-            "The reach is subtracted: columns are then counted from the end of the table, and each offset "
-            "finds the entry beside its own, or another one. Look at the sign."
+            "You subtract reach, so your column numbers count from the end of the table, and offset 0 gets the "
+            "entry for offset 1. Which number turns the offset −reach into column 0?"
         ),
         "done_again_columns: offsets": (
-            "Offset 0 finds the last column of the table, so that all keys after the query share it. The "
-            "middle one is its own."
+            "Your offset 0 gets the last column of the table, so all keys after the query share it. Offset 0 "
+            "should get the middle column. How often do you add reach?"
         ),
     },
     mistakes=[*MISTAKES, *position_mistakes(STEPS)],

@@ -32,17 +32,17 @@ def angles(offset, frequencies):
 
 
 def blocks(cosines, sines):
-    """make the 2 × 2 matrix of each pair → the 2 × 2 blocks of the pairs"""
+    """build a 2 × 2 matrix for each pair → the 2 × 2 blocks of the pairs"""
     return two_by_two(cosines, sines, -sines, cosines)
 
 
 def rotation(blocks):
-    """write these blocks along the diagonal of a large matrix → the matrix: these blocks along the diagonal"""
+    """put the blocks on the diagonal of a matrix → the rotation matrix: the blocks along its diagonal"""
     return torch.block_diag(*blocks)
 
 
 def two_by_two(upper_left, upper_right, lower_left, lower_right):
-    """Make a 2 × 2 matrix of every four numbers."""
+    """Build 2 × 2 matrices from their four entries."""
     return torch.stack([upper_left, upper_right, lower_left, lower_right], dim=-1).unflatten(-1, (2, 2))
 
 
@@ -63,7 +63,7 @@ def shift_rotation_cases(seed: int) -> list[Case]:
 
 
 def _in_halves(blocks):
-    """Lay the blocks out as if the first members of all pairs came first."""
+    """Arrange the blocks as if the first features of all pairs came first."""
     rows = [torch.cat([torch.diag(blocks[:, i, 0]), torch.diag(blocks[:, i, 1])], dim=1) for i in (0, 1)]
     return torch.cat(rows)
 
@@ -72,20 +72,20 @@ MISTAKES = [
     Mistake(
         "minus_on_the_diagonal",
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, sines, -cosines)),
-        summary="a minus stands on the diagonal of each block",
+        summary="you put a minus sign on the diagonal of each block",
         message=(
-            "This is a mirror and not a rotation: a minus stands before a cosine. With offset 0 the matrix should "
-            "change nothing."
+            "You put the minus sign before a cosine, so your matrix reflects instead of rotating. With offset 0 it "
+            "should be the identity, but the diagonal of your blocks is (1, −1)."
         ),
-        hints=["With offset 0, what is each block?"],
+        hints=["With an angle of 0, what should each 2 × 2 block be?"],
     ),
     Mistake(
         "for_sines_then_cosines",
         STEPS.but(rotation=_in_halves),
-        summary="features are paired half the width apart, as if all sines came first",
+        summary="you pair features half the width apart, as if all sines came first",
         message=(
-            "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
-            "its cosine: look at which columns belong together."
+            "Your matrix is for an encoding with all sines first and then all cosines. Here, each sine is next to "
+            "its cosine. Which rows and columns belong to one pair?"
         ),
         hints=["Which columns of `sinusoidal_encoding` have the same frequency?"],
     ),
@@ -99,18 +99,19 @@ EXERCISE = Exercise(
     points=3,
     verified="One matrix moves every position by the same number of steps.",
     hints=[
-        "Take one pair, with frequency θ. At p it holds (sin pθ, cos pθ), and should become (sin (p+k)θ, cos (p+k)θ). "
-        "What are the sine and cosine of a sum?",
-        "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b, with a = pθ and b = kθ. "
-        "Read off the 2 × 2 matrix that stands before (sin a, cos a).",
-        "Each pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
-        "columns 2i and 2i + 1. All else is 0: begin with `torch.zeros(d_model, d_model)` and fill in pair by pair.",
+        "Take one pair with frequency θ. At position p it is (sin pθ, cos pθ), and k steps later (sin (p+k)θ, cos "
+        "(p+k)θ). What are the sine and cosine of a sum?",
+        "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b − sin a sin b, with a = pθ and b = "
+        "kθ. Read off the 2 × 2 matrix that multiplies (sin a, cos a).",
+        "Pair i has the block [[cos b, sin b], [−sin b, cos b]] with b = offset · base^(−2i/d_model), in rows and "
+        "columns 2i and 2i + 1. Everything else is 0: start with `torch.zeros(d_model, d_model)` and fill in one "
+        "pair at a time.",
     ],
     messages={
         **frequency_messages("d_model"),
         "operator_angles: (offset) + (frequencies)": (
-            "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how "
-            "the two meet."
+            "You add the offset to the frequencies: with offset 0, you still rotate each pair by its frequency, "
+            "but the matrix should be the identity. How should the angle change if the offset doubles?"
         ),
     },
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],

@@ -16,7 +16,7 @@ from transformer_lab.attention.positions import sinusoidal_encoding
 
 
 def positions(length):
-    """count the positions from 0 → the positions, from 0 on"""
+    """count the positions from 0 → the positions, starting at 0"""
     return torch.arange(length)
 
 
@@ -50,7 +50,7 @@ def sinusoidal_encoding_cases(seed: int) -> list[Case]:
         Case({"length": 4, "d_model": 4, "base": bases[0]}, f"4 positions, 2 pairs, base {bases[0]:.1f}"),
         Case({"length": 5, "d_model": 8}, "5 positions, 4 pairs"),
         Case({"length": 3, "d_model": 8, "base": bases[1]}, f"3 positions, 4 pairs, base {bases[1]:.1f}"),
-        Case({"length": 41, "d_model": 4, "base": 10000.0}, "41 positions, of which the slow pair turns a little"),
+        Case({"length": 41, "d_model": 4, "base": 10000.0}, "41 positions, with a second pair that turns slowly"),
         Case({"length": 61, "d_model": 32, "base": bases[2]}, f"61 positions, 16 pairs, base {bases[2]:.1f}"),
     ]
 
@@ -59,22 +59,22 @@ MISTAKES = [
     Mistake(
         "a_frequency_for_every_column",
         STEPS.but(cosines=lambda column, exponents, power, width: (column * power(exponents + 1 / width)).cos()),
-        summary="a sine and the cosine beside it have different frequencies",
+        summary="you use different frequencies for a sine and the cosine next to it",
         message=(
-            "{summary}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents "
-            "of two neighboring columns."
+            "{summary}. Both need the *same* angle, or sin² + cos² isn't 1. Which exponents do you use in columns "
+            "0 and 1?"
         ),
-        hints=["In the formula, i is the same in columns 2i and 2i + 1."],
+        hints=["In the formula, which value does i have in columns 2 and 3?"],
     ),
     Mistake(
         "sines_then_cosines",
         STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1)),
-        summary="sines and cosines stand in two halves and not side by side",
+        summary="you put all sines in the left half and all cosines in the right half",
         message=(
-            "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
-            "beside its cosine. Look at the order of the columns."
+            "{summary}. A model can learn from that too, but here each sine is next to its cosine: row 0 should be "
+            "0, 1, 0, 1, …"
         ),
-        hints=["Row 0 should be 0, 1, 0, 1, …: is it?"],
+        hints=["Which columns of the table should hold sines, and which cosines?"],
     ),
 ]
 
@@ -84,14 +84,15 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=sinusoidal_encoding_cases,
     points=2,
-    verified="Waves from fast to slow, a sine and a cosine of each.",
+    verified="Waves from fast to slow, each with a sine and a cosine.",
     hints=[
-        "Find the frequencies first: one for every *pair* of columns, base^(−2i/d_model) for i = 0, 1, 2, …. "
-        "`torch.arange(0, d_model, 2)` counts 0, 2, 4, …: that is 2i already.",
-        "All angles at once are a table: positions down, frequencies across. `torch.arange(length)[:, None] * "
+        "With d_model = 4, there are two pairs of columns. Which frequency does each pair have?",
+        "Each *pair* of columns has one frequency: base^(−2i/d_model) for i = 0, 1, 2, …. `torch.arange(0, "
+        "d_model, 2)` returns 0, 2, 4, …, which is already 2i.",
+        "Compute all angles as a table, positions down and frequencies across: `torch.arange(length)[:, None] * "
         "frequencies` has the shape (length, d_model / 2).",
-        "Make an empty table with `torch.empty(length, d_model)`. Its even columns are `encoding[:, 0::2]`, its odd "
-        "ones `encoding[:, 1::2]`: write the sines of the angles to the first, the cosines to the second.",
+        "Create an empty table with `torch.empty(length, d_model)`. Write the sines of the angles to its even "
+        "columns, `encoding[:, 0::2]`, and the cosines to its odd ones, `encoding[:, 1::2]`.",
     ],
     messages=frequency_messages("d_model"),
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],

@@ -16,11 +16,11 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "queries_from_the_first_key",
             steps.but(queries=lambda n_query: torch.arange(n_query)),
-            summary="the queries begin at the first key, even where there are more keys than queries",
+            summary=("you line up the first query with the first key, even if there are more keys than queries"),
             message=(
-                "For as many queries as keys, this is right. With more keys, the queries begin at the first key, but "
-                "the last of them should stand at the last key."
+                "With 1 query and 4 keys, you put the query at position 0 instead of 3. The *last* query should "
+                "line up with the last key."
             ),
-            hints=["With one query and 4 keys, at which position is the query?"],
+            hints=["At which positions are 2 queries that come at the end of 5 keys?"],
         ),
     ]

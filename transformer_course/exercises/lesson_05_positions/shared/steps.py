@@ -4,7 +4,7 @@ import torch
 
 
 def queries(n_query, n_key):
-    """find the positions of the queries, which end where the keys end → the positions of the queries"""
+    """count the positions of the queries, ending at the last key → the positions of the queries"""
     return torch.arange(n_key - n_query, n_key)
 
 
@@ -14,12 +14,12 @@ def keys(n_key):
 
 
 def width(d_model):
-    """take the width → the width"""
+    """read the width d_model → the width"""
     return d_model
 
 
 def column(positions):
-    """write the positions one below the other → the positions, as a column"""
+    """turn the positions into a column → the column of positions"""
     return positions[:, None]
 
 
