@@ -34,6 +34,8 @@ CALLS = {
     "tril": "take the lower triangle of {a}", "detach": "detach {a}", "outer": "take the outer product of {a}",
 }  # fmt: skip
 """What a function or method does to the value that it is called with, as an imperative."""
+FUNCTIONS = {"sqrt": "the square root of", "exp": "`exp` of", "log": "the logarithm of", "len": "the length of"}
+"""What a function returns, as a noun."""
 _MODULES = ("torch", "math", "F", "nn", "functional")
 _ADDS_A_DIMENSION = ("(:,None)", "...,None", "(...,None)", "None", "(None,:)", "(:,None,:)")
 _POINTS_BACK = re.compile(
@@ -91,31 +93,33 @@ def _call(node: ast.Call, noun: Noun) -> str:
 
 def operand(node: ast.AST | None, noun: Noun) -> str:
     """Return a value as a noun, or "" if it has none."""
+
+    def of(inner: ast.expr, template: str = "{}") -> str:
+        value = operand(inner, noun)
+        return template.format(value) if value else ""
+
     match node:
         case ast.Name(id=name):
             return noun(name)
-        case ast.Constant(value=int() | float() as number):
-            return str(number)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number)):
-            return f"−{number}"
+        case ast.Constant(value=int() | float()):
+            return ast.unparse(node)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return minus(ast.unparse(node))
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return f"`{name}`"
         case ast.Attribute(value=inner, attr="mT" | "T"):
-            value = operand(inner, noun)
-            return f"{value}, transposed," if value else ""
-        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=power)):
-            names = {0.5: "the square root of", 2: "the square of"}
-            value = operand(left, noun) if power in names else ""
-            return f"{names[power]} {value}" if value else ""
-        case ast.Call() if called(node) in ("sqrt", "exp", "log", "len"):
-            names = {"sqrt": "the square root of", "exp": "`exp` of", "log": "the logarithm of", "len": "the length of"}
+            return of(inner, "{}, transposed,")
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=0.5)):
+            return of(left, "the square root of {}")
+        case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=2)):
+            return of(left, "the square of {}")
+        case ast.Call() if called(node) in FUNCTIONS:
             value = _argument(node, noun)
-            return f"{names[called(node)]} {value}" if value else ""
+            return f"{FUNCTIONS[called(node)]} {value}" if value else ""
         case ast.Subscript(value=ast.Attribute(value=inner, attr="shape"), slice=index):
-            value = operand(inner, noun)
-            return f"the size of dim {minus(ast.unparse(index))} of {value}" if value else ""
+            return of(inner, f"the size of dim {minus(ast.unparse(index))} of {{}}")
         case ast.Subscript(value=inner, slice=index) if ast.unparse(index).replace(" ", "") in _ADDS_A_DIMENSION:
-            return operand(inner, noun)
+            return of(inner)
     return ""
 
 
