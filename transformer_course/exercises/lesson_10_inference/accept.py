@@ -24,32 +24,32 @@ def accept(
 
 
 def ratios(p, q, drafted):
-    """divide the model's probability of each drafted token by the draft's → the ratios: p / q of each drafted token"""
+    """divide p by q at each drafted token → the ratios: p / q of each drafted token"""
     return (p[:-1] / q).gather(1, drafted[:, None])[:, 0]
 
 
 def passed(ratios, uniforms):
-    """compare each uniform number with the ratio → the tokens that pass: those with a uniform number below the ratio"""
+    """compare each uniform number with its ratio → the tokens that pass: those with a uniform number below the ratio"""
     return uniforms < ratios
 
 
 def n_accepted(passed):
-    """count the tokens before the first rejection → the number of accepted tokens: all before the first rejection"""
+    """count the tokens before the first rejection → the number of accepted tokens: those before the first rejection"""
     return int(passed.cumprod(dim=0).sum())
 
 
 def rest(p, q, n_accepted):
-    """subtract q from p in the row of the rejection, and clip at 0 → the rest: max(0, p − q), or p if all passed"""
+    """subtract q from p at the first rejection and clamp at 0 → the residual: max(0, p − q), or p if all passed"""
     return p[n_accepted] if n_accepted == len(q) else (p[n_accepted] - q[n_accepted]).clamp(min=0)
 
 
 def following(rest):
-    """divide the rest by its sum → the distribution of the next token: the rest, divided by its sum"""
+    """divide the residual by its sum → the distribution of the next token: the residual divided by its sum"""
     return rest / rest.sum()
 
 
 def output(n_accepted, following):
-    """return the number and the distribution → the number of accepted tokens, and the distribution of the next one"""
+    """return the number and the distribution → the pair of both: the number of accepted tokens and the distribution"""
     return n_accepted, following
 
 
@@ -83,10 +83,17 @@ MISTAKES = [
     Mistake(
         "no_token_more",
         STEPS.but(rest=lambda rest, p, q, n_accepted: p[-2] if n_accepted == len(q) else rest),
-        summary="when all tokens are accepted, the last row of p, which follows them, is not used",
+        summary="you don't use the last row of p when all tokens are accepted",
+        message="{summary}. Which row of p predicts the token after the last drafted one?",
     ),
     Mistake(
-        "no_chance", STEPS.but(passed=lambda ratios: ratios >= 1), summary="a token is rejected wherever p is below q"
+        "no_chance",
+        STEPS.but(passed=lambda ratios: ratios >= 1),
+        summary="you reject every token whose p is below its q",
+        message=(
+            "{summary}, so the uniform numbers make no difference. How often should you accept a token with p = 0.2 "
+            "and q = 0.4?"
+        ),
     ),
 ]
 
@@ -96,24 +103,37 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=accept_cases,
     points=3,
-    verified="Tokens count up to the first rejection, and what comes next makes the output distributed as p.",
+    verified="You count the tokens before the first rejection, and your distribution of the next token makes the "
+    "whole output follow p.",
     distributions=("p", "q"),
     hints=[
-        "Is each uniform number below p / q at its token? The first that is not ends the run, whatever follows.",
-        "`passed.cumprod(dim=0)` is 1 up to the first rejection, and 0 from there on.",
-        "In the row n of a rejection, `(p[n] - q[n]).clamp(min=0)`, divided by its sum; without one, `p[-1]`.",
+        "A drafted token has p = 0.2 and q = 0.4. For which uniform numbers do you accept it, and what happens to the "
+        "tokens after a rejected one?",
+        "A token passes if its uniform number is below p / q. The first token that fails ends the run, even if later "
+        "ones pass. The next token then comes from max(0, p − q) in that row, normalized.",
+        "`passed.cumprod(dim=0)` is 1 before the first rejection and 0 from there on, so its sum counts the accepted "
+        "tokens.",
+        "With n accepted tokens and a rejection, the distribution is `(p[n] - q[n]).clamp(min=0)` divided by its sum. "
+        "Without a rejection it is `p[-1]`.",
     ],
     messages={
         "part_left_out_rest: p[n_accepted]": Wording(
-            "{summary}. Tokens that are likely in p were accepted often already, so they would come too often.",
-            summary="the replacement is drawn from p itself",
+            "{summary}. Tokens that p and q both like have already had their chance to be accepted, so the output "
+            "contains them too often.",
+            summary="after a rejection, you return p itself instead of max(0, p − q)",
         ),
         "call_left_out_n_accepted: passed": Wording(
-            "{summary}. They were drafted as the continuation of a token that is gone.",
-            summary="tokens behind the first rejection count, too",
+            "{summary}. If the first of three tokens is rejected and the other two pass, you return 2 instead of 0.",
+            summary="you also count the tokens that pass after the first rejection",
         ),
-        "part_left_out_following: rest": Wording(summary="max(0, p − q) is not divided by its sum"),
-        "order_ratios: (q) / (p[:-1])": Wording(summary="q is divided by p, not p by q"),
+        "part_left_out_following: rest": Wording(
+            "{summary}, so after a rejection your distribution sums to less than 1.",
+            summary="you never divide max(0, p − q) by its sum",
+        ),
+        "order_ratios: (q) / (p[:-1])": Wording(
+            "{summary}. A token with p = 0.2 and q = 0.4 is then always accepted. How often should it be?",
+            summary="you divide q by p instead of p by q",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import ATTENTION
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -27,27 +27,27 @@ def attend_with_cache(
 
 
 def keys(cache, key):
-    """append the new key to those of the cache → the keys of all tokens so far: (batch, n_heads, n, d)"""
+    """append the new key to the cached keys → all keys so far: (batch, n_heads, n, d)"""
     return key if cache is None else torch.cat([cache[0], key], dim=-2)
 
 
 def values(cache, value):
-    """append the new value to those of the cache → the values of all tokens so far: (batch, n_heads, n, d)"""
+    """append the new value to the cached values → all values so far: (batch, n_heads, n, d)"""
     return value if cache is None else torch.cat([cache[1], value], dim=-2)
 
 
 def queries(query):
-    """ask with the new query alone → the queries: the new one alone"""
+    """attend with the new query alone → the new query"""
     return query
 
 
 def kept(keys, values):
-    """make the new cache of all keys and values → the new cache: a pair of all keys and all values"""
+    """put all keys and values into the new cache → the new cache: the pair of all keys and all values"""
     return keys, values
 
 
 def answer(mixture, kept):
-    """return the output and the new cache → the output and the new cache"""
+    """return the output and the new cache → the output and the cache"""
     return mixture, kept
 
 
@@ -103,34 +103,33 @@ MISTAKES = [
             keys=lambda cache, key: key if cache is None else torch.cat([key, cache[0]], dim=-2),
             values=lambda cache, value: value if cache is None else torch.cat([value, cache[1]], dim=-2),
         ),
-        summary="the new key and value are put in front of the old ones",
-        message="The new key and value are put in *front* of the old ones, so the cache grows backwards.",
-        hints=["Where does the newest token stand in the text, and where in the cache?"],
+        summary="you put the new key and value in front of the cached ones",
+        message="{summary}, so after three calls your cache holds the tokens in the order 3, 2, 1.",
+        hints=["Which position does the newest token have in the text, and which one in your cache?"],
     ),
     Mistake(
         "queries_kept",
         STEPS.but(kept=lambda cache, query, values: (joined(old(cache, 0), query), values)),
-        summary="queries are kept, and not keys",
+        summary="you cache queries instead of keys",
         message=(
-            "Queries are kept in place of keys. A query is used once, when its token is new; later tokens ask with "
-            "their own."
+            "{summary}. A query is used only once, when its token is new. Every later token brings its own query."
         ),
-        hints=["Which of query, key and value does a *later* token need of an earlier one?"],
+        hints=["A later token attends to an earlier one. Does it need the earlier token's query, key or value?"],
     ),
     Mistake(
         "not_in_the_new_cache",
         STEPS.but(kept=lambda cache, key, value: (key, value) if cache is None else cache),
         STEPS.but(kept=lambda cache: cache),
-        summary="the cache comes back without the new key and value",
-        message="The cache comes back as it came in: the next token would not find this one in it.",
-        hints=["How many positions should the new cache have, and how many has it?"],
+        summary="you return the old cache, without the new key and value",
+        message="{summary}, so the next token cannot attend to this one.",
+        hints=["A cache of 4 tokens comes in. How many positions should the returned cache have, and how many has it?"],
     ),
     Mistake(
         "only_the_new_token_kept",
         STEPS.but(kept=lambda key, value: (key, value)),
-        summary="only the new key and value are returned as the cache",
-        message="The new cache holds the new token alone: what was kept of the earlier ones is lost.",
-        hints=["How many positions should the new cache have, and how many has it?"],
+        summary="you return only the new key and value as the cache",
+        message="{summary}, so the keys and values of all earlier tokens are lost.",
+        hints=["A cache of 4 tokens comes in. How many positions should the returned cache have, and how many has it?"],
     ),
     Mistake(
         "without_itself",
@@ -138,27 +137,30 @@ MISTAKES = [
             turned=lambda cache, key: (key if cache is None else cache[0]).mT,
             mixture=lambda weights, cache, value: weights @ (value if cache is None else cache[1]),
         ),
-        summary="the new token attends to the old ones and not to itself",
-        message="The new token attends to the cache as it came in, so not to itself.",
-        hints=["What does a causal mask say of a position and itself?"],
+        summary="your new token attends to the cached tokens and not to itself",
+        message="{summary}. You use the cache as it came in, without the new key and value.",
+        hints=["In a causal mask, may a position attend to itself?"],
     ),
     Mistake(
         "sees_only_the_first_token",
         STEPS.but(mixture=lambda values: values[:, :, :1]),
-        summary="the new token attends to the first token alone",
+        summary="your new token attends only to the first token",
         message=(
-            "{summary}. So it does with a causal mask for as many queries as keys, such as torch's `is_causal`: a "
-            "single query gets its first row. The new token is the last one: what may it see?"
+            "{summary}. torch's `is_causal=True` does the same to a single query: it applies the *first* row of the "
+            "causal mask. Which tokens may the newest one see?"
         ),
-        hints=["Which row of a causal mask belongs to the newest token?"],
+        hints=["Which row of a causal mask applies to the newest token?"],
     ),
     Mistake(
         "cache_not_a_pair",
         STEPS.but(answer=lambda mixture, keys, values: (mixture, keys, values)),
         STEPS.but(kept=lambda keys, values: torch.stack([keys, values])),
-        summary="what comes back is not (output, (keys, values))",
-        message="The right tensors, put together otherwise: the output comes first, and then a *pair*, the cache.",
-        hints=["What does the annotation after `->` promise?"],
+        summary="you don't return (output, (keys, values))",
+        message=(
+            "Your tensors are right, but you return them in a different structure. Return the output and then the "
+            "cache, which is itself a *pair*."
+        ),
+        hints=["Which structure does the annotation after `->` describe?"],
     ),
 ]
 
@@ -169,21 +171,22 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=attend_with_cache_cases,
     points=3,
-    verified="One query, all keys and values so far, and a cache that is one token longer.",
+    verified="Your single query attends to all keys and values so far, and the cache you return is one token longer.",
     hints=[
-        "First make the keys and values of all tokens so far; then it is the attention of lesson 02, with a single "
-        "query. What becomes of the first call, where `cache` is None?",
-        "The axes are (batch, heads, positions, width). The new key is one more *position*, after the old ones; the "
-        "same goes for the new value.",
-        "`keys = torch.cat([cache[0], key], dim=-2)`, or just `key` if there is no cache, and likewise the values. "
-        "The new cache is the pair of both.",
-        "`scores = query @ keys.mT / query.shape[-1] ** 0.5`. The newest token may see all, so there is no mask. "
-        "Return `scores.softmax(dim=-1) @ values` and `(keys, values)`.",
+        "The cache holds 4 tokens and a new one arrives. How many keys does the new query attend to? How many in the "
+        "first call, where `cache` is None?",
+        "First join the cached and the new keys and values. Then this is the attention of lesson 02 with a single "
+        "query. The newest token may see all tokens, so you need no mask.",
+        "The dimensions are (batch, heads, positions, width). The new key is one more *position* after the cached "
+        "ones: `keys = torch.cat([cache[0], key], dim=-2)`, or just `key` without a cache. Do the same for the values.",
+        "`scores = query @ keys.mT / query.shape[-1] ** 0.5`. Return `scores.softmax(dim=-1) @ values` and "
+        "`(keys, values)`.",
     ],
     messages={
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
-        "part_left_out_scores": (
-            "The scores are not divided by the root of the width. The wider the vectors, the more one key takes all."
+        "part_left_out_scores: products": Wording(
+            "{summary}. The wider the vectors, the larger your scores, until a single key takes nearly all the weight.",
+            summary="you don't divide the scores by √d",
         ),
     },
     mistakes=MISTAKES,

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -43,63 +43,63 @@ def blockwise_attention(
 
 
 def starts(keys, block):
-    """begin a block at every `block`-th key → the keys at which blocks begin"""
+    """start a block at every `block`-th key → the starts of the blocks"""
     return range(0, keys.shape[-2], block)
 
 
 def block_keys(keys, block):
-    """take `block` keys from there → the keys of a block"""
+    """take the next `block` keys → the keys of a block"""
     return lambda start: keys[..., start : start + block, :]
 
 
 def block_values(values, block):
-    """take the values of these keys → the values of a block"""
+    """take the next `block` values → the values of a block"""
     return lambda start: values[..., start : start + block, :]
 
 
 def divisor(queries):
-    """take the root of the width of the queries → the root of d_k"""
+    """take the square root of d_k → √d_k"""
     return queries.shape[-1] ** 0.5
 
 
 def block_scores(queries, divisor):
-    """multiply queries by the block's keys, and scale → the scores of a block, (…, n_query, block)"""
+    """multiply the queries by the keys of the block and scale → the scores of a block, (…, n_query, block)"""
     return lambda keys: queries @ keys.mT / divisor
 
 
 def start(queries, values):
-    """begin with a maximum of −∞ and sums of 0 → the largest score and the two sums before the first block"""
+    """start with a maximum of −∞ and sums of 0 → the initial maximum and sums"""
     one = queries[..., :1]
     return torch.full_like(one, -torch.inf), torch.zeros_like(one), torch.zeros_like(one) * values[..., :1, :]
 
 
 def block_largest():
-    """find the largest score of each query in the block → the largest score of each query in a block"""
+    """find the largest score of each query in the block → the block's maximum of each query"""
     return lambda scores: scores.amax(dim=-1, keepdim=True)
 
 
 def new_largest():
-    """compare it with the largest so far → the largest score of each query so far"""
+    """update the running maximum → the running maximum: the largest score of each query so far"""
     return lambda largest, in_block: torch.maximum(largest, in_block)
 
 
 def exponentials():
-    """subtract the largest score so far, and take `exp` → the exponentials of a block"""
+    """subtract the running maximum and take `exp` → the exponentials of a block"""
     return lambda scores, new_largest: torch.exp(scores - new_largest)
 
 
 def correction():
-    """take `exp` of old maximum − new maximum → the factor for the sums so far: exp(old maximum − new maximum)"""
+    """take `exp` of old maximum − new maximum → the correction factor: exp(old maximum − new maximum)"""
     return lambda largest, new_largest: torch.exp(largest - new_largest)
 
 
 def total():
-    """correct the sum of the exponentials, and add those of the block → the sum of all exponentials so far"""
+    """correct the running sum and add the block's exponentials → the running sum of the exponentials"""
     return lambda total, correction, exponentials: correction * total + exponentials.sum(dim=-1, keepdim=True)
 
 
 def mixture():
-    """correct the weighted sum, and add that of the block → the sum of all values so far, each times its exp"""
+    """correct the weighted sum and add the block's weighted values → the running weighted sum"""
     return lambda mixture, correction, exponentials, values: correction * mixture + exponentials @ values
 
 
@@ -107,7 +107,7 @@ def sums(
     start, starts, block_keys, block_values, block_scores, block_largest, new_largest, exponentials, correction, total,
     mixture,
 ):  # fmt: skip
-    """do so for every block → the weighted sum of the values and the sum of the exponentials"""
+    """repeat for every block → the two running sums: the weighted values and the exponentials"""
     largest, total_so_far, mixture_so_far = start
     for at in starts:
         scores = block_scores(block_keys(at))
@@ -120,7 +120,7 @@ def sums(
 
 
 def output(sums):
-    """divide the weighted sum by the sum → the output: the weighted sum of the values over the sum of exps"""
+    """divide by the sum of the exponentials → the output: the weighted sum over the sum of the exponentials"""
     return sums[0] / sums[1]
 
 
@@ -207,20 +207,20 @@ MISTAKES = [
     Mistake(
         "all_keys_at_once",
         STEPS.but(block=lambda keys: keys.shape[-2]),
-        summary="all the keys are used at once",
+        summary="you use all the keys at once",
         message=(
-            "The numbers are right, but somewhere the scores of a query with *all* keys are held at once, and with "
-            "many keys that is what takes the memory."
+            "Your numbers are right, but somewhere you hold the scores of a query with *all* keys at once. That is the "
+            "memory that blocks should save."
         ),
-        hints=["What is the largest tensor that is made for 512 keys, and should it depend on their number?"],
+        hints=["With 512 keys and `block=16`, how large is the largest tensor you create?"],
     ),
     Mistake(
         "last_block_left_out",
         STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
         STEPS.but(starts=lambda starts: starts[:-1]),
-        summary="the last block is left out",
-        message="{summary}, or is left out where it is shorter than the others.",
-        hints=["5 keys in blocks of 2: how many blocks are there?"],
+        summary="you leave out the last block",
+        message="{summary}, at least when it is shorter than the others.",
+        hints=["How many blocks of 2 do you need for 5 keys, and how many do you use?"],
     ),
     Mistake(
         "cuts_the_batch",
@@ -228,21 +228,20 @@ MISTAKES = [
             block_keys=lambda keys, block: lambda start: keys[start : start + block],
             block_values=lambda values, block: lambda start: values[start : start + block],
         ),
-        summary="the axis that is cut into blocks is counted from the front",
-        message="{summary}: with another number of axes in front, something else is cut than the keys.",
-        hints=["Of keys of shape (2, 3, 11, 6), what does `keys[0:4]` hold?"],
+        summary="you cut the blocks along dim 0",
+        message="{summary}. Dim 0 counts the keys only if there is no batch: for keys of shape (2, 3, 11, 6), you cut "
+        "the batch of 2.",
+        hints=["For keys of shape (2, 3, 11, 6), what does `keys[0:4]` contain?"],
     ),
     Mistake(
         "sums_never_corrected",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest)),
-        summary="the sums so far are not brought to the new maximum",
+        summary="you don't rescale the running sums to the new maximum",
         message=(
-            "Where a block brings a larger score, the sums of the blocks before it still belong to the old maximum. "
-            "Either they are not corrected, or the correction is computed when the old maximum is gone."
+            "When a block brings a larger score, your running sums still use the old maximum. Either you never rescale "
+            "them, or you compute the factor after you have overwritten the old maximum."
         ),
-        hints=[
-            "In which case does it go wrong: where the first block holds the largest score, or where a later one does?"
-        ],
+        hints=["When is your output wrong, if the first block holds the largest score or if a later block does?"],
     ),
     Mistake(
         "only_the_last_block",
@@ -251,42 +250,42 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
         ),
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
-        summary="only the last block counts, and what was summed before it is lost",
+        summary="only your last block counts, and the earlier sums are lost",
         message=(
-            "{summary}. Look at what the sums so far are multiplied by: it is 0 where the old maximum is still −∞. Is "
-            "the new maximum kept for the next block?"
+            "{summary}. Either you overwrite the running sums, or you multiply them by exp(−∞) = 0 because the running "
+            "maximum stays at −∞."
         ),
-        hints=["What is `largest` when the second block begins?"],
+        hints=["What is your running maximum when the second block begins?"],
     ),
     Mistake(
         "nan_in_the_first_block",
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
-        summary="every number becomes nan in the first block",
+        summary="your first block makes every number nan",
         message=(
-            "{summary}. The old maximum is −∞ there: `exp` of −∞ is 0, but `exp` of ∞ is ∞, and ∞ · 0 and ∞ − ∞ are "
-            "nan. Look at where the old maximum is used, and with which sign."
+            "{summary}. The old maximum is −∞ there. exp(−∞) is 0, but exp(∞) · 0 and ∞ − ∞ are nan. Where do you use "
+            "the old maximum, and with which sign?"
         ),
-        hints=["In the first block, what should the sums so far be multiplied by, and what does your code give?"],
+        hints=["In the first block, what should you multiply the running sums by, and what is your factor?"],
     ),
     Mistake(
         "maximum_of_the_block",
         STEPS.but(new_largest=lambda: lambda largest, in_block: in_block),
-        summary="the maximum is that of the newest block, not of all so far",
+        summary="you use the maximum of the newest block instead of the running maximum",
         message=(
-            "Nearly: the maximum is that of the newest block, even where an earlier one had a larger score. Then the "
-            "correction is above 1, and overflows for large scores."
+            "{summary}. If an earlier block had a larger score, the correction is above 1 and overflows for large "
+            "scores."
         ),
-        hints=["In which direction may the maximum change from block to block?"],
+        hints=["Can a running maximum get smaller from block to block?"],
     ),
     Mistake(
         "begins_at_zero",
         STEPS.but(start=lambda start: (torch.zeros_like(start[0]), *start[1:])),
-        summary="the maximum begins at 0, not at −∞",
+        summary="you start the maximum at 0 instead of −∞",
         message=(
-            "The maximum begins at 0. Where all the scores of a query are far below 0, all its exponentials are 0, and "
-            "0/0 is nan."
+            "You start the maximum at 0. If all scores of a query are near −1000, all its exponentials underflow to 0, "
+            "and 0/0 is nan."
         ),
-        hints=["What is the largest of the scores −1000 and −900, and what is `largest` after that block?"],
+        hints=["A block has the scores −1000 and −900. What is the maximum so far, and what is yours?"],
     ),
     Mistake(
         "averages_the_blocks",
@@ -299,23 +298,23 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.ones_like(new_largest),
             output=lambda sums: sums[0],
         ),
-        summary="a softmax is taken in each block, as if all blocks were equally important",
+        summary="you take a separate softmax in each block, so that all blocks count equally",
         message=(
-            "A softmax is taken in each block by itself, so every block counts as much as any other. A block of small "
-            "scores should count for little."
+            "You take a separate softmax in each block, so every block counts as much as any other. A block of small "
+            "scores should contribute little."
         ),
-        hints=["If one block holds all the large scores, how much should the others contribute?"],
+        hints=["If one block holds all the large scores, how much should the other blocks contribute?"],
     ),
     Mistake(
         "divides_in_every_block",
         divides_in_every_block,
         message=(
-            "The weighted sum is divided by the sum of the exponentials in every block, and the next block adds to "
-            "the quotient as if it had not been."
+            "You divide the weighted sum by the sum of the exponentials in every block, and the next block adds to the "
+            "average as if it were still a sum."
         ),
         hints=[
-            "After the first block, what does the running sum of the values hold: a sum or an average?",
-            "A sum can be corrected and added to. How often should it be divided?",
+            "After the first block, does your running variable for the values hold a sum or an average?",
+            "You can rescale a sum and add to it. How often do you need to divide?",
             "Divide once, after the last block.",
         ],
     ),
@@ -330,34 +329,38 @@ EXERCISE = Exercise(
     cases=blockwise_attention_cases,
     in_little_memory=blockwise_attention_in_little_memory,
     points=4,
-    verified="Block after block, with a running maximum and two running sums, and never the whole matrix of scores: "
-    "this is the idea of FlashAttention.",
+    verified="You go through the keys in blocks, with a running maximum and two running sums, and never hold the full "
+    "score matrix. This is the idea of FlashAttention.",
     hints=[
-        "Two sums are enough: the sum of the exponentials, and the sum of the values, each times its exponential. "
-        "Their quotient is the output. Both can grow block after block.",
-        "`exp` overflows unless the largest score is subtracted, and that is known only at the end. So keep the "
-        "largest score *so far*, for each query.",
-        "When a block brings a larger score, both sums were made with the old maximum. "
-        "`torch.exp(largest - new_largest)` is what they are multiplied by.",
+        "Write the softmax of 4 scores as a quotient. Which two sums does the output need, and can you add to both "
+        "after each block of 2 keys?",
+        "The output is the sum of the values, each times its exponential, over the sum of the exponentials. `exp` "
+        "overflows unless you subtract the maximum, so keep the running maximum of each query as well.",
+        "When a block raises the maximum, both running sums still use the old one. Multiply them by "
+        "`torch.exp(largest - new_largest)`.",
         "For each block: `new_largest = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))`, the correction, "
-        "`torch.exp(scores - new_largest)`, and both sums: correction · sum so far + what the block adds. "
-        "Begin with a maximum of −∞.",
+        "`torch.exp(scores - new_largest)`, and both sums as correction · running sum + this block's sum. "
+        "Start with a maximum of −∞.",
     ],
     messages={
-        "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": (
-            "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far "
-            "below 0, all are 0. Look at what is subtracted from the scores."
+        "sibling_block_largest: scores.sum(dim=-1, keepdim=True)": Wording(
+            "You don't subtract the maximum. Ordinary scores work, but `exp` overflows above 88, and if all scores are "
+            "far below 0, all exponentials underflow to 0. What do you subtract from the scores?",
+            summary="you don't subtract the maximum of the scores",
         ),
-        "all_axes_block_largest": (
-            "One maximum serves all queries. Where the scores of one query are far below it, all their "
-            "exponentials become 0, and 0/0 is nan."
+        "all_axes_block_largest": Wording(
+            "{summary}. If the scores of one query are far below it, all its exponentials underflow to 0, and 0/0 is "
+            "nan.",
+            summary="you use one maximum for all queries",
         ),
-        "call_left_out_block_largest": (
-            "The maximum has the wrong shape. It should be a column: one number for each query, along the "
-            "axis of the keys."
+        "call_left_out_block_largest": Wording(
+            "{summary}. It should be a column with one number for each query: (…, n_query, 1).",
+            summary="your maximum has the wrong shape",
         ),
-        "part_left_out_output: sums[0]": (
-            "The weighted sum of the values comes out, without the division: the weights do not add up to 1."
+        "part_left_out_output: sums[0]": Wording(
+            "You return the weighted sum of the values without dividing it by the sum of the exponentials, so the "
+            "weights don't sum to 1.",
+            summary="you never divide by the sum of the exponentials",
         ),
     },
     mistakes=MISTAKES,

@@ -16,32 +16,32 @@ def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch:
 
 
 def width(n_kv_heads, d_head):
-    """multiply the heads by the width of one → the numbers in a key, in one layer: n_kv_heads times d_head"""
+    """multiply `n_kv_heads` by `d_head` → the numbers in a key, in one layer: n_kv_heads times d_head"""
     return n_kv_heads * d_head
 
 
 def kinds():
-    """count what is kept of a token → the number of things that are kept of a token: a key and a value"""
+    """count two vectors for each token → the number of vectors per token: a key and a value"""
     return 2
 
 
 def per_token(kinds, width, n_layers):
-    """multiply by that and by the layers → the numbers of one token: its keys and values in all layers"""
+    """multiply by 2 and by the number of layers → the numbers per token: its keys and values in all layers"""
     return kinds * width * n_layers
 
 
 def tokens(length, batch):
-    """multiply the number of sequences by their length → the number of tokens in the cache: batch times length"""
+    """multiply `batch` by `length` → the number of cached tokens: batch times length"""
     return batch * length
 
 
 def numbers(per_token, tokens):
-    """multiply by the number of tokens → the numbers in the cache: those of one token, times the tokens"""
+    """multiply by the number of tokens → the numbers in the cache: the numbers per token times the tokens"""
     return per_token * tokens
 
 
 def total(numbers, bytes_per_number):
-    """multiply by the bytes of one number → the bytes of the cache: its numbers, times the bytes of one"""
+    """multiply by `bytes_per_number` → the bytes of the cache: its numbers times the bytes per number"""
     return numbers * bytes_per_number
 
 
@@ -69,10 +69,11 @@ MISTAKES = [
     Mistake(
         "forgets_bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
-        summary="`bytes_per_number` does not count",
+        summary="you ignore `bytes_per_number`",
+        message="{summary}, so a cache in 16 bits comes out as large as one in float32.",
         hints=[
-            "Does the count change when `bytes_per_number` changes?",
             "How many bytes does a number take in float32, and how many in 16 bits?",
+            "Your result counts numbers. The exercise asks for bytes.",
             "Multiply by `bytes_per_number`.",
         ],
     ),
@@ -82,17 +83,17 @@ MISTAKES = [
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads * n_kv_heads),
         STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
-        summary="`d_head` is divided by the number of heads",
-        message="{summary}, as if it were d_model. It is the width of one head already.",
-        hints=["How wide is the key of one head?"],
+        summary="you divide `d_head` by the number of heads",
+        message="{summary}, as if it were d_model. It is already the width of a single head.",
+        hints=["In Llama 3 8B, `d_head` is 128. How wide is the key of one of its heads?"],
     ),
     Mistake(
         "divided_by_the_bytes",
         STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
         STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
-        summary="the numbers are divided by the bytes of one, not multiplied",
-        message="The numbers are divided by the bytes of one. With larger numbers, the cache should get larger.",
-        hints=["Numbers of 4 bytes, or of 2: which cache is larger?"],
+        summary="you divide by `bytes_per_number` instead of multiplying by it",
+        message="{summary}, so your cache gets smaller when each number takes more bytes.",
+        hints=["Which cache is larger, one with 4 bytes per number or one with 2?"],
     ),
 ]
 
@@ -102,37 +103,49 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=cache_bytes_cases,
     points=1,
-    verified="A key and a value of every key-value head, in every layer, for every token of every sequence.",
+    verified="You count a key and a value for every key-value head in every layer, for every token of every sequence.",
     hints=[
-        "Begin with one token in one layer. Which tensors of it are kept, and of what shape is each?",
-        "A key is n_kv_heads · d_head numbers, and so is a value. Each layer has its own, and so has each token of "
+        "Start with one token in one layer. Which of its tensors does the cache keep, and what shape do they have?",
+        "A key has n_kv_heads · d_head numbers, and so does a value. Each layer keeps its own pair, for each token of "
         "each sequence.",
-        "Two times n_layers · n_kv_heads · d_head numbers for one token; then times length, batch and "
-        "bytes_per_number.",
+        "One token takes 2 · n_layers · n_kv_heads · d_head numbers. Multiply by length, batch and bytes_per_number.",
     ],
     messages={
         "part_left_out_per_token: kinds * width": Wording(
-            summary="`n_layers` does not count",
-            hints=["Do two layers project the same vectors with the same matrices?"],
+            "{summary}, so a model with 32 layers comes out as small as one with a single layer.",
+            summary="you ignore `n_layers`",
+            hints=["Can the second layer reuse the keys of the first, or does it compute its own?"],
         ),
         "left_out_width: d_head": Wording(
-            summary="`n_kv_heads` does not count", hints=["Is `d_head` the width of one head, or of all?"]
+            "{summary}, so 8 key-value heads come out as small as a single one.",
+            summary="you ignore `n_kv_heads`",
+            hints=["Is `d_head` the width of one head or of all heads together?"],
         ),
         "part_left_out_width: n_kv_heads": Wording(
-            summary="`d_head` does not count", hints=["How many numbers is a key?"]
+            "{summary}, so the key of a head counts as a single number.",
+            summary="you ignore `d_head`",
+            hints=["How many numbers are in the key of one head?"],
         ),
         "part_left_out_tokens: batch": Wording(
-            summary="`length` does not count", hints=["Every token of the text leaves its keys and values behind."]
+            "{summary}, so 8,192 tokens come out as small as a single one.",
+            summary="you ignore `length`",
+            hints=["Which tokens does the cache keep keys and values for?"],
         ),
         "left_out_tokens: length": Wording(
-            summary="`batch` does not count", hints=["Two sequences have different tokens. Can they share their keys?"]
+            "{summary}, so 6 sequences come out as small as a single one.",
+            summary="you ignore `batch`",
+            hints=["Two sequences have different tokens. Can they share their keys?"],
         ),
         "part_left_out_per_token: width": Wording(
-            summary="of each token, one vector is counted where a key *and* a value are kept",
-            hints=["Which of query, key and value are kept?"],
+            "{summary}, so your result is half as large as it should be.",
+            summary="you count one vector per token in each layer instead of two",
+            hints=["Which of query, key and value does the cache keep?"],
         ),
-        "wrong_input_width: length": (
-            "The length counts twice, as if the scores of all pairs of tokens were kept. Only keys and values are."
+        "wrong_input_width: length": Wording(
+            "{summary}, so a text twice as long takes four times the memory. The cache grows only in proportion to the "
+            "length.",
+            summary="you multiply by `length` twice and leave out `n_kv_heads` or `d_head`",
+            hints=["How many numbers are in the key of one token, in one layer?"],
         ),
     },
     mistakes=MISTAKES,

@@ -10,17 +10,17 @@ from transformer_lab.attention.grouped_query import repeat_kv
 
 
 def copies(x, n_repeats):
-    """copy each head n_repeats times, on a new axis → the copies: (batch, n_kv_heads, n_repeats, n, d)"""
+    """copy each head `n_repeats` times along a new dimension → the copies: (batch, n_kv_heads, n_repeats, n, d)"""
     return x[:, :, None].expand(-1, -1, n_repeats, -1, -1)
 
 
 def n_heads(x, n_repeats):
-    """multiply the number of heads by n_repeats → the number of query heads: n_kv_heads times n_repeats"""
+    """multiply the number of heads by `n_repeats` → the number of query heads: n_kv_heads times n_repeats"""
     return x.shape[1] * n_repeats
 
 
 def repeated(x, copies, n_heads):
-    """make one axis of heads and copies → the heads, each repeated next to itself: (batch, n_heads, n, d)"""
+    """merge heads and copies into one dimension → the repeated heads: (batch, n_heads, n, d)"""
     return copies.reshape(len(x), n_heads, *x.shape[2:])
 
 
@@ -45,8 +45,8 @@ MISTAKES = [
     Mistake(
         "whole_row_repeated",
         STEPS.but(repeated=lambda x, copies, n_heads: copies.transpose(1, 2).reshape(len(x), n_heads, *x.shape[2:])),
-        summary="all the heads are repeated one after another (A B A B), not each next to itself",
-        message="The heads come as A B A B. Each should be repeated next to itself, so that neighbors share a head.",
+        summary="you repeat the heads as a group (A B A B) instead of each head next to itself",
+        message="{summary}. The first two query heads should share A. Which order of heads does that need?",
     ),
     Mistake(
         "along_another_axis",
@@ -54,14 +54,16 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=3)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat_interleave(n_repeats, dim=0)),
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(1, 1, n_repeats, 1)),
-        summary="something else is repeated than the heads: positions, features or the batch",
+        summary="you repeat a dimension other than the heads",
+        message="{summary}. An input of shape (3, 2, 5, 4) repeated 3 times should have shape (3, 6, 5, 4).",
+        hints=["The input has shape (3, 2, 5, 4). Which of these four numbers counts the heads?"],
     ),
     Mistake(
         "n_repeats_as_the_number_of_heads",
         STEPS.but(n_repeats=lambda n_repeats, x: max(n_repeats // x.shape[1], 1)),
         STEPS.but(repeated=lambda repeated, n_repeats: repeated[:, :n_repeats]),
-        summary="`n_repeats` is taken for the number of query heads",
-        message="{summary}. It says how often *each* head is repeated.",
+        summary="you treat `n_repeats` as the number of query heads",
+        message="{summary}. It is the number of copies of *each* head: 2 heads with `n_repeats=3` become 6 heads.",
     ),
     Mistake(
         "positions_and_heads_mixed",
@@ -70,18 +72,18 @@ MISTAKES = [
                 x[:, :, :, None].expand(-1, -1, -1, n_repeats, -1).reshape(len(x), n_heads, *x.shape[2:])
             )
         ),
-        summary="the axis of the copies stands behind the positions or features when axes are merged",
+        summary="you copy each position instead of each head before the reshape",
         message=(
-            "The shape is right, but heads are made of mixed positions: the axis of the copies stands in another place "
-            "when it is merged with the heads."
+            "Your shape is right, but your heads mix different positions. You copy each position, and the reshape "
+            "cuts the longer sequence into more heads."
         ),
-        hints=["`reshape` reads the numbers in their order. Which axis has to stand right behind that of the heads?"],
+        hints=["`reshape` keeps the elements in order. Which dimension must come right after the heads?"],
     ),
     Mistake(
         "divided_among_the_copies",
         STEPS.but(repeated=lambda repeated, n_repeats: repeated / n_repeats),
-        summary="every copy is divided by n_repeats",
-        message="Every copy is divided by `n_repeats`. Each query head should find the whole key or value.",
+        summary="you divide every copy by `n_repeats`",
+        message="{summary}. Each query head should get the original key or value, not a share of it.",
     ),
 ]
 
@@ -91,12 +93,13 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=repeat_kv_cases,
     points=2,
-    verified="Query heads 0 to n_repeats − 1 find key-value head 0, the next ones find head 1, and so on.",
+    verified="Query heads 0 to n_repeats − 1 get key-value head 0, the next n_repeats get head 1, and so on.",
     hints=[
-        "With 2 key-value heads A and B and 3 query heads for each, the result holds A A A B B B.",
-        "`torch.repeat_interleave` repeats every entry of an axis next to itself, `repeat` and `torch.tile` repeat the "
-        "whole axis: A B A B A B.",
-        "The heads are axis 1: `x.repeat_interleave(n_repeats, dim=1)`.",
+        "Key-value heads A and B serve 3 query heads each. In which order should the 6 heads of the result be?",
+        "Query heads next to each other share a key-value head, so the result is A A A B B B.",
+        "`torch.repeat_interleave` repeats each entry next to itself. `repeat` and `torch.tile` repeat the whole "
+        "dimension: A B A B A B.",
+        "The heads are dim 1: `x.repeat_interleave(n_repeats, dim=1)`.",
     ],
     mistakes=MISTAKES,
 )

@@ -149,52 +149,56 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=beam_search_cases,
     points=4,
-    verified="The best texts go on together, finished ones wait with their score, and length is paid for once, at the "
-    "end.",
+    verified="All texts in your beam compete in every round, finished texts keep their log-probability, and you apply "
+    "the length penalty once, at the end.",
     hints=[
-        "Take one sentence at a time. Keep a list of (text, log-probability), which begins with one empty text. One "
-        "round of the loop: collect the candidates, keep the best.",
-        "The candidates of a round are every unfinished text with every next token, whose log-probability is added to "
-        "that of the text, and every finished text as it is. `log_softmax` makes log-probabilities of logits.",
-        "`sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]` is the next beam. The "
-        "length penalty plays no part in it.",
-        "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
-        "answer, its length counted with the eos. Fill it up with eos.",
+        "Take one sentence at a time, with a list of (text, log-probability) pairs that starts with one empty text. "
+        "With a beam of 2 and 10 tokens, how many candidates are there in the second round?",
+        "The candidates of a round are every unfinished text with every next token, whose log-probability you add to "
+        "that of the text, and every finished text unchanged. `log_softmax` turns logits into log-probabilities.",
+        "`sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]` is the next beam. It "
+        "doesn't use the length penalty.",
+        "After the last round, the answer is the text with the largest log-probability / ((5 + length) / 6) ** "
+        "length_penalty, where the length includes eos. Pad it with eos.",
     ],
     messages={
-        "part_left_out_extended: step": (
-            "The log-probability of a text is that of its last token alone. All its tokens should have a part in it."
+        "part_left_out_extended: step": Wording(
+            "You score a text by the log-probability of its last token alone. All its tokens should count.",
+            summary="you keep only the log-probability of the last token of a text",
         ),
-        "call_left_out_step_scores: logits": (
-            "Logits are added up, not log-probabilities. A constant in all logits of a position changes no "
-            "probability, but it changes such a sum."
+        "call_left_out_step_scores: logits": Wording(
+            "You add up logits instead of log-probabilities. Adding 5 to all logits of a position changes no "
+            "probability, but it changes your sum.",
+            summary="you add up logits instead of log-probabilities",
         ),
         "always_one_beams: extended": Wording(
-            "Texts go on after their eos, and what follows changes their log-probability.",
-            summary="texts are extended after their eos",
+            "{summary}, and the tokens after eos change their log-probability.",
+            summary="you extend finished texts as well",
             hints=[
-                "What does the model say after eos, and should it be asked?",
-                "A text whose last token is eos is finished: it goes into the next round as it is.",
+                "A text ends in round 2. Which candidates should come from it in round 3?",
+                "A text whose last token is eos is finished: it goes into the next round unchanged.",
                 "The candidates of a finished text are `[(text, total)]`.",
             ],
         ),
         "part_left_out_scores: total": Wording(
-            "The likeliest text wins, whatever its length. Either the log-probabilities alone decide, or all texts "
-            "count as equally long.",
-            summary="the length of a text makes no difference to which one wins",
-            hints=["Is the length that of the text, or that of the padded row?"],
+            "Your most likely text wins, whatever its length. Either you don't divide by the length penalty, or you "
+            "use the same length for all texts.",
+            summary="you choose the winner regardless of its length",
+            hints=["If you use a length, is it the length of the text or of the padded row?"],
         ),
         "operator_scores: (total) * (penalties(lengths(text)))": Wording(
-            "{summary}. It is negative, so that makes long texts worse, and they should become better.",
-            summary="the log-probability is multiplied by the length penalty",
+            "{summary}. Log-probabilities are negative, so that makes long texts worse. They should become better.",
+            summary="you multiply the log-probability by the length penalty instead of dividing",
             hints=["Which is larger, −2 · 1.5 or −2 / 1.5?"],
         ),
         "part_left_out_penalties: length": Wording(
-            summary="the penalty is made of the length itself, not of (5 + length) / 6"
+            "{summary}. At a length penalty of 1, you divide 4 tokens by twice as much as 2 tokens. It should be 1.3 "
+            "times as much.",
+            summary="you compute the penalty from the length itself instead of (5 + length) / 6",
         ),
         "brackets_penalties: (5) + (length) / (6)": Wording(
-            "The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
-            summary="the formula of the penalty is grouped otherwise than it is meant",
+            "Your penalty has the right terms, but Python divides before it adds. Where do you need parentheses?",
+            summary="you leave out the parentheses around 5 + length",
             hints=["In which order does Python compute `5 + 4 / 6 ** 2`?"],
         ),
     },

@@ -47,12 +47,12 @@ def start():
 
 
 def shown(bos_id):
-    """show the model bos and all of a text → what the model is shown of a text"""
+    """put bos in front of the text → the decoder input: bos and the text so far"""
     return lambda text: [bos_id, *text]
 
 
 def logits(model):
-    """call the model, and take the last position → the logits of the next token, (vocab_size,)"""
+    """call the model and take the last position → the logits of the next token, (vocab_size,)"""
     return lambda sentence, shown: model(sentence[None], torch.tensor([shown]))[0, -1]
 
 
@@ -62,44 +62,44 @@ def step_scores():
 
 
 def finished(eos_id):
-    """call a text finished when its last token is eos → whether a text is finished"""
+    """check whether the last token is eos → the test for finished texts"""
     return lambda text: text[-1:] == [eos_id]
 
 
 def kept():
-    """leave a finished text and its log-probability as they are → the candidates that a finished text gives: itself"""
+    """keep a finished text and its log-probability unchanged → the candidates from a finished text: itself"""
     return lambda text, total, next_scores: [(text, total)]
 
 
 def extended():
-    """extend an unfinished text by every token → the candidates that an unfinished text gives: one for each token"""
+    """extend an unfinished text by every token → the candidates from an unfinished text: one for each token"""
     return lambda text, total, next_scores: [
         ([*text, token], total + step) for token, step in enumerate(next_scores(text))
     ]
 
 
 def rank():
-    """rank the candidates by their log-probabilities → what decides which candidates go on"""
+    """rank the candidates by log-probability → the ranking of the candidates"""
     return lambda text, total: total
 
 
 def pruned(beam_size, rank):
-    """let the beam_size best of all candidates go on → the beam of the next round"""
+    """keep the `beam_size` best candidates → the beam of the next round"""
     return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found), reverse=True)[:beam_size]
 
 
 def stop():
-    """go on until the last round → whether the search ends before the last round"""
+    """continue until the last round → the test for stopping early"""
     return lambda beam: False
 
 
 def n_rounds(max_length):
-    """go round max_length times → the number of rounds"""
+    """run `max_length` rounds → the number of rounds"""
     return max_length
 
 
 def beams(source, start, shown, logits, step_scores, finished, kept, extended, pruned, stop, n_rounds):
-    """repeat, for every sentence by itself → the beam of each sentence after the last round"""
+    """search separately for every sentence → the final beam of each sentence"""
     found = []
     for sentence in source:
         beam = start
@@ -117,27 +117,27 @@ def beams(source, start, shown, logits, step_scores, finished, kept, extended, p
 
 
 def lengths():
-    """count the tokens of a text, the eos too → the length of a text"""
+    """count the tokens of a text, including eos → the length of a text"""
     return len
 
 
 def penalties(length_penalty):
-    """compute the penalty of each length → the divisors: ((5 + length) / 6) to the power length_penalty"""
+    """compute the length penalty → the length penalties: ((5 + length) / 6) to the power length_penalty"""
     return lambda length: ((5 + length) / 6) ** length_penalty
 
 
 def scores(lengths, penalties):
-    """divide the log-probability of a text by the penalty for its length → the score of a text"""
+    """divide the log-probability of a text by its length penalty → the score of a text"""
     return lambda text, total: total / penalties(lengths(text))
 
 
 def best(beams, scores):
-    """choose the text of the best score in each beam → the best text of each sentence"""
+    """choose the text with the best score in each beam → the best text of each sentence"""
     return [max(beam, key=lambda found: scores(*found))[0] for beam in beams]
 
 
 def output(best, eos_id, max_length):
-    """fill up with eos to max_length, and make a tensor → the output"""
+    """pad with eos to `max_length` and make a tensor → the output"""
     return torch.tensor([text + [eos_id] * (max_length - len(text)) for text in best])
 
 

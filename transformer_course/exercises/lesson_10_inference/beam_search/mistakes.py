@@ -33,27 +33,29 @@ MISTAKES = [
         "greedy",
         STEPS.but(start=lambda beam_size: [([], 0.0)] * beam_size),
         STEPS.but(beam_size=lambda: 1),
-        summary="the texts of the beam do not differ from one another, or there is only one",
+        summary="you keep a single text, or copies of it, in the beam",
         message=(
-            "This is greedy decoding. Either a single text goes on from each round, or the beam begins with copies of "
-            "the empty text: all have the same best continuation, so they stay copies of one another."
+            "You get greedy decoding. Either you keep one text per round, or your beam starts with copies of the empty "
+            "text: these all have the same best continuation, so they stay identical."
         ),
-        hints=["Print the texts of the beam after the first round. How many different ones are there?"],
+        hints=["Print your beam after the first round. How many different texts does it hold?"],
     ),
     Mistake(
         "beam_too_wide",
         STEPS.but(pruned=one_too_many),
-        summary="more than beam_size texts go on from a round",
+        summary="you keep more than `beam_size` texts after a round",
+        message="{summary}, so you may return a text that a beam of this width misses.",
+        hints=["With a beam of 2, how many texts do you keep after the second round?"],
     ),
     Mistake(
         "each_text_its_own_best",
         STEPS.but(pruned=one_candidate_each),
-        summary="each text goes on with its own best token, so that texts never compete",
+        summary="you keep only the best continuation of each text, so that texts never compete",
         message=(
-            "Each text in the beam goes on with its own best token. Two continuations of one text may both be better "
-            "than any of another: the candidates of all texts should compete."
+            "You keep one continuation of each text in the beam. Two continuations of the same text may both be better "
+            "than any of another, so the candidates of all texts should compete."
         ),
-        hints=["After the second token, can two texts in the beam have the same first token? They should be able to."],
+        hints=["After the second token, can two texts in your beam have the same first token? Should they?"],
     ),
     Mistake(
         "probabilities_multiplied",
@@ -66,19 +68,19 @@ MISTAKES = [
                 ]
             ),
         ),
-        summary="the score of a text is made of its probability, not of its log-probability",
+        summary="you score a text by its probability instead of its log-probability",
         message=(
-            "The score divides a probability by the length penalty. That makes long texts *worse*, as a probability is "
-            "positive; a log-probability is negative."
+            "You divide a probability by the length penalty. A probability is positive, so that makes long texts "
+            "*worse*. A log-probability is negative, and dividing it makes them better."
         ),
-        hints=["Is −2 / 1.5 larger or smaller than −2? And 0.1 / 1.5 than 0.1?"],
+        hints=["Is −2 / 1.5 larger or smaller than −2? Is 0.1 / 1.5 larger or smaller than 0.1?"],
     ),
     Mistake(
         "finished_texts_lost",
         STEPS.but(kept=lambda: lambda text, total, next_scores: []),
-        summary="finished texts drop out of the beam",
-        message="Texts that have ended drop out, and only the unfinished ones are left to choose from.",
-        hints=["What should be a candidate in a round besides the longer texts?"],
+        summary="you drop finished texts from the beam",
+        message="{summary}, so a short text can never win against a longer one.",
+        hints=["A text ends in round 2. Which candidate should it be in round 3?"],
     ),
     Mistake(
         "pays_for_every_eos",
@@ -86,35 +88,32 @@ MISTAKES = [
         STEPS.but(
             kept=lambda eos_id: lambda text, total, next_scores: [([*text, eos_id], total + next_scores(text)[eos_id])]
         ),
-        summary="a finished text pays for a further eos in every round",
-        message=(
-            "A finished text is filled up with eos, and the log-probability of each is added to its own: it gets "
-            "worse from round to round. Once a text is finished, its log-probability stays."
-        ),
-        hints=["What should become of the log-probability of a finished text in later rounds?"],
+        summary="you add the log-probability of another eos to a finished text in every round",
+        message="{summary}, so it gets worse from round to round. A finished text should keep its log-probability.",
+        hints=["A text ends in round 2 with log-probability −1.5. What should its log-probability be in round 5?"],
     ),
     Mistake(
         "stops_at_the_first_end",
         STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
-        summary="the search stops when the first text is finished",
+        summary="you stop the search when the first text is finished",
         message=(
-            "The search stops as soon as a text is finished. An unfinished one may still get the better score: a long "
-            "text is divided by more."
+            "{summary}. An unfinished text may still get a better score, because a longer text is divided by a larger "
+            "penalty."
         ),
-        hints=["In which cases is it wrong: where a short text wins, or where a long one does?"],
+        hints=["Which cases do you fail, those in which a short text wins or those in which a long one wins?"],
     ),
     Mistake(
         "length_without_eos",
         STEPS.but(lengths=lambda finished: lambda text: len(text) - finished(text)),
-        summary="the eos does not count in the length",
+        summary="you don't count eos in the length of a text",
+        message="{summary}, so finished texts count as one token too short.",
+        hints=["How long is a text that consists of eos alone?"],
     ),
     Mistake(
         "length_with_bos",
         STEPS.but(lengths=lambda: lambda text: len(text) + 1),
-        summary="the length is one too large: it counts bos",
-        message=(
-            "Nearly: the length of a text is one too large, as if bos belonged to it. Bos was given, not predicted."
-        ),
+        summary="your length of a text is one too large, as if it counted bos",
+        message="{summary}. The model doesn't predict bos, so it is not part of the length.",
         hints=["How long is a text that consists of eos alone?"],
     ),
     Mistake(
@@ -124,17 +123,18 @@ MISTAKES = [
                 [[bos_id, *text] + [eos_id] * (max_length - len(text)) for text in best]
             )
         ),
-        summary="the bos is left in the output",
-        message="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
-        hints=["With max_length = 1, how many tokens should come out?"],
+        summary="you leave bos in the output",
+        message="{summary}, so each row has max_length + 1 tokens. The output should begin with the first token that "
+        "the model predicts.",
+        hints=["With `max_length=1`, how many tokens should you return for each sentence?"],
     ),
     Mistake(
         "filled_with_another_token",
         STEPS.but(
             output=lambda best, max_length: torch.tensor([text + [0] * (max_length - len(text)) for text in best])
         ),
-        summary="what has ended is filled up with another token than eos",
-        message="{summary}. After eos only eos comes, as in lesson 08.",
-        hints=["What stands after the eos of a short text?"],
+        summary="you pad finished texts with a token other than eos",
+        message="{summary}. As in lesson 08, only eos may follow an eos.",
+        hints=["Which token follows the eos of a short text in your output?"],
     ),
 ]
