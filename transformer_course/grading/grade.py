@@ -24,7 +24,8 @@ from transformer_course.grading.judging.student_records import Records, read_rec
 from transformer_course.grading.judging.worker import Worker, grade_notebooks
 from transformer_course.grading.reports.class_report import write_report
 from transformer_course.grading.reports.class_results import of_another_lesson
-from transformer_course.grading.reports.gradebook import pluralize, recorded_lessons, summary
+from transformer_course.grading.reports.gradebook import pluralize, summary
+from transformer_course.grading.reports.point_changes import recorded_lessons
 from transformer_course.grading.rules.class_rules import (
     ALL_LESSONS,
     ClassRules,

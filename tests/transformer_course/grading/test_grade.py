@@ -142,7 +142,7 @@ def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path
     assert "A hint" not in pages["ada.html"]
     assert "&lt;b&gt;eve" in pages["b_eve.html"] and "<b>eve" not in pages["b_eve.html"]
     assert "ended the process with exit 3" in pages["b_eve.html"]
-    assert "The file is damaged" in pages["cmd.html"] and "Not handed in." in pages["cmd.html"]
+    assert "The file is damaged" in pages["cmd.html"] and "Not submitted." in pages["cmd.html"]
 
 
 def verdicts(out: Path) -> list[Any]:
@@ -391,7 +391,7 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     text = grade([tmp_path], tmp_path / "out", RuleChanges(lessons=["01_lookup"]), RunOptions(seed=7))
     assert f"eve: 0 of {CORE['01_lookup']} points" in text and "In force: only 01_lookup." in text
     other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
-    assert other in text and "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+    assert other in text and "Not submitted." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
     book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
     assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
@@ -498,7 +498,7 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
     out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
     text = grade([tmp_path / "class"], out, RuleChanges(roster=tmp_path / "roster.csv", late_policy=policy))
-    assert "1 student of the roster handed in nothing." in text and "eve is not in the roster." in text
+    assert "1 student in the roster submitted nothing" in text and "eve is not in the roster." in text
     n_graded = len(canned.graded)
     (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
     os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
@@ -508,7 +508,7 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
     assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
     assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
-    assert list(book["status"]) == ["graded", "nothing handed in", "graded"]
+    assert list(book["status"]) == ["graded", "nothing submitted", "graded"]
     grade([tmp_path / "class"], out, run=RunOptions(fresh=True))
     assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
 
@@ -590,7 +590,7 @@ def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(
     rows_of = [f"Participant 90000{n},Anna Müller,anna{n}@uni.edu,,\n" for n in (1, 2)]
     worksheet.write_text("Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(rows_of), "utf-8")
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(roster=worksheet))
-    assert "0 students of the roster handed in nothing." in text and "not in the roster" not in text
+    assert "submitted nothing" not in text and "not in the roster" not in text
     assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
     filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
     grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.content.decode(), newline=""))]
@@ -611,9 +611,9 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
     table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student", keep_default_na=False)
     assert dict(table["status"]) == {
         "Euler, Leo": "could not be graded",
-        "Gauss, Carl": "nothing handed in",
+        "Gauss, Carl": "nothing submitted",
         "Lovelace, Ada": "graded",
         "Neil, Ben": "could not be graded",
     }
-    assert "1 student of the roster handed in nothing." in text and set(table["of"]) == {CORE["01_lookup"]}
+    assert "1 student in the roster submitted nothing: Gauss, Carl." in text and set(table["of"]) == {CORE["01_lookup"]}
     assert "neilben_12346_679_01_lookup.html: This is no notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])

@@ -11,7 +11,13 @@ from transformer_course.exercise import Exercise, Mistake
 from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.catalog import catalog_of
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
-from transformer_course.grading.reports.student_results import ClassResults, ExerciseResult, StudentResult, plain_number
+from transformer_course.grading.reports.student_results import (
+    NOTHING_SUBMITTED,
+    ClassResults,
+    ExerciseResult,
+    StudentResult,
+    plain_number,
+)
 from transformer_course.grading.reports.third_person import in_third_person
 from transformer_course.templates import render
 
@@ -19,7 +25,7 @@ N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
-COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not handed in"]
+COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not submitted"]
 
 
 @dataclass(frozen=True)
@@ -62,18 +68,18 @@ class ExerciseRow:
 
 def class_page(results: ClassResults) -> str:
     """Return the page. It needs no script and nothing from elsewhere, and says nothing by color alone."""
-    handed_in = [student for student in results.students if student.status != "nothing handed in"]
+    submitted = [student for student in results.students if student.status != NOTHING_SUBMITTED]
     mistakes = shared_mistakes(results)
     return render(
         __package__,
         "class.html",
         results=results,
         remarks=list(results.remarks),
-        handed_in=handed_in,
-        points_in_short=_points_in_short(handed_in, results),
+        submitted=submitted,
+        points_in_short=_points_in_short(submitted, results),
         to_explain=[one for one in mistakes if len(one.students) > 1][:N_TO_EXPLAIN],
         people=_people(results),
-        distribution=list(_distribution(handed_in, results)),
+        distribution=list(_distribution(submitted, results)),
         copies=list(results.copies),
         notes=list(_notes(results)),
         lessons={lesson: _exercise_rows(lesson, results, mistakes) for lesson in results.lessons},
@@ -147,8 +153,8 @@ def _answers(results: ClassResults) -> Iterator[tuple[StudentResult, ExerciseRes
             yield from ((student, one) for one in lesson.exercises if one.graded)
 
 
-def _points_in_short(handed_in: Sequence[StudentResult], results: ClassResults) -> str:
-    points = [student.points for student in handed_in]
+def _points_in_short(submitted: Sequence[StudentResult], results: ClassResults) -> str:
+    points = [student.points for student in submitted]
     if not points:
         return ""
     median, most = statistics.median(points), results.max_points
@@ -160,8 +166,9 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
     """List who needs a word, by the reason."""
     without = [student for student in results.students if has_nothing_right(student)]
     groups: dict[str, Sequence[str]] = {
-        "Handed in nothing": [s.name for s in results.students if s.status == "nothing handed in"],
-        "Handed in, but never began": [s.name for s in without if not s.has_begun],
+        "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],
+        **{f"Submitted nothing for {lesson}": names for lesson, names in results.without_submission.items() if lesson},
+        "Submitted, but never began": [s.name for s in without if not s.has_begun],
         "Began, and has no points": [s.name for s in without if s.has_begun],
         **{
             status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
@@ -171,17 +178,17 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
             f"{s.name}, {one.exercise or 'everything'}: {one.request}" for s in results.students for one in s.requests
         ],
         "Changed since last time": results.changes,
-        "Handed in something else as well": [
+        "Submitted other files as well": [
             f"{s.name}: {nb.submission.beside}" for s in results.students for nb in s.notebooks if nb.submission.beside
         ],
         "Called nearly the same as somebody else": [
             f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
-        "Late, or submitted at an unknown time": [
+        "Late": [
             f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
             for student in results.students
             for lesson in student.lessons.values()
-            if lesson.lateness.message
+            if lesson.lateness.concerns_student  # unknown times are in the remarks, which may concern everyone
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }
@@ -197,7 +204,7 @@ def _times(results: ClassResults) -> Iterator[tuple[str, str, str, str, str]]:
                     student.name,
                     lesson.lesson,
                     *lesson.submitted(results.rules.late_policy.zone),
-                    lesson.lateness.message,
+                    lesson.lateness.message if lesson.lateness.concerns_student else "",
                 )
 
 
@@ -208,12 +215,12 @@ def _notes(results: ClassResults) -> Iterator[str]:
                 yield f"{student.name}: {lesson.lesson}: {note}"
 
 
-def _distribution(handed_in: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
+def _distribution(submitted: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
     """Yield ranges of points with their numbers of students, the highest first."""
     most = results.max_points
-    if not handed_in or not most:
+    if not submitted or not most:
         return
-    counts = Counter(min(int(N_BINS * student.points / most), N_BINS - 1) for student in handed_in)
+    counts = Counter(min(int(N_BINS * student.points / most), N_BINS - 1) for student in submitted)
     for number in reversed(range(N_BINS)):
         first, end = -(-most * number // N_BINS), -(-most * (number + 1) // N_BINS)  # rounded up
         last = most if number == N_BINS - 1 else max(first, end - 1)
@@ -240,7 +247,7 @@ def _exercise_rows(lesson: str, results: ClassResults, mistakes: Sequence[Shared
 
 def _column(one: ExerciseResult) -> str:
     if one.graded is None and one.override is None:
-        return "not handed in"
+        return "not submitted"
     if 0 < one.points < one.exercise.points:
         return "partly"
     status = one.graded.verdict.status if one.graded else "wrong"

@@ -11,7 +11,8 @@ from transformer_course.grading.judging.student_records import read_records
 from transformer_course.grading.reports.class_page import class_page, mistake_counts
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import write_feedback
-from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
+from transformer_course.grading.reports.gradebook import summary, write_gradebook
+from transformer_course.grading.reports.point_changes import point_changes, recorded_points
 from transformer_course.grading.reports.student_results import ClassResults
 from transformer_course.grading.reports.written_page import written_answers_page
 from transformer_course.grading.rules.class_rules import read_class_rules
@@ -32,7 +33,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
         OSError: A file cannot be read or written.
     """
     results = class_results(read_records(out), read_class_rules(out))
-    results = replace(results, changes=changes(recorded_points(out), results))
+    results = replace(results, changes=point_changes(recorded_points(out), results))
     answers = [one for student in results.students for one in student.written]
     write_sheet(out, answers, results.rules.marks)
     if answers:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.grading.incoming.printable_text import printable
 from transformer_course.grading.incoming.tables import as_csv
@@ -16,8 +17,6 @@ from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
 """Size of a class up to which the summary lists every student."""
-LATE_DEDUCTION = "taken off for lateness"
-"""Stands among the points of the exercises, where they are compared with those of last time."""
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
@@ -118,6 +117,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
                 "exercises": {
                     one.exercise.name: {
                         "points": plain_number(one.points),
+                        "grader_points": plain_number(one.automatic_points),
                         "by_hand": one.override is not None and one.override.points is not None,
                         "comment": one.override.comment if one.override else "",
                     }
@@ -128,57 +128,6 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
         },
         "notebooks": [as_dict(notebook) for notebook in student.notebooks],
     }
-
-
-def recorded_points(out: Path) -> dict[str, dict[str, float]]:
-    """Return the points of each student that were written last, by exercise, and what lateness took off.
-
-    Nothing where none can be read.
-    """
-    try:
-        students = json.loads((out / "results.json").read_text("utf-8"))["students"]
-        return {
-            str(name): {
-                str(exercise): float(one["points"])
-                for lesson in notes["lessons"].values()
-                for exercise, one in lesson["exercises"].items()
-            }
-            | {LATE_DEDUCTION: _taken_off(notes["points"], notes["points_after_lateness"])}
-            for name, notes in students.items()
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}
-
-
-def recorded_lessons(out: Path) -> list[str]:
-    """Return the lessons that counted in the last run; none where nothing can be read."""
-    try:
-        return [str(lesson) for lesson in json.loads((out / "results.json").read_text("utf-8"))["lessons"]]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return []
-
-
-def _taken_off(points: float, after: float) -> float:
-    return round(points - after, 2)
-
-
-def changes(before: Mapping[str, Mapping[str, float]], results: ClassResults) -> list[str]:
-    """Return a line about each student with other points than before, in exercises that counted before."""
-    lines = []
-    for student in results.students:
-        if (was := before.get(student.name)) is None:
-            continue
-        now = {one.exercise.name: one.points for lesson in student.lessons.values() for one in lesson.exercises}
-        now[LATE_DEDUCTION] = _taken_off(student.points, student.points_after)
-        changed = [
-            f"{name} {plain_number(was[name])} → {plain_number(points)}"
-            for name, points in now.items()
-            if name in was and was[name] != points
-        ]
-        changed += [f"{name} {plain_number(had)} → not counted" for name, had in was.items() if had and name not in now]
-        if changed:
-            lines.append(f"{student.name}: {', '.join(changed)}")
-    return lines
 
 
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
@@ -199,11 +148,12 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
     lines += [f"  {student.name}: {one}" for student in results.students for one in student.not_judged]
     lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
-    if results.is_listed:
-        missing = sum(student.status == "nothing handed in" for student in results.students)
-        unlisted = [student for student in results.students if not student.is_listed]
-        lines.append(f"  {pluralize(missing, 'student')} of the roster handed in nothing.")
-        for student in unlisted:
+    for lesson, names in results.without_submission.items():
+        for_lesson = f" for {lesson}" if lesson else ""
+        who = f"{pluralize(len(names), 'student')} in the roster submitted nothing{for_lesson}"
+        lines.append(f"  {who}: {join_words([printable(name) for name in names], MAX_LISTED_STUDENTS)}.")
+    for student in results.students:
+        if not student.is_listed:
             may_be = f" It may be {' or '.join(student.candidates)}." if student.candidates else ""
             lines.append(f"  {printable(student.name)} is not in the roster.{may_be}")
     lines += [f"  {line}" for line in results.remarks]

@@ -20,6 +20,8 @@ from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRID
 from transformer_course.grading.rules.overrides import Override
 
 MAX_LISTED_NAMES = 5
+NOTHING_SUBMITTED = "nothing submitted"
+"""The status of a student without any submission."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,12 @@ class StudentResult:
             is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
             return "graded in part" if is_in_part else "graded"
         is_broken = any(notebook.submission.problem for notebook in self.notebooks)
-        return "could not be graded" if is_broken else "nothing handed in"
+        return "could not be graded" if is_broken else NOTHING_SUBMITTED
+
+    def lacks(self, lesson: str) -> bool:
+        """Return whether nothing was submitted for a lesson, and no points were given for it by hand."""
+        result = self.lessons[lesson]
+        return result.notebook is None and not result.attempt and not result.points and not result.bonus
 
     @property
     def not_judged(self) -> list[str]:
@@ -216,8 +223,8 @@ class StudentResult:
                 yield f"Points given by hand: {', '.join(one.exercise.name for one in by_hand)}."
             for one in by_hand:
                 if one.automatic_points > one.points:
-                    given, now = plain_number(one.points), plain_number(one.automatic_points)
-                    yield f"{one.exercise.name}: {given} by hand, but the grader now gives {now}."
+                    given, automatic = plain_number(one.points), plain_number(one.automatic_points)
+                    yield f"{one.exercise.name}: you gave {given} by hand, and the grader gives {automatic}."
         yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
         yield from (f"{lesson or 'All lessons'} until {due:%Y-%m-%d %H:%M}." for lesson, due in self.extensions.items())
         yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
@@ -269,10 +276,26 @@ class ClassResults:
             for lesson in student.lessons.values():
                 if lesson.lateness.is_unknown and student.name not in names[lesson.submitted()[1]]:
                     names[lesson.submitted()[1]].append(student.name)
+        n_submitted = sum(student.status != NOTHING_SUBMITTED for student in self.students)
         for reason, who in names.items():
-            listed = join_words(who, MAX_LISTED_NAMES)
+            is_everyone = len(who) == n_submitted > MAX_LISTED_NAMES
+            listed = f"all {n_submitted} students" if is_everyone else join_words(who, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
             yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}."
+
+    @cached_property
+    def without_submission(self) -> Mapping[str, Sequence[str]]:
+        """The students in the roster who submitted nothing: by lesson, or under "" if they submitted nothing at all.
+
+        Empty without a roster. A student with points by hand in a lesson has no need to be reminded of it.
+        """
+        listed = [student for student in self.students if self.is_listed and student.is_listed]
+        idle = [student.name for student in listed if student.status == NOTHING_SUBMITTED]
+        found = {"": idle} | {
+            lesson: [student.name for student in listed if student.name not in idle and student.lacks(lesson)]
+            for lesson in self.lessons
+        }
+        return {lesson: names for lesson, names in found.items() if names}
 
     @property
     def unfinished(self) -> Iterator[str]:

@@ -23,7 +23,7 @@ COMMON, RARE = SECOND.mistakes[0], SECOND.mistakes[1]
 
 
 def a_class(n: int = 5) -> ClassResults:
-    """Return a class in which most make the same mistake, one is late, one hands in garbage, and one nothing."""
+    """Return a class in which most make the same mistake, one is late, one submits a damaged file, and one nothing."""
     graded = {f"student {i}": [notebook(1, mistakes=(COMMON.name,))] for i in range(n - 2)}
     graded["other"] = [notebook(1, mistakes=(RARE.name,))]
     graded["late"] = [notebook(9, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")]
@@ -55,10 +55,10 @@ def test_the_mistake_of_most_students_comes_first():
 
 def test_everybody_who_needs_a_word_is_named():
     page = text_of(class_page(a_class()))
-    assert "Handed in nothing (1) idle" in page
+    assert "Submitted nothing (1) idle" in page
     assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
     assert "late: 01_lookup, 2 days late (time of the file)" in page and "Not in the roster (1) late" in page
-    assert "6 of 7 students handed in." in page
+    assert "6 of 7 students submitted something." in page
 
 
 def test_who_has_nothing_right_or_never_began_is_named():
@@ -66,7 +66,7 @@ def test_who_has_nothing_right_or_never_began_is_named():
     never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
     graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
     page = text_of(class_page(class_results(graded)))
-    assert "Handed in, but never began (1) ben" in page and "Began, and has no points (1) ada" in page
+    assert "Submitted, but never began (1) ben" in page and "Began, and has no points (1) ada" in page
     assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
 
 
@@ -158,7 +158,25 @@ def test_shows_time_and_source_of_every_notebook():
     text = re.sub(r"<[^>]+>", "|", class_page(results))
     assert "|ada||01_lookup||2026-10-12 17:00||timestamp.txt|||" in text
     assert "|ben||01_lookup||2026-10-12 19:00||time of the file||1 day late (time of the file)|" in text
-    assert "|eve||01_lookup||unknown||timestamp.txt is empty||submission time unknown: timestamp.txt is empty|" in text
+    assert "|eve||01_lookup||unknown||timestamp.txt is empty|||" in text
     assert list(results.remarks) == [
         "Submission time unknown, so without a deduction for lateness: eve (timestamp.txt is empty)."
     ]
+
+
+def test_reports_unknown_times_once_for_the_whole_class():
+    policy = LatePolicy({"": datetime(2026, 10, 12, 18, tzinfo=UTC)}, penalty=10)
+    graded = {f"student {n}": [notebook(1, time_source="all files have the time of the download")] for n in range(30)}
+    page = text_of(class_page(class_results(graded, ClassRules(late_policy=policy))))
+    before_times, _, _ = page.partition("When the notebooks were submitted")
+    assert "so without a deduction for lateness: all 30 students (all files have" in before_times
+    assert before_times.count("the download") == 1 and "Late" not in before_times
+
+
+def test_names_who_submitted_nothing_for_one_lesson():
+    week_2 = [notebook(1, "02_scaling.ipynb", "02_scaling")]
+    graded = {"ada": [notebook(1), *week_2], "ben": [notebook(1)], "cleo": week_2, "dan": []}
+    roster = Roster([Person(name) for name in graded])
+    page = text_of(class_page(class_results(graded, ClassRules(roster))))
+    assert "Submitted nothing (1) dan Submitted nothing for 01_lookup (1) cleo" in page
+    assert "Submitted nothing for 02_scaling (1) ben" in page

@@ -19,7 +19,7 @@ def test_what_is_written_again_is_the_same_but_for_what_was_changed_by_hand(tmp_
     assert {path: path.read_bytes() for path in written} == written
     (tmp_path / "roster.csv").write_text("id,name\n1,Ada\n2,Cleo\n")
     message = rewrite_report(tmp_path)
-    assert "1 student of the roster handed in nothing." in message and "ben is not in the roster." in message
+    assert "1 student in the roster submitted nothing: Cleo." in message and "ben is not in the roster." in message
     assert list(pd.read_csv(tmp_path / "gradebook.csv")["student"]) == ["Ada", "Cleo", "ben"]
     assert "Cleo" in (tmp_path / "class.html").read_text("utf-8")
     assert {path.name for path in (tmp_path / "feedback").iterdir()} == {"Ada.html", "ben.html", "Cleo.html"}

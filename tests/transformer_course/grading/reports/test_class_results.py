@@ -16,7 +16,8 @@ from transformer_course.grading.judging.graded_results import Attempt, GradedSub
 from transformer_course.grading.reports.class_page import class_page
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page
-from transformer_course.grading.reports.gradebook import changes, recorded_points, summary, write_gradebook
+from transformer_course.grading.reports.gradebook import summary, write_gradebook
+from transformer_course.grading.reports.point_changes import point_changes, recorded_points
 from transformer_course.grading.rules.class_rules import ClassRules
 from transformer_course.grading.rules.late_policy import Extension, LatePolicy
 from transformer_course.grading.rules.overrides import Override
@@ -104,7 +105,7 @@ def test_everybody_in_the_roster_has_a_row_and_others_are_told():
     assert rows == {
         "Ada Lovelace": ("graded", True, True),
         "Li Na (2)": ("graded", True, True),
-        "Li Na (3)": ("nothing handed in", True, False),
+        "Li Na (3)": ("nothing submitted", True, False),
         "eve": ("graded", False, False),
     }
     [eve] = [student for student in results.students if student.name == "eve"]
@@ -140,7 +141,7 @@ def test_what_is_given_by_hand_stands_over_the_grader_and_is_marked():
     ada, _, li_na = results.students
     assert ada.points == FIRST.points + 0.5 and ada.comment == "Come and see me."
     assert list(ada.remarks) == [f"Points given by hand: {SECOND.name}."]
-    assert li_na.points == 1.0  # nothing was handed in
+    assert li_na.points == 1.0  # nothing was submitted
     assert results.unknown == ["overrides.csv: there is no student 'bob'."]
 
 
@@ -214,11 +215,11 @@ def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_pat
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     write_gradebook(tmp_path, class_results({"ada": [late]}, LATE), {})
     before = recorded_points(tmp_path)
-    assert changes(before, class_results({"ada": [late]}, LATE)) == []
+    assert point_changes(before, class_results({"ada": [late]}, LATE)) == []
     extension = Extension("ada", "", datetime(2026, 10, 14, tzinfo=UTC))
     extended = class_results({"ada": [late]}, replace(LATE, extensions=[extension]))
     off = sum(e.points for e in exercises_of("01_lookup")[:2]) * 2 / 10  # the second day has begun
-    assert changes(before, extended) == [f"ada: taken off for lateness {off:g} → 0"]
+    assert point_changes(before, extended) == [f"ada: 01_lookup lateness deduction {off:g} → 0"]
 
 
 def test_a_name_of_two_students_in_a_table_is_told_with_both():
@@ -243,7 +244,7 @@ def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
 def test_points_by_hand_that_fall_behind_the_grader_are_remarked():
     overrides = [Override("ada", FIRST.name, 0.5), Override("ben", FIRST.name, 0.5)]
     ada, ben = class_results({"ada": [notebook(1)], "ben": [notebook(0)]}, ClassRules(overrides=overrides)).students
-    assert f"{FIRST.name}: 0.5 by hand, but the grader now gives {FIRST.points}." in ada.remarks
+    assert f"{FIRST.name}: you gave 0.5 by hand, and the grader gives {FIRST.points}." in ada.remarks
     assert list(ben.remarks) == [f"Points given by hand: {FIRST.name}."]
 
 

@@ -97,7 +97,7 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     assert float(ada[4]) == (FIRST.points + 0.5) / 2
     assert f"{SECOND.name}: not right yet (0.5 of {SECOND.points})" in ada[7] and "1 day late" in ada[7]
     assert "Nearly: &#34;&lt;b&gt;&#34; &amp; more" in ada[7]
-    assert ben[4] == "3" and "nothing handed in; the cell stays as it was" in report
+    assert ben[4] == "3" and "nothing submitted; the cell stays as it was" in report
 
 
 def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):

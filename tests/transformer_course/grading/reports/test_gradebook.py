@@ -100,7 +100,7 @@ def test_who_it_is_and_how_late_has_columns_of_its_own():
     assert ada["points after lateness"] == ada["points"] / 2 > 0
     assert ada["late"] == "01_lookup: 1 day late (time of the file)."
     assert (ada["status"], ada["isolation"], ada["notebooks"]) == ("graded", "full", f"01_lookup:{'5e' * 32}")
-    assert ada["comment"] == "softmax: =Nice." and ben["status"] == "nothing handed in" and ben["late"] == ""
+    assert ada["comment"] == "softmax: =Nice." and ben["status"] == "nothing submitted" and ben["late"] == ""
 
 
 def test_results_tell_how_each_exercise_went(tmp_path: Path):
@@ -164,11 +164,20 @@ def test_the_summary_of_a_large_class_lists_no_students():
     assert len(gradebook.summary(Path("out"), class_results(students)).splitlines()) == 2
 
 
-def test_changes_leave_out_a_lesson_that_is_new():
-    week_1 = notebook(1)
-    before = {"ada": {one.exercise.name: one.points + 1.0 for one in week_1.exercises[:1]}}
+def test_summary_names_who_submitted_nothing_by_lesson():
+    people = [Person(name) for name in ("ada", "ben", "cleo", "dan")]
     week_2 = notebook(2, lesson="02_scaling", file="02_scaling.ipynb")
-    first = week_1.exercises[0]
-    assert gradebook.changes(before, class_results({"ada": [week_1, week_2]})) == [
-        f"ada: {first.exercise.name} {first.points + 1:g} → {first.points:g}"
+    broken = notebook(0, lesson="02_scaling", file="02_scaling.ipynb", problem="It is damaged.")
+    by_hand = Override("dan", exercises_of("02_scaling")[0].name, 1.0)
+    students = {"ada": [notebook(1), week_2], "ben": [notebook(1)], "dan": [notebook(1)]}
+    students["eve"] = [notebook(1), week_2]
+    text = gradebook.summary(Path("out"), class_results(students, ClassRules(Roster(people), overrides=[by_hand])))
+    assert [line for line in text.splitlines() if "nothing" in line] == [
+        "  1 student in the roster submitted nothing: cleo.",
+        "  1 student in the roster submitted nothing for 02_scaling: ben.",
     ]
+    students["ben"].append(broken)
+    students["cleo"] = students["ada"]
+    text = gradebook.summary(Path("out"), class_results(students, ClassRules(Roster(people), overrides=[by_hand])))
+    assert "nothing" not in text
+    assert "nothing" not in gradebook.summary(Path("out"), class_results(students))  # no roster, no one is missing
