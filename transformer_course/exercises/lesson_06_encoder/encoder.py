@@ -97,21 +97,21 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=encoder_cases,
     points=3,
-    verified="Tokens become vectors, vectors get their positions, and every layer goes on from the output of the one "
-    "before.",
+    verified=("Tokens become vectors with positions, and every layer continues from the output of the previous one."),
     hints=[
-        "Three steps: look the tokens up and scale; add positions; go through the layers.",
-        "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows of "
-        "`self.positions`, which has the shape (max_length, d_model).",
-        "`x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)`, then "
-        "`x = x + self.positions[: tokens.shape[1]]`.",
-        "`for layer in self.layers:` and in it `x = layer(x, mask)`.",
+        "Follow one sentence of 3 tokens: which operation turns its ids into vectors, what is added to them, and "
+        "what comes next?",
+        "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows "
+        "of `self.positions`, which has the shape (max_length, d_model).",
+        "`x = self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)`, then `x = x + self.positions[: "
+        "tokens.shape[1]]`.",
+        "`for layer in self.layers:`, and inside the loop `x = layer(x, mask)`.",
     ],
     messages={
         **stack.TOLD_OF_THE_INPUT,
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
-        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
+        "ignored_mask": "You don't pass `mask` to the layers, so they attend to what it should hide.",
     },
     mistakes=[
         *stack.input_mistakes(STEPS),

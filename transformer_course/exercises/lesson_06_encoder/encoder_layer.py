@@ -1,4 +1,4 @@
-"""A layer that norms its sums."""
+"""An encoder layer with post-norm."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from transformer_course.steps import InSteps, Step
 
 
 class EncoderLayer(nn.Module):
-    """Look at all positions, then compute at each; add each result to what was there, and norm the sum (post-norm)."""
+    """Attention, then a feed-forward network, each with a residual connection and a norm of the sum (post-norm)."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -39,37 +39,37 @@ def queries(x):
 
 
 def keys(x):
-    """as the keys → the keys: x"""
+    """use x as the keys → the keys: x"""
     return x
 
 
 def values(x):
-    """and as the values → the values: x"""
+    """use x as the values → the values: x"""
     return x
 
 
 def sum_1(x, attended):
-    """add x to it → the first sum: x plus the output of the attention"""
+    """add x to the attention output → the first sum: x plus the attention output"""
     return x + attended
 
 
 def normed_1(first_norm, sum_1):
-    """normalize the sum with it → the normalized first sum"""
+    """normalize the first sum → the normalized first sum"""
     return first_norm(sum_1)
 
 
 def computed(self, normed_1):
-    """pass that through the network → the output of the network"""
+    """run the feed-forward network on the normalized first sum → the network output"""
     return self.feed_forward(normed_1)
 
 
 def sum_2(normed_1, computed):
-    """add what the network was given → the second sum: what the network was given plus its output"""
+    """add the input of the network to its output → the second sum: the network's input plus its output"""
     return normed_1 + computed
 
 
 def normed_2(second_norm, sum_2):
-    """normalize this sum, too → the normalized second sum"""
+    """normalize the second sum → the normalized second sum"""
     return second_norm(sum_2)
 
 
@@ -102,25 +102,26 @@ MISTAKES = [
     Mistake(
         "pre_norm_instead",
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
-        summary="the norms stand in front of the sublayers, as in pre-norm",
+        summary="you put the norms before the sublayers, as in pre-norm",
         message=(
-            "This is the pre-norm layer: the inputs of the sublayers are normalized, and the sums are not. It is a "
-            "good layer, and the next exercise. Here the norm comes last: look at what each norm is given."
+            "You build a pre-norm layer, which is the next exercise: you normalize the inputs of the sublayers "
+            "instead of the sums. What should you pass to each norm here?"
         ),
         hints=[
-            "With all weights of attention and network at 0, this layer hands on x. What should a post-norm layer do?"
+            "With all parameters of attention and network at 0, your layer returns x unchanged. What should a "
+            "post-norm layer return?",
         ],
     ),
     Mistake(
         "pre_norm_in_one_half",
         STEPS.but(**PRE_NORM_ATTENTION),
         STEPS.but(**PRE_NORM_NETWORK),
-        summary="one half is pre-norm: the norm stands in front of the sublayer",
+        summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
         message=(
-            "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
-            "sublayer, and the sum is not normalized. Look at what each norm is given."
+            "One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
+            "input instead of the sum. What do you pass to each norm?"
         ),
-        hints=["Compare the two halves. Where do the brackets of each norm open?"],
+        hints=["Write both halves in the form norm(x + sublayer(x)). Which one differs?"],
     ),
     Mistake(
         "normed_before_and_added",
@@ -129,23 +130,23 @@ MISTAKES = [
             normed_1=lambda second_norm, sum_1: second_norm(sum_1),
             normed_2=lambda sum_2: sum_2,
         ),
-        summary="`x` itself is replaced by the normalized x before each sublayer",
+        summary="you replace x by the normalized x before each sublayer",
         message=(
-            "x itself is replaced by the normalized x before each sublayer, and the last sum is not normalized at all. "
-            "This is neither post-norm nor pre-norm. Look at what each norm is given."
+            "{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
+            "do you pass to each norm?"
         ),
-        hints=["The formula normalizes a sum. Which sum?"],
+        hints=["In LayerNorm(x + sublayer(x)), what does the norm get?"],
     ),
     Mistake(
         "norm_inside_the_sum",
         STEPS.but(**NORMED_ATTENTION, **NORMED_NETWORK),
         STEPS.but(**NORMED_ATTENTION),
         STEPS.but(**NORMED_NETWORK),
-        summary="a norm is given what a sublayer puts out, and x is added after it",
+        summary="you normalize a sublayer's output before you add it to x",
         message=(
-            "{summary}. It should be given the whole sum, x included. Look at where the brackets of each norm open."
+            "{summary}. The norm should get the whole sum, x included. Where does the parenthesis of each norm open?"
         ),
-        hints=["What is the size of the sum after ten such layers? Which norm keeps it in check?"],
+        hints=["After ten such layers, how large can the sum be? Which norm limits it?"],
     ),
     Mistake(
         "side_by_side",
@@ -153,12 +154,9 @@ MISTAKES = [
             computed=lambda self, x: self.feed_forward(x),
             sum_2=lambda x, attended, computed: x + attended + computed,
         ),
-        summary="attention and network work side by side, on the same x",
-        message=(
-            "{summary}. They should come one after the other: the network works on what the attention found. Look at "
-            "what each is given."
-        ),
-        hints=["What does the network know of the other positions?"],
+        summary="you run attention and network in parallel, on the same x",
+        message=("{summary}. Run them one after the other, so that the network works on the result of the attention."),
+        hints=["In your code, what does the network know about the other positions?"],
     ),
     *of_either_layer(
         STEPS,
@@ -175,30 +173,34 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=3,
-    verified="Attention, add, norm; network, add, norm.",
+    verified="Attention, add and norm, then network, add and norm.",
     hints=[
-        "Two halves of the same form, LayerNorm(x + sublayer(x)): once with the attention, once with the network. The "
-        "second one starts from the result of the first.",
+        "Both halves have the same form, LayerNorm(x + sublayer(x)). What is the sublayer in each half, and what is x?",
         "In self-attention, queries, keys and values come from the same vectors: `self.self_attention(x, x, x, mask)`.",
-        "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`.",
+        "The first half is `x = self.norm_1(x + self.self_attention(x, x, x, mask))`. The second half starts from "
+        "this x.",
     ],
     messages={
         **TOLD,
-        "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
+        "ignored_mask": (
+            "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
+            "attention?"
+        ),
         "done_again_normed_1: attended": (
-            "A sublayer's output is normalized before it is added, and the sum once more. Look for a norm too many."
+            "You normalize the attention output before you add it to x, and the sum as well. Which of these two "
+            "norms is one too many?"
         ),
         "left_out_sum_1: attended": (
-            "The first residual is missing: the output of the attention takes the place of x, instead of "
-            "being added to it. Look at what the first norm is given."
+            "Your first residual connection is missing: you normalize the attention output without adding x to it. "
+            "What should you pass to the first norm?"
         ),
         "left_out_sum_2: computed": (
-            "The second residual is missing: the output of the network takes the place of what the network "
-            "was given, instead of being added to it. Look at what the second norm is given."
+            "Your second residual connection is missing: you normalize the network output without adding the "
+            "network's input to it. What should you pass to the second norm?"
         ),
         "part_left_out_sum_1: attended": (
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being "
-            "added to it. Look at what the norms are given."
+            "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+            "instead of adding the two. What should you pass to each norm?"
         ),
     },
     mistakes=MISTAKES,

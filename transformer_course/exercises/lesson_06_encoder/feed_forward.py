@@ -28,27 +28,27 @@ class FeedForward(nn.Module):
 
 
 def first_layer(self):
-    """choose `w_1` → the first layer: `w_1`"""
+    """use `w_1` as the first layer → the first layer: `w_1` → `w_1`"""
     return self.w_1
 
 
 def hidden(first_layer, x):
-    """apply it to x → the hidden features: the output of the first layer"""
+    """apply the first layer to x → the hidden features: the output of the first layer"""
     return first_layer(x)
 
 
 def activated(hidden):
-    """set the negative numbers to 0, with a ReLU → the activations: the hidden features after the ReLU"""
+    """apply ReLU to the hidden features → the activations: the hidden features after the ReLU"""
     return torch.relu(hidden)
 
 
 def second_layer(self):
-    """choose `w_2` → the second layer: `w_2`"""
+    """use `w_2` as the second layer → the second layer: `w_2` → `w_2`"""
     return self.w_2
 
 
 def output(second_layer, activated):
-    """apply it to the result → the output of the second layer"""
+    """apply the second layer to the activations → the output of the second layer"""
     return second_layer(activated)
 
 
@@ -78,7 +78,7 @@ def feed_forward_cases(seed: int) -> list[Case]:
 
     by_hand = Case(
         {"x": torch.tensor([[2.0, -1.0]])},
-        "one position: 2, 1 and −3 in the middle",
+        "one position, hidden features 2, 1 and −3",
         kind="module",
         arguments={"d_model": 2, "d_ff": 3},
         parameters={
@@ -90,13 +90,13 @@ def feed_forward_cases(seed: int) -> list[Case]:
     )
     return [
         by_hand,
-        case(2, 3, (1,), "one position, 2 features, 3 in the middle"),
-        case(3, 5, (), "a single vector, without an axis for positions"),
-        case(4, 4, (2,), "as wide in the middle as outside", later=(2, 3)),
-        case(3, 5, (7,), "7 positions, 3 features, 5 in the middle"),
+        case(2, 3, (1,), "one position, d_model 2, d_ff 3"),
+        case(3, 5, (), "a single vector, without a dimension for positions"),
+        case(4, 4, (2,), "d_ff equal to d_model", later=(2, 3)),
+        case(3, 5, (7,), "7 positions, d_model 3, d_ff 5"),
         case(3, 5, (8,), "large numbers", size=20.0),
         case(5, 11, (7, 3), "7 sentences of 3 positions"),
-        case(24, 96, (5, 31), "5 sentences of 31 positions, 24 features, 96 in the middle"),
+        case(24, 96, (5, 31), "5 sentences of 31 positions, d_model 24, d_ff 96"),
     ]
 
 
@@ -115,12 +115,14 @@ MISTAKES = [
     Mistake(
         "another_activation",
         *[STEPS.but(activated=asking(function, "hidden")) for function in OTHERS],
-        summary="another function than a ReLU stands between the two layers",
+        summary="you use an activation function other than ReLU",
         message=(
-            "Another function than a ReLU stands in the middle. Many models since the Transformer have other ones; the "
-            "paper of 2017 has a ReLU. Look at what becomes of the hidden features."
+            "{summary} between the two layers. Later models use other functions, but the paper of 2017 uses ReLU. "
+            "Which function do you apply?"
         ),
-        hints=["What should become of −3 in the middle, and what of 3?"],
+        hints=[
+            "What should −3 become in the middle, and what should 3 become? What does your function return for them?",
+        ],
     ),
     Mistake(
         "weights_not_transposed",
@@ -128,21 +130,24 @@ MISTAKES = [
             first_layer=lambda self: lambda x: x @ self.w_1.weight + self.w_1.bias,
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
-        summary="the weights of a layer are not transposed before their product",
+        summary="you multiply by the weights without transposing them",
         message=(
-            "The weights of a layer are used as they are stored, and that is the other way round: `nn.Linear` keeps "
-            "them as (outputs, inputs). A layer knows by itself how to use them."
+            "{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
+            "of this."
         ),
-        hints=["Which shape has `self.w_1.weight`?"],
+        hints=["What is the shape of `self.w_1.weight`?"],
     ),
     Mistake(
         "dropout_in_training",
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.5, self.training)),
         STEPS.but(activated=lambda self, activated: F.dropout(activated, 0.1, self.training)),
         STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)),
-        summary="some numbers are dropped at random in train mode",
-        message="While training, some numbers are dropped at random. In these exercises there is no dropout.",
-        hints=["What differs between `train()` and `eval()`?"],
+        summary="you drop numbers at random in training mode",
+        message="Your output is random in training mode. This exercise uses no dropout.",
+        hints=[
+            "Call your layer twice on the same x in training mode, and twice after `eval()`. When do the results "
+            "differ?",
+        ],
     ),
 ]
 
@@ -152,26 +157,26 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=feed_forward_cases,
     points=1,
-    verified="Wide in the middle, with a ReLU there.",
+    verified="Two linear layers with a ReLU between them.",
     hints=[
-        "Three steps, from the inside of the formula outwards: the first layer, max(0, …), the second layer.",
-        "A layer is called like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on the "
-        "last axis, whatever stands in front.",
-        "`torch.relu(z)` is max(0, z), number by number.",
+        "In the formula, what is inside max(0, …), and what happens to the result?",
+        "You call a layer like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on "
+        "the last dimension, for any leading dimensions.",
+        "`torch.relu(z)` is max(0, z) for each number.",
         "`self.w_2(torch.relu(self.w_1(x)))`.",
     ],
     messages={
         "moved_activated": (
-            "The ReLU comes after the second layer, so that the network can only add and never take away. "
-            "Look at the order of the steps."
+            "You apply the ReLU after the second layer, so your output is never negative. Where does the formula "
+            "have it?"
         ),
         "function_output: §.relu()": (
-            "A ReLU comes after the second layer as well, so that the network can only add and never take "
-            "away. Look at the number of steps."
+            "You apply another ReLU after the second layer, so your output is never negative. How many does the "
+            "formula have?"
         ),
         "moved_hidden: activated": (
-            "The ReLU is applied to x itself, and nothing stands between the two layers. Look at the order of "
-            "the steps."
+            "You apply the ReLU to x itself, so the two linear layers follow each other directly and amount to a "
+            "single one. Where does the formula have the ReLU?"
         ),
     },
     mistakes=MISTAKES,

@@ -21,22 +21,22 @@ def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch 
 
 
 def larger(x):
-    """multiply x by a large number → the larger x: 1,000 times x"""
+    """multiply x by 1,000 → the enlarged x: 1,000 times x"""
     return 1000 * x
 
 
 def output(layer, larger):
-    """run the layer on that → the output for the larger x"""
+    """run the layer on the enlarged x → the output for the enlarged x"""
     return layer(larger)
 
 
 def reduced(output):
-    """divide its output by that number again → the output over 1,000"""
+    """divide the output by 1,000 → the output divided by 1,000"""
     return output / 1000
 
 
 def kept(reduced, x):
-    """compare that with x, roughly → whether the output over 1,000 is x, but for a little"""
+    """compare the result with x → whether the output divided by 1,000 is close to x → the comparison with x"""
     return torch.allclose(reduced, x, atol=0.1)
 
 
@@ -47,32 +47,31 @@ WHOLE, LOST, CUT, HALVED, SUBTRACTED = (1.0, 0.0), (0.0, 0.0), (0.0, 1.0), (0.5,
 """What a sum has of x itself, and of x after the norm."""
 Sums = list[tuple[float, float]]
 FIRST_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
-    ("both sums are whole", [WHOLE, WHOLE], {}),
-    ("neither sublayer has a sum", [LOST, LOST], {}),
+    ("both residuals are intact", [WHOLE, WHOLE], {}),
+    ("neither sublayer has a residual", [LOST, LOST], {}),
 ]
 OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
-    ("the second sum is missing", [WHOLE, LOST], {}),
-    ("the first sum is missing", [LOST, WHOLE], {}),
-    ("both sums are whole, and what is added is large", [WHOLE, WHOLE], {"adds": 4.0}),
-    ("both sums are whole, and nothing is added", [WHOLE, WHOLE], {"adds": 0.0}),
-    ("both sums are whole, and next to nothing is added", [WHOLE, WHOLE], {"adds": 0.002}),
-    ("both sums are whole, and little is added", [WHOLE, WHOLE], {"adds": 0.01}),
-    ("both sums have the normalized x, and little is added", [CUT, CUT], {"adds": 0.01, "scale": 5.0}),
-    ("both sums have the normalized x, which is no other than x", [CUT, CUT], {"adds": 0.01, "scale": 1.0}),
-    ("the second sum has the normalized x", [WHOLE, CUT], {}),
-    ("the first sum has the normalized x", [CUT, WHOLE], {}),
+    ("the second residual is missing", [WHOLE, LOST], {}),
+    ("the first residual is missing", [LOST, WHOLE], {}),
+    ("both residuals are intact, and the sublayers add much", [WHOLE, WHOLE], {"adds": 4.0}),
+    ("both residuals are intact, and the sublayers add nothing", [WHOLE, WHOLE], {"adds": 0.0}),
+    ("both residuals are intact, and the sublayers add almost nothing", [WHOLE, WHOLE], {"adds": 0.002}),
+    ("both residuals are intact, and the sublayers add little", [WHOLE, WHOLE], {"adds": 0.01}),
+    ("both residuals add the normalized x, and the sublayers add little", [CUT, CUT], {"adds": 0.01, "scale": 5.0}),
+    ("both residuals add the normalized x, which equals x", [CUT, CUT], {"adds": 0.01, "scale": 1.0}),
+    ("the second residual adds the normalized x", [WHOLE, CUT], {}),
+    ("the first residual adds the normalized x", [CUT, WHOLE], {}),
     ("the output is normalized", [WHOLE, WHOLE], {"adds": 0.01, "scale": 1.0, "ends_in_norm": True}),
-    ("the first sum has half of x", [HALVED, WHOLE], {}),
-    ("the second sum subtracts x", [WHOLE, SUBTRACTED], {}),
-    ("both sums are whole, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
+    ("the first residual adds half of x", [HALVED, WHOLE], {}),
+    ("the second residual subtracts x", [WHOLE, SUBTRACTED], {}),
+    ("both residuals are intact, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
 ]
-"""The sick layers, and whole ones that are easily taken for sick."""
+"""Layers that lose x, and intact ones that are easily mistaken for them."""
 LAST_LAYERS: list[tuple[str, Sums]] = [
-    ("both sums are whole", [WHOLE, WHOLE]),
-    ("the second sum is missing", [WHOLE, LOST]),
+    ("both residuals are intact", [WHOLE, WHOLE]),
+    ("the second residual is missing", [WHOLE, LOST]),
 ]
 N_LAST_LAYERS = 3
-ALL_SICK = "It answers False for all layers here but those that add nothing, if for these."
 
 
 def keeps_the_stream_cases(seed: int) -> list[Case]:
@@ -105,33 +104,40 @@ MISTAKES = [
         "looks_at_the_direction",
         STEPS.but(kept=lambda layer, x: bool(torch.cosine_similarity(layer(x), x, dim=-1).min() > 0.9)),
         STEPS.but(kept=lambda reduced, x: bool(torch.cosine_similarity(reduced, x, dim=-1).min() > 0.9)),
-        summary="only the direction of the output is compared with that of x",
-        message="{summary}. A norm hardly turns a vector; what it takes out is the size. Compare the sizes, too.",
-        hints=["What is the cosine of x and its norm, where the mean of x is 0?"],
+        summary="you compare only the direction of the output with that of x",
+        message=(
+            "{summary}. A norm hardly changes the direction of a centered vector; it changes the length. What else "
+            "should you compare?"
+        ),
+        hints=["If x has mean 0, what is the cosine of the angle between x and LayerNorm(x)?"],
     ),
     Mistake(
         "any_dependence_on_size",
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x), atol=1e-3)).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(2 * x), layer(x))).attempt,
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(1000 * x), layer(x), atol=1e-3)).attempt,
-        summary="any change of the output with the size of x counts",
+        summary="you accept every layer whose output changes with the size of x",
         message=(
-            "{summary}. But where the second sum is missing, size still decides how x and the first sublayer's output "
-            "mix. Ask how much the output grows, and in which direction."
+            "{summary}. But if only the second residual is missing, the size of x still decides how x and the "
+            "first sublayer's output mix. How much should the output grow, and in which direction?"
         ),
         hints=[
-            "With the second sum missing, norm(x + a) is passed on. Does it change when x doubles?",
-            "A layer that hands x on whole gives nearly 1,000 x for 1,000 x. What does one without a sum give?",
-            "So divide the output for the larger x by that number again, and compare it with x itself.",
+            "If the second residual is missing, only norm(x + a) reaches the output. Does norm(x + a) change if x "
+            "doubles?",
+            "A layer that keeps x returns nearly 1,000 x for 1,000 x. What does a layer without residuals return?",
+            "Divide the output for 1,000 x by 1,000, and compare it with x itself.",
         ],
     ),
     Mistake(
         "growth_is_enough",
         STEPS.but(kept=lambda reduced: bool(reduced.abs().mean() > 0.1)),
         STEPS.but(kept=lambda reduced, x: bool(reduced.norm() > 0.1 * x.norm())),
-        summary="it is enough that the output grows with x",
-        message="{summary}. It does, too, where half of x is lost, or where x is subtracted. Compare it with x.",
-        hints=["Which output should a layer have for 1,000 x, if x is only added to?"],
+        summary="you accept every layer whose output grows with x",
+        message=(
+            "{summary}. The output also grows if half of x is lost, or if x is subtracted. What should you compare "
+            "the output with?"
+        ),
+        hints=["Which output should a layer have for 1,000 x, if it only adds to x?"],
     ),
 ]
 
@@ -141,29 +147,42 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=keeps_the_stream_cases,
     points=3,
-    verified="Layers that hand x on were told from those that lose it, halve it or normalize it, by their answers.",
+    verified=("You can tell layers that keep x from those that lose, halve or normalize it, by their outputs alone."),
     hints=[
-        "What could you do to x that a norm undoes, and a sum hands on?",
-        "A norm takes the size out. Call the layer on 1,000 x: what its sublayers add is no larger than before, since "
-        "they read normalized vectors. If the sums are whole, what should the output look like?",
-        "Nearly 1,000 x. So divide the output by 1,000, and compare it with x, but not to the last digit: "
+        "How can you change x so that a norm undoes the change, and a residual connection keeps it?",
+        "A norm removes the size. Call the layer on 1,000 x: its sublayers read normalized vectors, so they add no "
+        "more than before. If both residuals are intact, what is the output?",
+        "Nearly 1,000 x. So divide the output by 1,000 and compare it with x, up to a tolerance: "
         "`torch.allclose(a, b, atol=0.1)`.",
     ],
     messages={
         "moved_output": (
-            "It answers as one would who asks the layer at the ordinary size of x: a layer that adds more than a "
-            "little passes for a sick one, and one that normalizes what is normalized already passes for whole."
+            "You answer as if you called the layer on x at its ordinary size: you reject an intact layer that adds "
+            "much, and accept one that normalizes an already normalized x. How can you make the added part "
+            "negligible?"
         ),
-        "done_again_output": (
-            "It finds the whole layers that add little, but not those that add more. The larger x is, the less weighs "
-            "what is added: is x large enough, and is the rest allowed for?"
+        "done_again_output: larger": (
+            "You accept a layer that subtracts x: given 1,000 x, it returns about −1,000 x. Where does your code lose "
+            "the minus sign?"
         ),
-        "call_left_out_output": "It answers True for all layers here, the sick ones, too.",
-        "left_out_larger": ALL_SICK,
-        "part_left_out_reduced": ALL_SICK,
-        "option_left_out_kept": (
-            "Of the whole layers, it finds those that add nothing, or next to nothing. What others add should not "
-            "count: is x large enough beside it, and is the rest allowed for?"
+        "done_again_output: reduced": (
+            "You accept intact layers that add little and reject those that add more. The larger x is, the less "
+            "the added part matters. How large is x in your call?"
+        ),
+        "call_left_out_output": (
+            "You return True for every layer here, even for those that lose x. What do you compare with x?"
+        ),
+        "left_out_larger": (
+            "You return False for every layer here, even for those that keep x. Are the two tensors that you "
+            "compare of the same size?"
+        ),
+        "part_left_out_reduced: output": (
+            "You return False for every layer that keeps x. Given 1,000 x, such a layer returns about 1,000 x. "
+            "What do you compare its output with?"
+        ),
+        "option_left_out_kept: torch.allclose(reduced, x)": (
+            "You accept intact layers that add little and reject those that add more, even if x is much larger. "
+            "How exact is your comparison?"
         ),
     },
     mistakes=MISTAKES,

@@ -12,7 +12,7 @@ from transformer_lab.layers.norms import layer_norm
 
 
 def axis():
-    """choose the last axis, that of the features → the axis that is averaged over: the last one"""
+    """choose the last dimension, the features → the dimension averaged over: the last one → the `dim`"""
     return -1
 
 
@@ -22,7 +22,7 @@ def mean(x, axis):
 
 
 def deviations(x, mean):
-    """subtract it → the deviations from the mean"""
+    """subtract the mean from x → the deviations from the mean"""
     return x - mean
 
 
@@ -32,32 +32,32 @@ def squares(deviations):
 
 
 def variance(squares, axis):
-    """take the mean of the squares → the variances: the means of the squared deviations"""
+    """take the mean of the squared deviations → the variances: the means of the squared deviations"""
     return squares.mean(dim=axis, keepdim=True)
 
 
 def with_eps(variance, eps):
-    """add eps → the variances plus eps"""
+    """add eps to the variance → the variances plus eps"""
     return variance + eps
 
 
 def root(with_eps):
-    """take the root → the standard deviations: the roots of variance plus eps"""
+    """take the square root of variance plus eps → the standard deviations: the square roots of variance plus eps"""
     return torch.sqrt(with_eps)
 
 
 def normalized(deviations, root):
-    """divide the deviations by it → the normalized vectors"""
+    """divide the deviations by the standard deviation → the normalized vectors"""
     return deviations / root
 
 
 def stretched(normalized, weight):
-    """multiply by the weight → the stretched vectors"""
+    """multiply the normalized vectors by the weight → the scaled vectors"""
     return normalized * weight
 
 
 def shifted(stretched, bias):
-    """add the bias → the shifted vectors"""
+    """add the bias → the scaled and shifted vectors"""
     return stretched + bias
 
 
@@ -92,12 +92,12 @@ def layer_norm_cases(seed: int) -> list[Case]:
     return [
         Case({"x": torch.tensor([4.0, 0.0, 0.0, 0.0]), **nothing, "eps": 1.0}, "mean 1, variance 3, eps 1"),
         Case({"x": torch.tensor([3.0, 1.0, 1.0, 3.0]), **something, "eps": 3.0}, "mean 2, variance 1, eps 3"),
-        Case(alike, "3 vectors, one with all features alike"),
-        Case(drawn(4, 4), "as many vectors as features"),
+        Case(alike, "3 vectors, one with equal features"),
+        Case(drawn(4, 4), "4 vectors of 4 features"),
         Case(tiny, "variances as small as eps"),
         Case(far, "numbers far from 0"),
         Case({**drawn(2, 3, 5), "eps": eps}, f"2 sentences of 3 vectors, eps {eps:.2f}"),
-        Case(drawn(5, 7, 11, 13), "two axes in front of the sentences"),
+        Case(drawn(5, 7, 11, 13), "two leading dimensions before the sentences"),
     ]
 
 
@@ -106,16 +106,19 @@ MISTAKES = [
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)),
-        summary="mean and variance are taken of all positions of a sentence together",
-        message="{summary}. Then each position depends on all others, and on the padding.",
-        hints=["Change the last vector of a sentence. May the output for the first one change?"],
+        summary="you take mean and variance over all positions of a sentence together",
+        message=(
+            "{summary}, so each position depends on all others, and on the padding. Over which `dim` should you "
+            "normalize?"
+        ),
+        hints=["Change the last vector of a sentence. Should the output at the first position change?"],
     ),
     Mistake(
         "over_the_positions",
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
-        summary="mean and variance are taken over the positions, the axis before the last",
-        message="{summary}, so positions mix. It should be each position over its features.",
+        summary="you take mean and variance over the positions, the second-to-last dimension",
+        message=("{summary}, so you mix the positions. Each position should be normalized over its own features."),
         hints=["For x of shape (batch, n, d), which shape should the means have?"],
     ),
     axis_from_the_front(STEPS),
@@ -125,31 +128,36 @@ MISTAKES = [
             mean=lambda x, axis: x.mean(dim=axis),
             variance=lambda x, axis: x.var(dim=axis, unbiased=False),
         ),
-        summary="mean and variance lose the axis along which they were taken",
+        summary="you drop the dimension over which you take mean and variance",
         message=(
-            "Right for a single vector. For several, mean and variance have lost their last axis, so they do not line "
-            "up with the vectors: a crash, or, where n and d are equal, nonsense."
+            "Your code is right for a single vector. For several, a mean of shape (2, 3) doesn't line up with x of "
+            "shape (2, 3, 5). How can you keep the averaged dimension?"
         ),
-        hints=["x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?"],
+        hints=[
+            "You subtract a tensor of shape (4,) from one of shape (4, 4). Do its numbers line up with the rows or "
+            "with the columns?",
+        ],
     ),
     Mistake(
         "no_brackets",
         STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
         STEPS.but(normalized=lambda x, mean, root: x - mean / root),
-        summary="only the mean is divided, and not the difference of x and the mean",
-        message="{summary}: division binds more tightly than subtraction. Look at the brackets.",
-        hints=["What is 8 - 6 / 2 in Python?"],
+        summary="you divide only the mean, not the difference of x and the mean",
+        message="{summary}: Python divides before it subtracts. Where do you need parentheses?",
+        hints=["What is `8 - 6 / 2` in Python?"],
     ),
     Mistake(
         "loses_digits",
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
-        summary="the variance is the difference of two large numbers, which loses digits where x is far from 0",
+        summary=("you subtract the square of the mean from the mean of x², which loses digits if x is far from 0"),
         message=(
-            "Right near 0; where x is far from 0, the variance comes out wrong. The mean of the squares less the "
-            "square of the mean is right on paper, but these are two large numbers, nearly equal, and of their "
-            "difference a float32 keeps only a few digits."
+            "Your variance is wrong for x far from 0. There, the mean of x² and the square of the mean are large "
+            "and nearly equal, and a float32 has only about 7 digits, so little is left of their difference."
         ),
-        hints=["What is the variance of (1000, 1001), and what is 1000² as a float32? How many digits does that have?"],
+        hints=[
+            "The variance of (1000, 1001) is 0.25, and x² is about a million. How many digits of 1000000.25 fit "
+            "into a float32?",
+        ],
     ),
     eps_fixed(STEPS, 1),
     weighted_first(STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalized: normalized), bias=True),
@@ -163,36 +171,38 @@ EXERCISE = Exercise(
     points=2,
     verified="Every vector has mean 0 and variance 1 over its own features, then is scaled and shifted.",
     hints=[
-        "Three steps: subtract the mean of each vector; divide by the root of variance plus eps; multiply by the "
-        "weight and add the bias.",
-        "`x.mean(dim=-1, keepdim=True)` has the shape (…, 1), so it can be subtracted from x of shape (…, d).",
-        "The variance is the mean of the squares of `x - mean`, again over the last axis with `keepdim=True`.",
+        "Take x = (4, 0, 0, 0) and eps = 1. What are its mean and variance, and what does the formula give for "
+        "weight 1 and bias 0?",
+        "Three operations: subtract the mean of each vector; divide by the square root of variance plus eps; "
+        "multiply by the weight and add the bias.",
+        "`x.mean(dim=-1, keepdim=True)` has the shape (…, 1), so you can subtract it from x of shape (…, d). The "
+        "variance is the mean of the squares of `x - mean`, again over the last dimension.",
         "`weight * (x - mean) / torch.sqrt(variance + eps) + bias`.",
     ],
     messages={
         "number_axis: 0": (
-            "Each feature is normalized over the batch, which is what BatchNorm does. What comes out for a sentence "
-            "then depends on its neighbors. Look at the axis of the mean and of the variance."
+            "You normalize over dim 0, across the batch, as BatchNorm does. The output for one sentence then "
+            "depends on the others. Which `dim` runs over the features of one vector?"
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
-            "The sum of squares is divided by d − 1, as statisticians do for a sample, and as `var` and `std` "
-            "do unless told otherwise. Here the d features are all there is. Look at how the variance is "
-            "computed."
+            "You divide by d − 1 in the variance: `var` and `std` use Bessel's correction unless you pass "
+            "`unbiased=False`. LayerNorm divides by d."
         ),
         "call_left_out_squares": (
-            "The deviations are averaged without being squared: positive and negative ones cancel, and their "
-            "mean is always 0. A step is missing."
+            "You average the deviations without squaring them. Positive and negative ones cancel, so your variance "
+            "is always 0. What should you do to the deviations first?"
         ),
         "moved_with_eps: root": (
-            "eps is added to the standard deviation. It belongs to the variance, under the root. With a small "
-            "eps nobody notices, until a vector is nearly constant. Look at where eps stands."
+            "You add eps to the standard deviation instead of the variance. With variance 3 and eps 1, you divide "
+            "by √3 + 1 ≈ 2.7 instead of 2. Where does the formula have eps?"
         ),
-        "part_left_out_deviations": (
-            "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector "
-            "is centered first."
+        "part_left_out_deviations: x": (
+            "You never subtract the mean. That is another norm, RMSNorm, which comes in lesson 11. LayerNorm "
+            "centers each vector first."
         ),
         "done_again_root: variance": (
-            "The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."
+            "You take the square root twice. What is under your square root: a variance, or a standard deviation "
+            "as `std` returns it?"
         ),
     },
     mistakes=MISTAKES,

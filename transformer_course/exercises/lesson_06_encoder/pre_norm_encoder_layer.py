@@ -1,4 +1,4 @@
-"""A layer that norms what its sublayers read."""
+"""An encoder layer with pre-norm."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -17,7 +17,7 @@ from transformer_course.steps import InSteps, Step
 
 
 class PreNormEncoderLayer(nn.Module):
-    """Look at all positions, then compute at each; norm what each sublayer reads, and only add what it says."""
+    """Attention, then a feed-forward network, each with a residual connection and a norm of its input (pre-norm)."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class PreNormEncoderLayer(nn.Module):
 
 
 def normed_1(first_norm, x):
-    """normalize x with it → the normalized x"""
+    """normalize x → the normalized x"""
     return first_norm(x)
 
 
@@ -45,32 +45,32 @@ def queries(normed_1):
 
 
 def keys(normed_1):
-    """as the keys → the keys: the normalized x"""
+    """use the normalized x as the keys → the keys: the normalized x"""
     return normed_1
 
 
 def values(normed_1):
-    """and as the values → the values: the normalized x"""
+    """use the normalized x as the values → the values: the normalized x"""
     return normed_1
 
 
 def sum_1(x, attended):
-    """add x itself to it → the first sum: x plus the output of the attention"""
+    """add x itself to the attention output → the first sum: x plus the attention output"""
     return x + attended
 
 
 def normed_2(second_norm, sum_1):
-    """normalize the sum with it → the normalized first sum"""
+    """normalize the first sum → the normalized first sum"""
     return second_norm(sum_1)
 
 
 def computed(self, normed_2):
-    """pass that through the network → the output of the network"""
+    """run the feed-forward network on the normalized first sum → the network output"""
     return self.feed_forward(normed_2)
 
 
 def sum_2(sum_1, computed):
-    """add the first sum to it → the second sum: the first one plus the output of the network"""
+    """add the first sum to the network output → the second sum: the first sum plus the network output"""
     return sum_1 + computed
 
 
@@ -93,23 +93,29 @@ MISTAKES = [
     Mistake(
         "post_norm_instead",
         STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
-        summary="the norms stand around the sums, as in post-norm",
+        summary="you normalize the sums, as in post-norm",
         message=(
-            "This is the post-norm layer of the exercise before: it normalizes the sums. Here the sums stay as they "
-            "are, and what is normalized is the input of each sublayer."
+            "You build the post-norm layer of the previous exercise: you normalize the sums. Here, leave the sums "
+            "as they are and normalize the input of each sublayer."
         ),
-        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
+        hints=[
+            "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
+            "yours return?",
+        ],
     ),
     Mistake(
         "norms_the_sums_too",
         STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
         STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
-        summary="a sum is normalized",
+        summary="you normalize a sum",
         message=(
-            "{summary}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack "
-            "ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
+            "You normalize a sum as well as the sublayers' inputs, so x doesn't pass through the layer unchanged. "
+            "(The extra norm at the end is part of the stack, not of the layer.) Which norm is one too many?"
         ),
-        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
+        hints=[
+            "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
+            "yours return?",
+        ],
     ),
     Mistake(
         "residual_from_the_normed",
@@ -119,13 +125,12 @@ MISTAKES = [
         ),
         STEPS.but(sum_1=lambda normed_1, attended: normed_1 + attended),
         STEPS.but(sum_2=lambda normed_2, computed: normed_2 + computed),
-        summary="a sublayer's output is added to the normalized x, not to x itself",
-        message=(
-            "The normalized x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
-            "on the way: not every sum has a path that leads around the norms. Look at what stands on the left of "
-            "each sum."
-        ),
-        hints=["With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?"],
+        summary="you add a sublayer's output to its normalized input, not to the input itself",
+        message="{summary}, so x has no path around the norms. What do you add each sublayer's output to?",
+        hints=[
+            "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
+            "yours return?",
+        ],
     ),
     *of_either_layer(
         STEPS,
@@ -142,35 +147,40 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=2,
-    verified="The sublayers read normalized vectors, and x itself is only added to.",
+    verified="The sublayers read normalized vectors, and their outputs are added to x itself.",
     hints=[
-        "Two halves of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
-        "The normalized vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
+        "Both halves have the form x + sublayer(LayerNorm(x)). Which parentheses moved, compared with the previous "
+        "layer?",
+        "You need the normalized vectors three times, for queries, keys and values. Give them a name of their own, "
+        "and keep x.",
         "The first half: `normalized = self.norm_1(x)`, then `x = x + self.self_attention(normalized, normalized, "
         "normalized, mask)`.",
     ],
     messages={
         **TOLD,
-        "ignored_mask": "The mask has no effect: positions attend to what is hidden from them.",
+        "ignored_mask": (
+            "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
+            "attention?"
+        ),
         "left_out_sum_1: attended": (
-            "The first residual is missing: the output of the attention takes the place of x, instead of "
-            "being added to it."
+            "Your first residual connection is missing: you replace x by the attention output instead of adding "
+            "the two."
         ),
         "left_out_sum_2: computed": (
-            "The second residual is missing: the output of the network takes the place of the first sum, "
-            "instead of being added to it."
+            "Your second residual connection is missing: you return the network output without adding the first "
+            "sum to it."
         ),
         "part_left_out_sum_1: attended": (
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being "
-            "added to it."
+            "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+            "instead of adding the two."
         ),
         "moved_normed_1: sum_1": (
-            "One half of this layer is pre-norm, and the other post-norm: there the sum is normalized, and "
-            "the sublayer reads its input as it is. Look at what each norm is given."
+            "The first half of your layer is post-norm: you pass x to the attention as it is and normalize the "
+            "sum. What should you pass to the first norm?"
         ),
         "wrong_input_normed_2: x": (
-            "The second norm is given what came into the layer, not the first sum. (Layers in which both "
-            "sublayers read the same exist, and are called parallel.) Look at what the second norm is given."
+            "You pass the layer's input x to the second norm, so the network never sees the attention output. That "
+            "is a parallel layer, as in GPT-NeoX. What should the second half start from?"
         ),
     },
     mistakes=MISTAKES,

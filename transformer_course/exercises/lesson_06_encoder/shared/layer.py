@@ -1,4 +1,4 @@
-"""Both kinds of layer: steps of the same names, and the mistakes that can be made in either.
+"""Both kinds of layer: their common steps, and the mistakes that are possible in either.
 
 The steps are ``attended``, ``first_norm``, ``computed`` and ``second_norm``.
 """
@@ -12,70 +12,78 @@ from transformer_course.steps import InSteps, Variant
 
 
 def attended(self, queries, keys, values, mask):
-    """attend, with the mask → the output of the attention"""
+    """call the attention with the mask → the attention output"""
     return self.self_attention(queries, keys, values, mask)
 
 
 def first_norm(self):
-    """choose `norm_1` → the first norm: `norm_1`"""
+    """use `norm_1` as the first norm → the first norm: `norm_1` → `norm_1`"""
     return self.norm_1
 
 
 def second_norm(self):
-    """choose `norm_2` → the second norm: `norm_2`"""
+    """use `norm_2` as the second norm → the second norm: `norm_2` → `norm_2`"""
     return self.norm_2
 
 
 TOLD = {
     "inverted_mask": Wording(
-        "{summary}: positions attend to what is hidden, and only to that.",
-        summary="the mask is inverted",
-        hints=["What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?"],
+        "{summary}, so each position attends only to what should be hidden. In this course, True means *may attend "
+        "to*.",
+        summary="you invert the mask",
+        hints=["What does True mean in the masks of lesson 04? And in those of `nn.MultiheadAttention`?"],
     ),
     "first_for_all_attended": Wording(
-        "The output of the attention is taken for a pair of output and weights, as torch's own module returns. What is "
-        "taken apart here is the batch.",
+        "{summary}. Do you treat the output as a pair (output, weights), as torch's own module returns?",
+        summary="you use the attention output of the first sentence for the whole batch",
         hints=[
-            "What does the multi-head attention of lesson 03 return?",
-            "`a, b = tensor` splits the first axis, and `tensor[0]` is its first entry.",
-            "Take the output as it comes.",
+            "What does `MultiHeadAttention` from lesson 03 return: one tensor, or two?",
+            "`a, b = tensor` splits a tensor along its first dimension, and `tensor[0]` is its first entry.",
+            "Use the attention output as it is, without unpacking or indexing.",
         ],
     ),
 }
-"""What is said of generated mistakes in either layer."""
+"""Messages for generated mistakes in either layer."""
 
 
 def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
-    """Return what goes wrong with the mask, with the sublayers and with the norms' parameters.
+    """Return the mistakes with the mask, the sublayers and the parameters of the norms.
 
     Args:
         steps: The answer in steps.
-        network_first: The answer in which the network comes before the attention.
+        network_first: The answer with the feed-forward network before the attention.
     """
     return [
         Mistake(
             "causal_mask_of_its_own",
             steps.but(mask=lambda x: _causal(x)),
             steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
-            summary="positions see no later ones, by a causal mask that nothing asked for",
+            summary="you apply a causal mask that the caller didn't pass",
             message=(
-                "Positions see no later ones, though no mask says so: a causal mask is made here. In an encoder every "
-                "position may see the whole sentence, unless the mask that is passed in hides something."
+                "{summary}, so no position sees the later ones. In an encoder, every position may attend to the "
+                "whole sentence unless `mask` hides something."
             ),
-            hints=["Change the last vector of a sentence, with no mask. Does the output for the first one change?"],
+            hints=[
+                "Change the last vector of a sentence, and pass no mask. Should the output at the first position "
+                "change?",
+            ],
         ),
         Mistake(
             "network_first",
             network_first,
-            summary="the network comes before the attention",
-            hints=["What happens first in a layer: attending to other positions, or computing with what was found?"],
+            summary="you apply the feed-forward network before the attention",
+            message=("{summary}. The network should work on what the attention has gathered from the other positions."),
+            hints=["In your code, what does the network at position 0 know about position 1?"],
         ),
         Mistake(
             "norms_without_their_weights",
             steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
-            summary="vectors are normalized without the weight and bias of a norm",
-            message="{summary}: they are brought to mean 0 and variance 1, and left at that.",
-            hints=["Which parameters get no gradient?"],
+            summary="you normalize without the weight and bias of `norm_1` and `norm_2`",
+            message=(
+                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
+                "its parameters."
+            ),
+            hints=["Which parameters of your layer get no gradient?"],
         ),
     ]
 
