@@ -31,14 +31,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     lesson = "count this lesson, such as 01, lookup or 01_lookup, and those that counted before; may be given again; "
     lesson += "all for every lesson that any student submitted (default: those of last time, or else all that many did)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
-    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
-    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
-    columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
-    columns += "'first name', 'last name', email or login (default: found by known titles in eight languages)"
-    parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
-    groups = "a table with a row for each member of each group, with the group's name and what the roster calls the "
-    groups += "student: what a group submits counts for all its members (default: that of last time)"
-    parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
+    _add_tables(parser)
     partial = (
         "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
     )
@@ -88,6 +81,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.set_defaults(run=run)
 
 
+def _add_tables(parser: argparse.ArgumentParser) -> None:
+    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
+    columns += "'first name', 'last name', email or login, and for --worksheet id or submitted (default: found by "
+    columns += "known titles in eight languages)"
+    parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
+    worksheet = "Moodle's grading worksheet of the same assignment, to read submission times from it, because Moodle's "
+    worksheet += "download has none; a worksheet that is given as --roster is read, too; may be given again"
+    parser.add_argument("--worksheet", action="append", default=[], type=Path, metavar="CSV", help=worksheet)
+    groups = "a table with a row for each member of each group, with the group's name and what the roster calls the "
+    groups += "student: what a group submits counts for all its members (default: that of last time)"
+    parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
+
+
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
@@ -130,10 +138,11 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     gc.freeze()  # none of this is garbage, now or in the workers that are forked
     gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
+    columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
         roster=args.roster,
-        roster_columns=parse_columns(args.columns),
+        roster_columns=columns if args.roster or not args.worksheet else {},
         groups=args.groups,
         late_policy=_late_policy(args),
         partial_credit=args.partial_credit,
@@ -147,6 +156,8 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
         fresh=args.fresh,
         count_latest=args.replace,
         layout=args.layout,
+        worksheets=tuple(args.worksheet),
+        worksheet_columns=columns,
         unconfined=args.unconfined,
         container=args.container,
         scheduler=args.scheduler,

@@ -14,6 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from transformer_course.checking.formatting import join_words, readable
 from transformer_course.exercises import every_lesson
+from transformer_course.grading.incoming.moodle_times import (
+    describe_matches,
+    has_submission_times,
+    read_submission_times,
+    with_submission_times,
+)
 from transformer_course.grading.incoming.printable_text import without_control_codes
 from transformer_course.grading.incoming.submissions import Submission, find_submissions, taken_as_lesson
 from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
@@ -85,7 +91,8 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
         rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
     seed = _seed(run.seed, earlier, out)
-    students = _submissions_by_student(paths, out, rules, {} if run.fresh else read_records(out), run.layout)
+    found = _find_submissions(paths, out, rules, {} if run.fresh else read_records(out), run.layout)
+    students = _by_student(_with_times_of_worksheets(found, rules, changes.roster, run), rules)
     records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
     changed = {name: every if run.fresh else records.not_yet_graded(name, every) for name, every in students.items()}
     todo = {name: every for name, every in changed.items() if every}
@@ -125,9 +132,10 @@ def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> i
     return int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
 
 
-def _submissions_by_student(
+def _find_submissions(
     paths: Sequence[Path], out: Path, rules: ClassRules, known: Collection[str], layout: str
-) -> dict[str, list[Submission]]:
+) -> list[Submission]:
+    """Find the submissions, and report how the folders and zips were understood."""
     roster = rules.roster
     lines: list[str] = []
     found = find_submissions(
@@ -144,6 +152,24 @@ def _submissions_by_student(
         logging.getLogger(__name__).warning(line)  # before anything runs: something else may be meant
     if lines and not layout:
         logging.getLogger(__name__).warning("If that is wrong, give --layout, as grade --help explains.")
+    return found
+
+
+def _with_times_of_worksheets(
+    found: list[Submission], rules: ClassRules, roster: Path | None, run: RunOptions
+) -> list[Submission]:
+    """Return the submissions with the times in Moodle's worksheets, of which one may be given as the roster alone."""
+    zone = rules.late_policy.zone
+    of_roster = [roster] if roster and roster not in run.worksheets and has_submission_times(roster, zone) else []
+    for path in (*of_roster, *run.worksheets):
+        times = read_submission_times(path, zone, run.worksheet_columns if path in run.worksheets else None)
+        if path in run.worksheets or any(one.lms_id in times for one in found):
+            logging.getLogger(__name__).warning(describe_matches(path.name, found, times))
+        found = with_submission_times(found, times)
+    return found
+
+
+def _by_student(found: Sequence[Submission], rules: ClassRules) -> dict[str, list[Submission]]:
     students: dict[str, list[Submission]] = defaultdict(list)
     for submission in found:
         if submission.lesson and not rules.may_count(submission.lesson):

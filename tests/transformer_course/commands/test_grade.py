@@ -87,9 +87,18 @@ def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
     assert changes.late_policy.zone == ZoneInfo("America/New_York")
 
 
+def test_columns_are_those_of_the_roster_or_of_the_worksheet(graded):
+    main(["grade", "b", "-o", "graded", "--worksheet", "w.csv", "--columns", "submitted=6", "--worksheet", "v.csv"])
+    main(["grade", "b", "-o", "graded", "--roster", "r.csv", "--columns", "id=2"])
+    (*_, first, run), (*_, second, _) = graded.observed
+    assert run.worksheets == (Path("w.csv"), Path("v.csv")) and run.worksheet_columns == {"submitted": "6"}
+    assert first.roster_columns == {} and second.roster_columns == {"id": "2"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--columns", "name=X"], "--columns needs the table that it is about: --roster CSV or --worksheet CSV"),
         (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
         (["--due", "77=2026-10-12"], "there is no lesson '77'; there are 00_bottleneck, 01_lookup,"),
         (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
@@ -27,7 +28,7 @@ from transformer_course.grading.judging.worker import Task
 from transformer_course.grading.reports.class_report import read_results, rewrite_report
 from transformer_course.grading.reports.exports import merge_into_moodle
 from transformer_course.grading.rules.class_rules import RuleChanges
-from transformer_course.grading.rules.late_policy import LatePolicy
+from transformer_course.grading.rules.late_policy import LatePolicy, parse_due
 from transformer_course.grading.rules.own_exercises import read_own_exercises
 from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.interpreter import SandboxError
@@ -617,3 +618,34 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
     }
     assert "1 student in the roster submitted nothing: Gauss, Carl." in text and set(table["of"]) == {CORE["01_lookup"]}
     assert "neilben_12346_679_01_lookup.html: This is no notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])
+
+
+@pytest.mark.usefixtures("canned")
+def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    """As the roster in the first week, and as --worksheet in any other; no notebook is graded again for that."""
+    for name, number in (("Ada", 11), ("Ben", 12), ("Cleo", 13)):
+        path = tmp_path / "class" / f"{name}_{number}_assignsubmission_file_" / "01_lookup.ipynb"
+        write_notebook(path, cells({}, others=[f"right {name}"]))
+    worksheet, other = tmp_path / "Grades-Week 1.csv", tmp_path / "Grades-Week 2.csv"
+    titles = "Identifier,Full name,Grade,Maximum Grade,Last modified (submission)\n"
+    times = ["Monday, 12 October 2026, 5:00 PM", "Tuesday, 13 October 2026, 7:00 PM", "-"]
+    lines = [f'Participant {11 + n},{["Ada", "Ben", "Cleo"][n]},,10,"{time}"\n' for n, time in enumerate(times)]
+    worksheet.write_text(titles + "".join(lines))
+    other.write_text((titles + "".join(lines)).replace("Participant 1", "Participant 7"))
+    zone = ZoneInfo("Europe/Berlin")
+    policy = LatePolicy(parse_due(["2026-10-12T18:00"], zone), penalty=10, zone=zone)
+    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(late_policy=policy))
+    assert "Ada, Ben and Cleo (all files have the time of the download). Grade again with --worksheet" in text
+    grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[other]))
+    assert "Grades-Week 2.csv is the worksheet of another assignment" in caplog.text
+    text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[worksheet]))
+    assert "Grades-Week 1.csv: submission times of 2 of 3 students from Moodle." in caplog.text
+    assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in text.splitlines()
+    assert "lateness: Cleo (Moodle's grading worksheet has no time for it)." in text
+    table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
+    assert table.loc["Ben", "submitted"] == "01_lookup: 2026-10-13 19:00 (Moodle's grading worksheet)."
+    assert list(table["points after lateness"]) == [10, 8, 10]
+    as_roster = RuleChanges(late_policy=policy, roster=worksheet)
+    assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in grade(
+        [tmp_path / "class"], tmp_path / "second", as_roster
+    )

@@ -65,6 +65,12 @@ TITLES = {
         *("voto massimo", "nota máxima", "avaliação máxima", "maximumcijfer", "maximale beoordeling"),
         *("ocena maksymalna", "maksymalna ocena", "höchstnote", "beste bewertung"),
     ),
+    "submitted": (
+        *("last modified submission", "zuletzt geändert abgabe", "dernière modification travail remis"),
+        *("dernière modification envoi", "última modificación entrega", "última modificación envío"),
+        *("ultima modifica consegna", "última atualização submissão", "última modificação envio"),
+        *("última modificação submissão", "laatst gewijzigd inzending", "ostatnia modyfikacja zadanie"),
+    ),
     "feedback": (
         *("feedback comments", "feedback", "feedback als kommentar", "feedback kommentar", "kommentare"),
         *("feedback par commentaires", "commentaires", "commentaires de feedback", "comentarios de retroalimentación"),

@@ -39,7 +39,7 @@ MAX_OFFSET = timedelta(hours=14)
 COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?")
 CLOCK = re.compile(
     r"(?<!\d)(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d+))?)?(?!\d)"
-    r"(?:\s*(?P<half>[ap])\.?m\b\.?)?",
+    r"(?:\s*(?P<half>[ap])\.?\s?m\b\.?|\s*uhr\b)?",
     re.IGNORECASE,
 )
 YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})")
@@ -133,8 +133,9 @@ def _month_numbers() -> dict[str, int]:
     numbers: dict[str, int] = {}
     for language in MONTH_LANGUAGES:
         for width in ("wide", "abbreviated"):
-            names = get_month_names(width, locale=language)
-            numbers |= {name.casefold().rstrip("."): number for number, name in names.items()}
+            for context in ("format", "stand-alone"):  # Polish: "3 listopada", but the month is "listopad"
+                names = get_month_names(width, context, language)
+                numbers |= {name.casefold().rstrip("."): number for number, name in names.items()}
     return numbers
 
 

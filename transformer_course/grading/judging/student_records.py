@@ -146,6 +146,8 @@ class Records:
                         notebook |= _what_may_change(one)
                         if one.handed_in and (later_too or not _is_later(one.handed_in, notebook["handed_in"])):
                             notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
+                        elif not notebook["handed_in"]:
+                            notebook |= {"time_source": one.time_source}  # why the time is still unknown
             if json.dumps(attempts) != before:
                 self._write(student, lesson, attempts)
 

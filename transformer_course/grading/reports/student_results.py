@@ -11,6 +11,7 @@ from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.incoming.roster import Person
+from transformer_course.grading.incoming.submitted_files import TIME_OF_DOWNLOAD
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -20,6 +21,7 @@ from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRID
 from transformer_course.grading.rules.overrides import Override
 
 MAX_LISTED_NAMES = 5
+MOODLE_ADVICE = " Grade again with --worksheet and Moodle's grading worksheet of the assignment, which has the times."
 NOTHING_SUBMITTED = "nothing submitted"
 """The status of a student without any submission."""
 
@@ -272,16 +274,22 @@ class ClassResults:
     def _unknown_times(self) -> Iterator[str]:
         """Yield a line for each reason why the submission time of a notebook that is due is not known."""
         names: dict[str, list[str]] = defaultdict(list)
+        advice: dict[str, str] = defaultdict(str)
         for student in self.students:
             for lesson in student.lessons.values():
-                if lesson.lateness.is_unknown and student.name not in names[lesson.submitted()[1]]:
-                    names[lesson.submitted()[1]].append(student.name)
+                if not lesson.lateness.is_unknown or lesson.notebook is None:
+                    continue
+                reason = lesson.submitted()[1]
+                if student.name not in names[reason]:
+                    names[reason].append(student.name)
+                if reason == TIME_OF_DOWNLOAD and lesson.notebook.submission.platform == "Moodle":
+                    advice[reason] = MOODLE_ADVICE
         n_submitted = sum(student.status != NOTHING_SUBMITTED for student in self.students)
         for reason, who in names.items():
             is_everyone = len(who) == n_submitted > MAX_LISTED_NAMES
             listed = f"all {n_submitted} students" if is_everyone else join_words(who, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
-            yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}."
+            yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}.{advice[reason]}"
 
     @cached_property
     def without_submission(self) -> Mapping[str, Sequence[str]]:

@@ -120,7 +120,7 @@ class RuleChanges:
         if self.library_calls not in ("", *LIBRARY_CALLS):
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {self.library_calls!r}")
         if self.roster_columns and not self.roster:
-            raise ValueError("--columns needs the table that it is about: --roster CSV")
+            raise ValueError("--columns needs the table that it is about: --roster CSV or --worksheet CSV")
 
     def apply(self, rules: ClassRules) -> ClassRules:
         """Return the rules with these changes.

@@ -1,7 +1,7 @@
 """The settings of a grading: how results come about, and whether a folder holds some."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -37,6 +37,9 @@ class RunOptions:
         count_latest: Whether what is graded now replaces earlier results even if points fall; the lessons that are
             given are then the only ones that count.
         layout: Where the students' names are in the paths of their files, such as ``*/STUDENT``; empty to find out.
+        worksheets: Grading worksheets of Moodle, from which the submission times are read.
+        worksheet_columns: The columns of the worksheets that the instructor has chosen, by key of
+            ``column_titles.TITLES``.
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
         container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
         scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
@@ -53,6 +56,8 @@ class RunOptions:
     fresh: bool = False
     count_latest: bool = False
     layout: str = ""
+    worksheets: Sequence[Path] = ()
+    worksheet_columns: Mapping[str, str] = field(default_factory=dict)
     unconfined: bool = False
     container: str = ""
     scheduler: str = ""

@@ -69,6 +69,10 @@ def test_abbreviations_agree_with_the_tz_database():
         "Montag, 12. Oktober 2026, 17:58:23",
         "lundi 12 octobre 2026, 17:58:23",
         "lunes, 12 de octubre de 2026, 17:58:23",
+        "lunes, 12 de octubre de 2026, 5:58:23 p. m.",
+        "poniedziałek, 12 października 2026, 17:58:23",
+        "poniedziałek, 12 październik 2026, 17:58:23",
+        "Montag, 12. Oktober 2026, 17:58:23 Uhr",
     ],
 )
 def test_reads_one_moment_in_any_form(text: str):
@@ -111,8 +115,9 @@ def test_month_names_of_all_languages_have_one_meaning():
     numbers: dict[str, int] = {}
     for language in MONTH_LANGUAGES:
         for width in ("wide", "abbreviated"):
-            for number, name in get_month_names(width, locale=language).items():
-                assert numbers.setdefault(name.casefold().rstrip("."), number) == number, name
+            for context in ("format", "stand-alone"):
+                for number, name in get_month_names(width, context, language).items():
+                    assert numbers.setdefault(name.casefold().rstrip("."), number) == number, name
 
 
 def test_finds_zone_in_any_case():

@@ -1,0 +1,120 @@
+"""Submission times from Moodle's grading worksheets, because Moodle's downloads have none.
+
+A worksheet has a row for each student, with the number that is also in the name of the student's file or folder. Moodle
+gives everyone a new number in each assignment, so a worksheet never fits the download of another assignment.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from transformer_course.grading.incoming.column_titles import PARTICIPANT, find_columns, participant_number
+from transformer_course.grading.incoming.printable_text import printable
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submitted_files import Time
+from transformer_course.grading.incoming.tables import Table
+from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in_zone, read_time
+
+PLATFORM = "Moodle"
+TIME_SOURCE = "Moodle's grading worksheet"
+NO_TIME = ("", "-")
+"""What Moodle writes for a student who has not submitted anything."""
+
+
+def read_submission_times(
+    path: Path, zone: ZoneInfo | None = None, columns: Mapping[str, str] | None = None
+) -> dict[str, Time]:
+    """Return when each participant last changed the submission, by the participant number.
+
+    Args:
+        path: The worksheet.
+        zone: The time zone of the course, in which the times are read; None for that of this machine.
+        columns: Titles of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+
+    Raises:
+        ValueError: The table has no column of participant numbers, or none of submission times.
+        OSError: The table cannot be read.
+    """
+    table = Table(path)
+    numbers, times = _number_column(table, columns), _time_column(table, zone, columns)
+    if numbers is None or times is None:
+        missing = "participant numbers" if numbers is None else "submission times"
+        key = "id" if numbers is None else "submitted"
+        raise ValueError(
+            f"{path} has no column for {missing}; its columns are {table.listed_titles}. If it is a grading worksheet "
+            f"of Moodle, choose the column: --columns {key}=TITLE"
+        )
+    cells = {table.read(row, numbers): table.read(row, times) for row in table.rows}
+    return {participant_number(number) or number: _read_cell(text, zone) for number, text in cells.items() if number}
+
+
+def has_submission_times(path: Path, zone: ZoneInfo | None = None) -> bool:
+    """Return whether a table is a grading worksheet of Moodle with submission times."""
+    table = Table(path)
+    return _number_column(table) is not None and _time_column(table, zone) is not None
+
+
+def with_submission_times(submissions: Sequence[Submission], times: Mapping[str, Time]) -> list[Submission]:
+    """Return the submissions, those of participants in the worksheets with the times there."""
+    return [
+        replace(one, handed_in=found[0].isoformat(timespec="seconds") if found[0] else "", time_source=found[1])
+        if one.platform == PLATFORM and (found := times.get(one.lms_id))
+        else one
+        for one in submissions
+    ]
+
+
+def describe_matches(name: str, submissions: Sequence[Submission], times: Mapping[str, Time]) -> str:
+    """Return a sentence on how many students' submission times a worksheet has.
+
+    Args:
+        name: The name of the worksheet.
+        submissions: What was submitted.
+        times: What the worksheet says.
+    """
+    numbers = {one.lms_id for one in submissions if one.platform == PLATFORM}
+    if not numbers:
+        return f"{name} has submission times of a download from Moodle, and these submissions are from elsewhere."
+    n_found = sum(number in times and times[number][0] is not None for number in numbers)
+    if not numbers & times.keys():
+        return f"{name} is the worksheet of another assignment: it has none of these {len(numbers)} participants."
+    return f"{name}: submission times of {n_found} of {len(numbers)} students from Moodle."
+
+
+def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> int | None:
+    if "id" in (columns or {}):
+        return find_columns(table, "id", columns)[0]
+    return next((column for column in range(len(table.titles)) if table.has_only(column, PARTICIPANT)), None)
+
+
+def _time_column(table: Table, zone: ZoneInfo | None, columns: Mapping[str, str] | None = None) -> int | None:
+    """Return the column with a known title, or else the first of two with times: the second is for grades."""
+    if found := find_columns(table, "submitted", columns):
+        return found[0]
+    timed = [column for column in range(len(table.titles)) if _has_only_times(table, column, zone)]
+    of_submissions = [
+        column for column in timed[:-1] if any(_read_cell(table.read(row, column), zone)[0] for row in table.rows)
+    ]
+    return next(iter(of_submissions), None)
+
+
+def _has_only_times(table: Table, column: int, zone: ZoneInfo | None) -> bool:
+    cells = {table.read(row, column) for row in table.rows if any(row.cells)}
+    return all(text in NO_TIME or _read_cell(text, zone)[0] for text in cells) and cells != {""}
+
+
+def _read_cell(text: str, zone: ZoneInfo | None) -> Time:
+    if text in NO_TIME:
+        return None, f"{TIME_SOURCE} has no time for it"
+    try:
+        written = read_time(text, zone)
+        if written.clock is None:
+            raise ValueError("it has no time of day")
+        local = datetime.combine(written.day, written.clock)
+        moment = local.replace(tzinfo=written.zone) if written.zone else in_zone(local, zone)
+        return moment.astimezone(UTC), TIME_SOURCE
+    except (ValueError, OverflowError) as error:
+        quoted = f"“{printable(text)[:MAX_TIME_LENGTH]}”"
+        return None, f"the time in {TIME_SOURCE} cannot be read: {quoted}, {error}"
