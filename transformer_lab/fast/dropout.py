@@ -21,14 +21,25 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
             accelerator.
         x: The features.
     """
-    if not may_bypass(module, nn.Dropout):
-        return call(module, x)
-    if not module.training:
-        return x
+    mask = _dropout_mask(module, x)
+    return call(module, x) if mask is None else x * mask
+
+
+def add_dropout(
+    residual: Float[Tensor, "*batch d"], module: nn.Module, x: Float[Tensor, "*batch d"]
+) -> Float[Tensor, "*batch d"]:
+    """Return ``residual + dropout(module, x)`` in one pass over the features instead of two."""
+    mask = _dropout_mask(module, x)
+    if mask is None:
+        return residual + call(module, x)
+    return torch.addcmul(residual, x, mask) if residual.dtype == x.dtype else residual + x * mask
+
+
+def _dropout_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"] | None:
+    if not may_bypass(module, nn.Dropout) or not module.training or x.device.type != "cpu":
+        return None
     dropped = round(module.p * N_PROBABILITY_LEVELS)
-    if x.device.type != "cpu" or not 0 < dropped < N_PROBABILITY_LEVELS:
-        return call(module, x)
-    return x * _keep_mask(x, dropped)
+    return _keep_mask(x, dropped) if 0 < dropped < N_PROBABILITY_LEVELS else None
 
 
 def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*batch d"]:

@@ -23,7 +23,7 @@ from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttenti
 from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_tokens
 from transformer_lab.fast.bypass import call, may_bypass
-from transformer_lab.fast.dropout import dropout
+from transformer_lab.fast.dropout import add_dropout, dropout
 from transformer_lab.fast.functional_layers import concatenated
 from transformer_lab.fast.packed_attention import MAX_FORMULA_LENGTH, attend_rows
 from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
@@ -155,9 +155,9 @@ def packed_language_model(
         attended = _block_attention(
             block.self_attention, rows, *inputs_by_locality[config.is_local(i)], call(block.norm_1, x)
         )
-        x = x + dropout(block.dropout, call(block.post_norm_1, attended))
+        x = add_dropout(x, block.dropout, call(block.post_norm_1, attended))
         changed = call(block.feed_forward, call(block.norm_2, x))
-        x = x + dropout(block.dropout, call(block.post_norm_2, changed))
+        x = add_dropout(x, block.dropout, call(block.post_norm_2, changed))
     return call(model.norm, x)
 
 
@@ -178,8 +178,8 @@ def _residual(
 ) -> Float[Tensor, "n_rows d_model"]:
     """Return the output of a sublayer and its residual connection, in a post-norm or a pre-norm layer."""
     if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
-        return x + dropout(layer.dropout, sublayer(call(norm, x)))
-    return call(norm, x + dropout(layer.dropout, sublayer(x)))
+        return add_dropout(x, layer.dropout, sublayer(call(norm, x)))
+    return call(norm, add_dropout(x, layer.dropout, sublayer(x)))
 
 
 def _self_attention(attention: nn.Module, rows: PackedRows, mask: AttentionMask, x: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lab.fast.dropout import dropout
+from transformer_lab.fast.dropout import add_dropout, dropout
 
 N = 400_000
 
@@ -71,3 +71,15 @@ def test_what_draws_nothing_or_is_not_torchs_is_called_as_it_is(module, factor):
     before = torch.get_rng_state()
     assert torch.equal(dropout(module, x), factor * x)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("module", [nn.Dropout(0.3), nn.Dropout(0.3).eval(), nn.Dropout(0.0), Doubled(0.3)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_add_dropout_matches_addition_after_dropout(module, dtype):
+    residual, x = torch.randn(5, 7, dtype=dtype), torch.randn(5, 7)
+    torch.manual_seed(1)
+    expected = residual + dropout(module, x)
+    torch.manual_seed(1)
+    output = add_dropout(residual, module, x)
+    assert output.dtype == expected.dtype
+    assert torch.allclose(output, expected, atol=1e-6)
