@@ -41,22 +41,22 @@ class Decoder(nn.Module):
 
 
 def source(memory):
-    """give every layer the memory → the memory that each layer is given"""
+    """pass the memory to every layer → the memory of each layer"""
     return lambda number, x: memory
 
 
 def layer_mask(mask):
-    """give every layer `mask` for the target → the mask of the target in each layer"""
+    """pass `mask` to every layer → the target mask of each layer"""
     return lambda number: mask
 
 
 def source_mask(memory_mask):
-    """give every layer `memory_mask` for the memory → the mask of the memory in each layer"""
+    """pass `memory_mask` to every layer → the memory mask of each layer"""
     return lambda number: memory_mask
 
 
 def layer_output(source, layer_mask, source_mask):
-    """call each layer with its input, the memory and the two masks → the output of each layer"""
+    """call each layer with its input, the memory and both masks → the output of each layer"""
     return lambda layer, number, x: layer(x, source(number, x), layer_mask(number), source_mask(number))
 
 
@@ -157,12 +157,12 @@ MISTAKES = [
                 )
             )
         ),
-        summary="from the second layer on, the output of the layer before is given as the memory",
+        summary="you pass the output of the previous layer as the memory, from the second layer on",
         message=(
-            "The memory is replaced on the way: from the second layer on, the cross-attention reads the output of the "
-            "decoder's own layers. Every layer reads the same memory. Look at what is assigned in the loop."
+            "From the second layer on, you pass the output of the previous layer as the memory. Every layer should "
+            "read the same memory. What do you assign in your loop?"
         ),
-        hints=["What does the second layer get as its memory?"],
+        hints=["Which variable should change from one layer to the next, and which should stay the same?"],
     ),
     Mistake(
         "x_and_memory_swapped",
@@ -171,27 +171,30 @@ MISTAKES = [
                 lambda layer, number, x: layer(memory, x, layer_mask(number), source_mask(number))
             )
         ),
-        summary="`x` and the memory are exchanged in the call of the layers",
-        message="{summary}: the result has as many positions as the source.",
-        hints=["Which shape comes out, and which is asked for?"],
+        summary="you swap `x` and the memory when you call the layers",
+        message="{summary}, so your output has as many positions as the source.",
+        hints=["With 2 target tokens and a memory of 3 positions, which shape should your output have?"],
     ),
     Mistake(
         "reads_itself",
         STEPS.but(source=lambda: lambda number, x: x),
-        summary="the layers are given the target in place of the memory",
-        message="{summary}: whatever the source says, the output is the same. Look at the second argument.",
-        hints=["Where does `memory` occur in the loop?"],
+        summary="you pass the target to the layers instead of the memory",
+        message=(
+            "{summary}, so your output doesn't depend on the source at all. What is the second argument of a "
+            "decoder layer?"
+        ),
+        hints=["Where does your loop use `memory`?"],
     ),
     Mistake(
         "shifted_inside",
         STEPS.but(tokens=lambda tokens: F.pad(tokens, (1, -1))),
         STEPS.but(tokens=lambda tokens: tokens.roll(1, 1)).attempt,
-        summary="the tokens are shifted inside the decoder",
+        summary="you shift the tokens inside the decoder",
         message=(
-            "{summary}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
-            "what happens to the tokens."
+            "{summary}. During training, the caller has already shifted them; during generation, they must not be "
+            "shifted at all."
         ),
-        hints=["What does the decoder read at its first position?"],
+        hints=["For the tokens [[5, 6, 7]], which token's embedding should your decoder have at position 0?"],
     ),
 ]
 
@@ -201,27 +204,28 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=decoder_cases,
     points=2,
-    verified="Tokens are embedded and given positions, and every layer reads one and the same memory.",
+    verified="Tokens are embedded and get positions, and every layer reads the same memory.",
     hints=[
-        "It begins as the encoder of lesson 06 did: embeddings times the root of d_model, plus as many rows of "
-        "`self.positions` as there are tokens.",
-        "Then the layers, one after the other: each is given the output of the one before. What are all of them given "
-        "that never changes?",
-        "`for layer in self.layers:` and in it `x = layer(x, memory, mask, memory_mask)`.",
+        "How did the encoder of lesson 06 turn tokens into the input of its first layer?",
+        "Multiply the embeddings by √d_model and add one row of `self.positions` for each token. Then call the "
+        "layers in turn, each on the output of the previous one. What do all of them get unchanged?",
+        "`for layer in self.layers:`, and inside the loop `x = layer(x, memory, mask, memory_mask)`.",
     ],
     messages={
         "length_length: memory.shape[-2]": Wording(
-            "As many positions are taken as the *memory* has rows. They are added to the target, and the two "
-            "lengths have nothing to do with each other. Look at what is measured.",
-            summary="the rows of the table are counted by the length of the memory",
-            hints=["To which sequence are the positions added, and how long is it?"],
+            "You take one row of `positions` for each position of the *memory* and add these rows to the target. "
+            "With 2 target tokens and a memory of 3, the shapes don't match.",
+            summary="you count the positions by the length of the memory",
+            hints=["To which sequence do you add the positions, and how long is it?"],
         ),
         **stack.TOLD_OF_THE_INPUT,
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
-        "ignored_mask": "The layers are not given `mask`: they attend to what it hides.",
-        "ignored_memory_mask": "The layers are not given `memory_mask`: they attend to what it hides.",
+        "ignored_mask": "You don't pass `mask` to the layers, so target positions attend to what it should hide.",
+        "ignored_memory_mask": (
+            "You don't pass `memory_mask` to the layers, so they read source positions that it should hide."
+        ),
     },
     mistakes=[
         *MISTAKES,

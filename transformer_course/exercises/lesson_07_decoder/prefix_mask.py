@@ -1,4 +1,4 @@
-"""Transfer: one stack that reads like an encoder and writes like a decoder."""
+"""Transfer: the mask of a stack that is an encoder for the prefix and a decoder after it."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def prefix_mask(prefix_lengths: Int[Tensor, " batch"], length: int) -> Bool[Tensor, "batch 1 length length"]:
-    """Let every position look at its row's prefix and at what is not later than itself."""
+    """Let every position attend to its sentence's prefix and to all positions that are not after it."""
     positions = torch.arange(length)
     in_the_prefix = positions < prefix_lengths[:, None, None, None]  # a statement about keys: (batch, 1, 1, length)
     not_later = positions <= positions[:, None]  # (length, length): column and row
@@ -19,32 +19,32 @@ def prefix_mask(prefix_lengths: Int[Tensor, " batch"], length: int) -> Bool[Tens
 
 
 def keys(length):
-    """count the positions of the keys, in a row → the positions of the keys, as a row"""
+    """number the keys from 0 in a row → the row of key positions"""
     return torch.arange(length)
 
 
 def queries(length):
-    """count the positions of the queries, in a column → the positions of the queries, as a column"""
+    """number the queries from 0 in a column → the column of query positions"""
     return torch.arange(length)[:, None]
 
 
 def lengths(prefix_lengths):
-    """give the lengths three more axes, for heads, queries and keys → the lengths of the prefixes, (batch, 1, 1, 1)"""
+    """add dimensions for heads, queries and keys to the prefix lengths → the prefix lengths, (batch, 1, 1, 1)"""
     return prefix_lengths[:, None, None, None]
 
 
 def in_the_prefix(keys, lengths):
-    """find the keys that are in the prefix → the mask of the keys in the prefix"""
+    """find the keys inside the prefix → the mask of the prefix"""
     return keys < lengths
 
 
 def not_later(keys, queries):
-    """find the keys that are not later than the query → the mask of the keys that are not later than the query"""
+    """find the keys that are not after the query → the causal mask"""
     return keys <= queries
 
 
 def mask(in_the_prefix, not_later):
-    """open what is either → the mask: in the prefix, or not later than the query"""
+    """join the two masks with *or* → the prefix mask: inside the prefix, or not after the query"""
     return in_the_prefix | not_later
 
 
@@ -55,19 +55,22 @@ def prefix_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def lengths(n: int, length: int) -> Tensor:
-        """Draw lengths with a short one in front: the first rows must not pass for all."""
+        """add dimensions for heads, queries and keys to the prefix lengths → the prefix lengths, (batch, 1, 1, 1)"""
         drawn = torch.randint(4, length - 1, (n,), generator=rng)
         drawn[0] = 3
         return drawn
 
     return [
-        Case({"prefix_lengths": torch.tensor([2]), "length": 4}, "one row of 4, of which 2 are the prefix"),
-        Case({"prefix_lengths": torch.tensor([3, 1]), "length": 5}, "2 rows of 5, with prefixes of 3 and 1"),
-        Case({"prefix_lengths": torch.tensor([2, 4]), "length": 5}, "2 rows of 5, with prefixes of 2 and 4"),
-        Case({"prefix_lengths": torch.tensor([0, 4, 2]), "length": 4}, "no prefix, nothing but prefix, and half"),
-        Case({"prefix_lengths": lengths(7, 7), "length": 7}, "as many rows as positions"),
-        Case({"prefix_lengths": lengths(5, 13), "length": 13}, "5 rows of 13"),
-        Case({"prefix_lengths": lengths(11, 29), "length": 29}, "11 rows of 29"),
+        Case({"prefix_lengths": torch.tensor([2]), "length": 4}, "one sentence of 4, with a prefix of 2"),
+        Case({"prefix_lengths": torch.tensor([3, 1]), "length": 5}, "2 sentences of 5, with prefixes of 3 and 1"),
+        Case({"prefix_lengths": torch.tensor([2, 4]), "length": 5}, "2 sentences of 5, with prefixes of 2 and 4"),
+        Case(
+            {"prefix_lengths": torch.tensor([0, 4, 2]), "length": 4},
+            "3 sentences of 4: no prefix, only prefix, a prefix of 2",
+        ),
+        Case({"prefix_lengths": lengths(7, 7), "length": 7}, "as many sentences as positions"),
+        Case({"prefix_lengths": lengths(5, 13), "length": 13}, "5 sentences of 13"),
+        Case({"prefix_lengths": lengths(11, 29), "length": 29}, "11 sentences of 29"),
     ]
 
 
@@ -76,24 +79,33 @@ MISTAKES = [
         "upper_triangle",
         STEPS.but(not_later=lambda keys, queries: keys >= queries),
         STEPS.but(not_later=lambda keys, queries: keys > queries),
-        summary="the causal half opens the future and hides the past",
-        message="Behind the prefix, it is the future that is open, and the past that is hidden.",
-        hints=["What does the last row say, and what should it?"],
+        summary="your causal mask is flipped, so it allows later keys and hides earlier ones",
+        message=(
+            "After the prefix, your mask is flipped: it allows the keys after a query and hides those before it. "
+            "In your comparison, which side is the query?"
+        ),
+        hints=["Which keys should the last query see? Which ones does it see in your mask?"],
     ),
     Mistake(
         "no_axis_for_the_heads",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
-        summary="the axis for the heads is missing",
-        message="{summary}: (batch, length, length) would be stretched along the wrong axes.",
-        hints=["Which shape have the scores of all heads of a batch?"],
+        summary="you leave out the dimension for the heads",
+        message=(
+            "{summary}. A mask of shape (batch, length, length) doesn't line up with scores of shape (batch, "
+            "n_heads, length, length)."
+        ),
+        hints=[
+            "With 2 sentences and 4 heads, which dimension of the scores would the 2 of a mask of shape (2, 5, 5) "
+            "meet?",
+        ],
     ),
     Mistake(
         "lengths_meet_positions",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
-        summary="the lengths are matched with positions and not with the rows of the batch",
-        message="{summary}, which works only if there is one of them, or as many. Look at the axes.",
-        hints=["What shape have the lengths, and along which axis of the result should they lie?"],
+        summary="you line up the prefix lengths with positions instead of with the sentences of the batch",
+        message="{summary}. That runs only for a single sentence, or for as many sentences as positions.",
+        hints=["What is the shape of your lengths, and which dimension of the mask should they line up with?"],
     ),
 ]
 
@@ -103,13 +115,13 @@ EXERCISE = Exercise(
     cases=prefix_mask_cases,
     points=2,
     stretch=True,
-    verified="The prefix is open to all positions, and after it none attends ahead.",
+    verified="Every position sees the prefix, and none of those after the prefix sees the future.",
     hints=[
-        "Draw the table for 4 positions and a prefix of 2. Which entries are True that are not in a causal mask?",
-        "A key may be attended to if it belongs to the prefix, *or* if it does not come later than the query.",
-        "Whether it belongs to the prefix is a question about the key alone: for one row, `torch.arange(length) < "
+        "Draw the table for 4 positions and a prefix of 2. Which entries are True here and False in a causal mask?",
+        "A query may attend to a key if the key is inside the prefix *or* not after the query.",
+        "Whether a key is inside the prefix depends on the key alone: for one sentence, `torch.arange(length) < "
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
-        "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
+        "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions with `|`.",
     ],
     mistakes=MISTAKES,
 )

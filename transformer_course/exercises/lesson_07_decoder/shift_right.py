@@ -1,4 +1,4 @@
-"""What a decoder is fed while it learns: what it should predict, one position later."""
+"""The input of a decoder in training: its labels, shifted right by one position."""
 
 import torch
 from jaxtyping import Int
@@ -17,17 +17,17 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 
 
 def begin(tokens, bos_id):
-    """make a column of bos, one for each row → a column of bos, (batch, 1)"""
+    """make a column of bos, one for each row → the column of bos, (batch, 1)"""
     return torch.full((tokens.shape[0], 1), bos_id)
 
 
 def rest(tokens):
-    """drop the last token of each row → the tokens of each row but the last, (batch, n − 1)"""
+    """drop the last token of each row → all tokens but the last, (batch, n − 1)"""
     return tokens[:, :-1]
 
 
 def shifted(begin, rest):
-    """put the column in front → the decoder's input: bos, and all tokens but the last"""
+    """put bos in front of each row → the decoder's input: bos, then all tokens but the last"""
     return torch.cat([begin, rest], dim=1)
 
 
@@ -50,7 +50,7 @@ def shift_right_cases(seed: int) -> list[Case]:
         Case({"tokens": torch.tensor([[8, 5, 5, 8]]), "bos_id": 5}, "a bos_id of 5, which is among the tokens"),
         Case({"tokens": torch.tensor([[7, 4, 9], [6, 8, 3]]), "bos_id": 7}, "a row that begins with the bos_id"),
         Case({"tokens": draw(3, 1), "bos_id": 2}, "3 rows of a single token"),
-        Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each with its end, 2, and padded with 0"),
+        Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each ending in 2 and padded with 0"),
         Case({"tokens": draw(4, 4), "bos_id": 0}, "a bos_id of 0, and as many rows as columns"),
         Case({"tokens": draw(11, 17), "bos_id": 9}, "11 rows of 17 tokens"),
     ]
@@ -60,41 +60,44 @@ MISTAKES = [
     Mistake(
         "bos_twice",
         STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
-        summary="each row gets bos twice",
-        message="{summary}, and so is longer than its labels by one token. Look at what is put together.",
+        summary="you put bos in front of each row twice",
+        message="{summary}, so the input is one token longer than the labels. Which pieces do you join?",
     ),
     Mistake(
         "shifts_left",
         STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
-        summary="the tokens move to the left",
-        message="{summary}: each position is fed the token *after* the one that it should predict. Which way is right?",
-        hints=["Put the input above the labels. What does the first position know, and what should it predict?"],
+        summary="you shift the tokens to the left",
+        message=(
+            "{summary}, so each position reads the token *after* the one that it should predict. In which "
+            "direction should the tokens move?"
+        ),
+        hints=["For the labels [5, 6, 7], position 0 should predict 5. Which token may it read?"],
     ),
     Mistake(
         "goes_round",
         STEPS.but(begin=lambda tokens: tokens[:, -1:]),
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
-        summary="a last token comes round to the front, where bos should be",
-        message="{summary}, as with `roll`. How a text ends is given away.",
+        summary="you put a last token in front instead of bos",
+        message="{summary}, as `roll` does. The decoder then reads at its first position how a text ends.",
     ),
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
-        summary="the last *row* is dropped",
-        message=(
-            "{summary}: a whole sentence. What should fall off is the last token of each row. Look at which axis is "
-            "cut."
-        ),
+        summary="you drop the last *row* instead of the last token of each row",
+        message="{summary}, so a whole sentence is missing. Along which dimension do you slice?",
     ),
     Mistake(
         "down_the_batch",
         STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
         STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
-        summary="whole rows move down",
-        message="{summary}: each sentence is fed another one. What should move are the tokens of each row.",
+        summary="you shift whole rows down",
+        message=(
+            "{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
+            "tokens move?"
+        ),
     ),
 ]
 
@@ -104,22 +107,22 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=shift_right_cases,
     points=2,
-    verified="Every position is fed what comes before the token that it should predict.",
+    verified="Every position reads only the tokens before the one that it should predict.",
     hints=[
-        "Write it down for one row: the labels are `[5, 6, 7]`, and bos is 1. What should come out?",
-        "Two pieces side by side: a column of bos, one for each row, and all the columns but the last.",
+        "Take one row with the labels [5, 6, 7], and bos 1. Which three tokens should the decoder read?",
+        "Join two pieces side by side: a column of bos, one for each row, and all columns but the last.",
         "`tokens[:, :-1]` is all but the last column. `torch.full((batch, 1), bos_id)` is a column of bos, and "
         "`torch.cat([a, b], dim=1)` puts two tables side by side.",
     ],
     messages={
         "slice_rest: tokens[:, 1:]": Wording(
-            "{summary}: nothing is shifted. From the second position on, each is fed the very token that it should "
-            "predict.",
-            summary="bos takes the place of the first token, and all others stay where they are",
-            hints=["Write it down for the labels 5, 6, 7. Where should the 5 stand in the input?"],
+            "{summary}. From the second position on, each position reads the very token that it should predict.",
+            summary="you replace the first token by bos instead of shifting the row",
+            hints=["For the labels [5, 6, 7], at which position of the input should the 5 be?"],
         ),
-        "parts_exchanged_begin": (
-            "There is a bos for a single row. Each row of the batch needs one of its own, below each other."
+        "parts_exchanged_begin: (1, tokens.shape[0])": (
+            "You make one row of bos, of shape (1, batch). Each row of the batch needs its own bos in front. Which "
+            "shape should these have?"
         ),
     },
     mistakes=MISTAKES,

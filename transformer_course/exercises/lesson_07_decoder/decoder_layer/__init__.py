@@ -1,4 +1,4 @@
-"""One layer of a decoder: back, across, and by itself."""
+"""One layer of a decoder: self-attention, cross-attention and a feed-forward network."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -61,40 +61,43 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=decoder_layer_cases,
     points=4,
-    verified="Each attention is given its own mask, whatever the two lengths, and each of the three sublayers has a "
-    "residual connection and a norm after it.",
+    verified=(
+        "Each attention gets its own mask, for any two lengths, and each of the three sublayers has a residual "
+        "connection and a norm after it."
+    ),
     hints=[
-        "Three sublayers, one line each, all of the same form: x becomes norm(x + sublayer(x)). In which order, and "
-        "with which norms?",
-        "Self-attention is given x three times, and `mask`. The queries of the cross-attention are x; its keys and "
+        "Three sublayers all have the form norm(x + sublayer(x)). In which order do they come, and which norm does "
+        "each use?",
+        "The self-attention gets x three times, and `mask`. The queries of the cross-attention are x; its keys and "
         "values both come from the memory.",
         "The cross-attention is `self.cross_attention(x, memory, memory, memory_mask)`.",
-        "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, and then two more of the kind.",
+        "`x = self.norm_1(x + self.self_attention(x, x, x, mask))`, followed by two more lines like this one.",
     ],
     messages={
         "inverted_mask": Wording(
-            "Read the wrong way round: {summary}. True means *may attend to*, for the attention as well.",
-            summary="`mask` is inverted",
-            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+            "{summary} before you pass it on. The self-attention uses the same convention: True means *may attend to*.",
+            summary="you invert `mask`",
+            hints=["What does True mean in the masks of this course? And in those of `nn.MultiheadAttention`?"],
         ),
         "inverted_memory_mask": Wording(
-            "Read the wrong way round: {summary}. True means *may attend to*, for the attention as well.",
-            summary="`memory_mask` is inverted",
-            hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+            "{summary} before you pass it on. The cross-attention uses the same convention: True means *may attend "
+            "to*.",
+            summary="you invert `memory_mask`",
+            hints=["What does True mean in the masks of this course? And in those of `nn.MultiheadAttention`?"],
         ),
         "ignored_mask": (
-            "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
-            "predict. Look at where `mask` is used."
+            "Your self-attention has no mask, so each position attends to the tokens after it, which it should "
+            "predict. Where do you use `mask`?"
         ),
         "ignored_memory_mask": (
-            "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
-            "where `memory_mask` is used."
+            "Your cross-attention has no mask, so the decoder also reads the padding of the source. Where do you "
+            "use `memory_mask`?"
         ),
         "index_self_attended: attentions[1]": (
-            "`cross_attention` is called in the first sublayer, where `self_attention` belongs."
+            "You call `cross_attention` in the first sublayer. Which attention should it use?"
         ),
         "index_cross_attended: attentions[0]": (
-            "`self_attention` is called in the second sublayer as well, where `cross_attention` belongs."
+            "You call `self_attention` in the second sublayer as well. Which attention should it use?"
         ),
     },
     mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],

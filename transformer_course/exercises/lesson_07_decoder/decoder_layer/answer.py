@@ -8,7 +8,7 @@ from transformer_course.steps import InSteps
 
 
 class DecoderLayer(nn.Module):
-    """Look back at what was written, across at what was read, then compute; add and norm after each (post-norm)."""
+    """Self-attention, cross-attention and a network, each with a residual connection and a norm (post-norm)."""
 
     def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
         super().__init__()
@@ -32,92 +32,92 @@ class DecoderLayer(nn.Module):
 
 
 def attentions(self):
-    """take self-attention first, then cross-attention → the attentions of the first and the second sublayer"""
+    """use self-attention first, then cross-attention → the attentions of the first two sublayers"""
     return self.self_attention, self.cross_attention
 
 
 def norms(self):
-    """take one norm for each sublayer, in the order of their numbers → the norms of the three sublayers"""
+    """use one norm for each sublayer, in the order of their numbers → the norms of the three sublayers"""
     return self.norm_1, self.norm_2, self.norm_3
 
 
 def self_mask(mask):
-    """take `mask` for the self-attention → the mask of the self-attention: `mask`"""
+    """use `mask` for the self-attention → the mask of the self-attention: `mask`"""
     return mask
 
 
 def cross_mask(memory_mask):
-    """take `memory_mask` for the cross-attention → the mask of the cross-attention: `memory_mask`"""
+    """use `memory_mask` for the cross-attention → the mask of the cross-attention: `memory_mask`"""
     return memory_mask
 
 
 def first_input(x):
-    """give the first sublayer x → the input of the first sublayer: x"""
+    """start the first sublayer from x → the input of the first sublayer: x"""
     return x
 
 
 def self_inputs(first_input):
-    """take it as queries, keys and values → the queries, keys and values of the self-attention"""
+    """use x as queries, keys and values → the inputs of the self-attention"""
     return first_input, first_input, first_input
 
 
 def self_attended(attentions, self_inputs, self_mask):
-    """call the self-attention on them → the output of the self-attention"""
+    """call the self-attention with its mask → the self-attention output"""
     return attentions[0](*self_inputs, self_mask)
 
 
 def self_sum(first_input, self_attended):
-    """add its output to the input of the first sublayer → the sum after the self-attention"""
+    """add the self-attention output to x → the sum after the self-attention"""
     return first_input + self_attended
 
 
 def self_normed(norms, self_sum):
-    """apply `norm_1` to the sum → the result of the first sublayer"""
+    """apply `norm_1` to the sum after the self-attention → the result of the first sublayer"""
     return norms[0](self_sum)
 
 
 def second_input(self_normed):
-    """give the second sublayer the result of the first → the input of the second sublayer: the result of the first"""
+    """start the second sublayer from the first one's result → the second sublayer's input: the result of the first"""
     return self_normed
 
 
 def cross_inputs(second_input, memory):
-    """take it as queries, and the memory as keys and values → the queries, keys and values of the cross-attention"""
+    """use the memory as the keys and values of the cross-attention → the inputs of the cross-attention"""
     return second_input, memory, memory
 
 
 def cross_attended(attentions, cross_inputs, cross_mask):
-    """call the cross-attention on them → the output of the cross-attention"""
+    """call the cross-attention with its mask → the cross-attention output"""
     return attentions[1](*cross_inputs, cross_mask)
 
 
 def cross_sum(second_input, cross_attended):
-    """add its output to the input of the second sublayer → the sum after the cross-attention"""
+    """add the cross-attention output to the second sublayer's input → the sum after the cross-attention"""
     return second_input + cross_attended
 
 
 def cross_normed(norms, cross_sum):
-    """apply `norm_2` to the sum → the result of the second sublayer"""
+    """apply `norm_2` to the sum after the cross-attention → the result of the second sublayer"""
     return norms[1](cross_sum)
 
 
 def third_input(cross_normed):
-    """give the third sublayer the result of the second → the input of the third sublayer: the result of the second"""
+    """start the third sublayer from the second one's result → the third sublayer's input: the result of the second"""
     return cross_normed
 
 
 def network_output(self, third_input):
-    """call the feed-forward network on it → the output of the feed-forward network"""
+    """run the feed-forward network on the third sublayer's input → the network output"""
     return self.feed_forward(third_input)
 
 
 def network_sum(third_input, network_output):
-    """add its output to the input of the third sublayer → the sum after the feed-forward network"""
+    """add the network output to the third sublayer's input → the sum after the network"""
     return third_input + network_output
 
 
 def output(norms, network_sum):
-    """apply `norm_3` to the sum → the output: the normalized sum of the third sublayer"""
+    """apply `norm_3` to the sum after the network → the output: the normalized sum after the network"""
     return norms[2](network_sum)
 
 

@@ -1,4 +1,4 @@
-"""Mistakes in what is normalized, when, and by which norm."""
+"""Mistakes with the norms: their inputs, their place and their order."""
 
 from torch.nn import functional as F
 
@@ -34,18 +34,19 @@ MISTAKES = [
     Mistake(
         "pre_norm",
         STEPS.but(**PRE_NORM, **UNNORMED),
-        summary="this is pre-norm: the input of each sublayer is normalized, and its sum is not",
+        summary="you normalize the input of each sublayer instead of the sums, as in pre-norm",
         message=(
-            "This is pre-norm: each sublayer's input is normalized, and the sum is left alone. It trains well, but "
-            "asked for is the paper's post-norm. Look at what goes into the norms."
+            "{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
+            "each norm?"
         ),
-        hints=["What is normalized: the input of a sublayer, or the sum after it?"],
+        hints=["In norm(x + sublayer(x)), what does the norm get?"],
     ),
     Mistake(
         "pre_norm_in_one_sublayer",
         *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
-        summary="one sublayer is pre-norm: its input is normalized, and its sum is not",
-        hints=["Which of the three norms is given something else than a sum?"],
+        summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
+        message="{summary}. Which of your three norms gets something other than a sum?",
+        hints=["Write each sublayer in the form norm(x + sublayer(x)). Which one differs?"],
     ),
     Mistake(
         "normed_first_and_added_to_it",
@@ -55,26 +56,30 @@ MISTAKES = [
             third_input=lambda third_input, norms: norms[2](third_input),
             **UNNORMED,
         ),
-        summary="each norm comes first, and the sublayer's output is added to what the norm returns",
+        summary="you normalize first, and add each sublayer's output to the normalized vectors",
         message=(
-            "The norm comes first, and the sublayer's output is added to what it returns: neither post-norm nor "
-            "pre-norm. What came into the layer is gone after the first line. Look at the order of norm and sum."
+            "{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
+            "comes first, the sum or the norm?"
         ),
-        hints=["With sublayers that return zeros, what comes out?"],
+        hints=["Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?"],
     ),
     Mistake(
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
-        summary="a sublayer's output is normalized, and then added",
-        message="{summary}. The *sum* should be normalized. Look at what the brackets of the norms enclose.",
+        summary="you normalize a sublayer's output before you add it",
+        message="{summary}. Normalize the *sum*: where does the parenthesis of each norm open?",
         hints=["In norm(x + f(x)), what is inside the norm?"],
     ),
     Mistake(
         "nothing_normed",
         STEPS.but(**UNNORMED),
-        summary="no norm is used: after each sublayer, the sum goes on as it is",
-        hints=["Do `norm_1`, `norm_2` and `norm_3` occur in the code?"],
+        summary="you never normalize the sums",
+        message=(
+            "You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
+            "`norm_2` and `norm_3`?"
+        ),
+        hints=["In norm(x + sublayer(x)), which part does your code leave out?"],
     ),
     Mistake(
         "norm_used_twice",
@@ -83,24 +88,26 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
-        summary="a norm is used more than once, and another one not at all",
-        message="{summary}. Each has parameters of its own. Look at their numbers.",
-        hints=["Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?"],
+        summary="you use one norm more than once and another not at all",
+        message="{summary}. Each norm has its own parameters. Which norm does each sublayer use?",
+        hints=["Which of `norm_1`, `norm_2` and `norm_3` occur in your code, and how often?"],
     ),
     Mistake(
         "norms_in_another_order",
         STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
-        summary="the norms are not in the order of their numbers",
+        summary="you don't use the norms in the order of their numbers",
         message=(
-            "{summary}. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one."
+            "{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
+            "wrong sublayer."
         ),
     ),
     Mistake(
         "norms_without_their_parameters",
         STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters)),
-        summary="the norms are computed without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
-        hints=["Which parameters get no gradient?"],
+        summary="you normalize without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
+        message="{summary}, so what these norms have learned has no effect.",
+        hints=["Which parameters of your layer get no gradient?"],
     ),
 ]

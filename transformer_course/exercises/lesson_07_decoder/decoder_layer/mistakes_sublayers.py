@@ -1,4 +1,4 @@
-"""Mistakes in what the sublayers are given, in what is added to what, and in the order of all."""
+"""Mistakes with the inputs, the residual connections and the order of the sublayers."""
 
 import torch
 
@@ -26,12 +26,12 @@ MISTAKES = [
     Mistake(
         "self_attention_to_the_memory",
         STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
-        summary="the self-attention is given the memory",
+        summary="you pass the memory to the self-attention as keys and values",
         message=(
-            "The first attention is given the memory. It is the *self*-attention, by which the positions of the target "
-            "attend to each other. Look at its queries, keys and values."
+            "{summary}. In *self*-attention, the positions of the target attend to each other. From which sequence "
+            "should its keys and values come?"
         ),
-        hints=["From which sequence do the queries, the keys and the values of a *self*-attention come?"],
+        hints=["With 2 target positions and a memory of 3, which shape should the weights of the self-attention have?"],
     ),
     Mistake(
         "too_few_arguments",
@@ -39,88 +39,95 @@ MISTAKES = [
         STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, mask)).attempt,
         STEPS.but(cross_inputs=lambda second_input, memory: (second_input, memory)).attempt,
         message=(
-            "An attention is given too little. It takes queries, keys and values, and then the mask, even where two of "
-            "the first three are the same. Look at its arguments."
+            "You pass too few arguments to an attention. It takes queries, keys and values, and then the mask, "
+            "even if two of the first three are the same. Which one is missing?"
         ),
         hints=[
-            "How is multi-head attention called in lesson 03?",
-            "Each of the two attentions has queries, keys and values. Which sequence does each of the three come from?",
+            "How do you call multi-head attention in lesson 03?",
+            "Each of the two attentions needs queries, keys and values. From which sequence does each of the three "
+            "come?",
             "The self-attention gets x three times, and then the mask.",
         ],
     ),
     Mistake(
         "cross_attention_to_itself",
         STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
-        summary="the cross-attention takes its keys and values from the target",
+        summary="you take the keys and values of the cross-attention from the target",
+        message="{summary}, so your layer never reads the memory.",
+        hints=["Does your output change if the memory changes? Should it?"],
     ),
     Mistake(
         "the_memory_asks",
         STEPS.but(cross_inputs=lambda second_input, memory: (memory, second_input, second_input)),
         STEPS.but(cross_inputs=lambda memory, second_input: (memory, second_input, memory)).attempt,
-        summary="the queries of the cross-attention come from the memory",
+        summary="you take the queries of the cross-attention from the memory",
         message=(
-            "The cross-attention takes its queries from the memory. Its output then has a row for each position of the "
-            "source, not of the target. Look at which sequence is query, key and value."
+            "{summary}. Its output then has one row for each *source* position, not for each target position. From "
+            "which sequence should the queries come?"
         ),
-        hints=["How many rows does an attention return: one for each query, or one for each key?"],
+        hints=["Does an attention return one row for each query, or one for each key?"],
     ),
     Mistake(
         "the_input_asks_across",
         STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
-        summary="the queries of the cross-attention are not what `norm_1` returns",
+        summary="you use the layer's input x as the queries of the cross-attention",
         message=(
-            "The queries of the cross-attention are not the result of the first sublayer, which is what `norm_1` "
-            "returns. Look at the first argument of the cross-attention."
+            "{summary}. The queries should be the result of the first sublayer. Which value does `norm_1` return, "
+            "and where do you use it?"
         ),
-        hints=["Each sublayer goes on from the result of the one before. Is that so here?"],
+        hints=["Each sublayer starts from the result of the previous one. Where does your cross-attention start?"],
     ),
     Mistake(
         "causal_mask_across",
         STEPS.but(cross_mask=lambda mask: mask),
-        summary="the cross-attention is given `mask`",
+        summary="you pass `mask` to the cross-attention",
         message=(
-            "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
-            "be attended to. The source is all there, from the first step on. Look at the masks."
+            "{summary}, but it describes which *target* positions may be attended to. The whole source is known "
+            "from the start. Which mask describes the memory?"
         ),
         hints=["May the first word of a translation depend on the last word of the source?"],
     ),
     Mistake(
         "memory_mask_in_the_self_attention",
         STEPS.but(self_mask=lambda memory_mask: memory_mask),
-        summary="the self-attention is given `memory_mask`",
-        message="{summary}: it hides positions of the target by where the source has its padding. Look at the masks.",
-        hints=["What are the columns of the scores of the self-attention?"],
+        summary="you pass `memory_mask` to the self-attention",
+        message=(
+            "{summary}, so the padding of the source decides which *target* positions are hidden. Which mask "
+            "describes the target?"
+        ),
+        hints=["In the scores of the self-attention, is each column a source position or a target position?"],
     ),
     Mistake(
         "masks_swapped",
         STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
-        summary="each attention is given the mask of the other",
-        message="{summary}. It crashes, unless source and target happen to be equally long.",
-        hints=["What are the columns of each mask: positions of the source, or of the target?"],
+        summary="you pass each attention the mask of the other",
+        message="{summary}. That crashes unless source and target happen to have the same length.",
+        hints=["For each mask, is a column a source position or a target position?"],
     ),
     Mistake(
         "a_mask_of_its_own",
         STEPS.but(self_mask=lambda x: causal(x)),
         STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
-        summary="the layer makes a causal mask of its own",
-        message=(
-            "{summary}. The caller says what may be attended to, and without a mask everything may. Look at where the "
-            "mask comes from."
-        ),
-        hints=["What should happen if `mask` is None?"],
+        summary="you make a causal mask inside the layer",
+        message=("{summary}. The caller decides what may be attended to. What should happen if `mask` is None?"),
+        hints=[
+            "With 3 tokens and no mask, which positions may position 0 attend to? Which ones does it attend to in "
+            "your layer?",
+        ],
     ),
     Mistake(
         "nothing_added",
         STEPS.but(**NOTHING_ADDED),
-        summary="no sublayer has a residual connection",
-        message="{summary}: the output of each sublayer replaces its input, instead of being added to it.",
-        hints=["What is left of x if a sublayer returns nothing but zeros?"],
+        summary="you leave out all residual connections",
+        message="{summary}: you replace the input of each sublayer by its output instead of adding the two.",
+        hints=["If all sublayers return zeros, what is left of x?"],
     ),
     Mistake(
         "one_residual_around_everything",
         STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
-        summary="there is one residual connection around all three sublayers, and none around each",
-        hints=["Where in the code is something added, and how often?"],
+        summary="you add x once, around all three sublayers, instead of around each one",
+        message="You use one residual connection around all three sublayers instead of one around each.",
+        hints=["How many sums does the formula have? How many does your code have?"],
     ),
     Mistake(
         "everything_added_to_the_input",
@@ -128,12 +135,12 @@ MISTAKES = [
             cross_sum=lambda x, cross_attended: x + cross_attended,
             network_sum=lambda x, network_output: x + network_output,
         ),
-        summary="each sublayer's output is added to the layer's input",
+        summary="you add every sublayer's output to the layer's input",
         message=(
-            "All residual connections begin at the layer's input. In norm(a + sublayer(b)), a and b should be the "
-            "same: an older a lacks what the sublayers in between have added. Look at each sum."
+            "{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
+            "earlier sublayers added."
         ),
-        hints=["With a network that returns only zeros, what is left of the attentions?"],
+        hints=["If the network returns only zeros, what is left of the two attentions in your output?"],
     ),
     Mistake(
         "sublayers_side_by_side",
@@ -144,9 +151,9 @@ MISTAKES = [
         STEPS.but(
             second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
         ).attempt,
-        summary="sublayers work side by side, on the same input",
-        message="{summary}. They should come one after the other: each goes on from the result of the one before.",
-        hints=["What does the cross-attention know about the tokens before?"],
+        summary="you run sublayers in parallel, on the same input",
+        message="{summary}. Each sublayer should start from the result of the previous one.",
+        hints=["In your code, what does the cross-attention know about the other target tokens?"],
     ),
     Mistake(
         "cross_attention_first",
@@ -161,12 +168,12 @@ MISTAKES = [
             third_input=lambda self_normed: self_normed,
             norms=lambda norms: (norms[1], norms[0], norms[2]),
         ),
-        summary="the cross-attention comes before the self-attention",
+        summary="you apply the cross-attention before the self-attention",
         message=(
-            "{summary}. A position should first find out what the target says so far, and then look for something in "
-            "the source. Look at the order."
+            "{summary}, so a position searches the source while it knows only its own token. Which attention "
+            "should come first?"
         ),
-        hints=["What could a position look for that knows only its own token?"],
+        hints=["In your code, which target tokens influence the queries of the cross-attention?"],
     ),
     Mistake(
         "feed_forward_between",
@@ -175,8 +182,8 @@ MISTAKES = [
             second_input=lambda norms, network_sum: norms[1](network_sum),
             output=lambda norms, cross_sum: norms[2](cross_sum),
         ),
-        summary="the feed-forward network comes between the two attentions",
-        message="{summary}. It should come last, and use what both have found. Look at the order.",
-        hints=["What does the network know when it comes before the cross-attention?"],
+        summary="you apply the feed-forward network between the two attentions",
+        message="{summary}. It should come last, and work on the results of both attentions.",
+        hints=["In your code, what does the network know about the source?"],
     ),
 ]
