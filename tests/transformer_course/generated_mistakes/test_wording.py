@@ -289,7 +289,7 @@ def test_a_shape_is_told_once():
         (
             "GroupedQueryAttention",
             AnswerEdit("from_queries", "wrong_layer", "w_q", "w_k"),
-            "what `w_q` makes of x is made by the layer `w_k`, not by `w_q`",
+            "the projected queries are made by the layer `w_k`, not by `w_q`",
         ),
         (
             "noam_rate",

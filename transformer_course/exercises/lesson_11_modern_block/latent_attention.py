@@ -23,32 +23,32 @@ def latent_attention(
 
 
 def keys(latent, w_k):
-    """let each head make keys of the latent vectors → the keys, (batch, n_heads, n_key, d)"""
+    """multiply the latent vectors by `w_k` → the keys, (batch, n_heads, n_key, d)"""
     return latent[:, None] @ w_k
 
 
 def values(latent, w_v):
-    """let each head make values of the latent vectors → the values, (batch, n_heads, n_key, d)"""
+    """multiply the latent vectors by `w_v` → the values, (batch, n_heads, n_key, d)"""
     return latent[:, None] @ w_v
 
 
 def products(q, keys):
-    """multiply queries by keys → the products of queries and keys, (batch, n_heads, n_query, n_key)"""
+    """multiply the queries by the keys → the products of queries and keys, (batch, n_heads, n_query, n_key)"""
     return q @ keys.mT
 
 
 def scores(products, q):
-    """divide by the root of the width of a query → the scores: products / √d"""
+    """divide the products by √d → the scores: products / √d"""
     return products / q.shape[-1] ** 0.5
 
 
 def weights(scores):
-    """take the softmax over the keys → the weights: each row adds up to 1"""
+    """take the softmax over the keys → the weights: each row sums to 1"""
     return torch.softmax(scores, dim=-1)
 
 
 def output(weights, values):
-    """take the weighted average of the values → the output, (batch, n_heads, n_query, d)"""
+    """average the values with the weights → the output, (batch, n_heads, n_query, d)"""
     return weights @ values
 
 
@@ -89,45 +89,47 @@ MISTAKES = [
             keys=lambda latent, w_k: latent[:, None] @ w_k[:1], values=lambda latent, w_v: latent[:, None] @ w_v[:1]
         ),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k[:1]),
-        summary="all heads use the keys of the first head",
-        message="All heads use what the *first* head makes of the latent vectors: that is multi-query attention.",
-        hints=["`w_k` has a matrix for each head. Which of them counts in your result?"],
+        summary="you use the first head's key matrix for all heads",
+        message="{summary}, as in multi-query attention. Here each head has its own matrix.",
+        hints=["`w_k` has one matrix for each head. Which of them affect your result?"],
     ),
     Mistake(
         "mean_of_the_matrices",
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.mean(dim=0)),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.sum(dim=0)),
-        summary="the heads' matrices of keys are put together into one",
-        hints=["Does the second head of your result change if only the first matrix of `w_k` does?"],
+        summary="you sum or average the key matrices of all heads",
+        message="{summary}, so every head attends with the same keys.",
+        hints=["If only the first matrix of `w_k` changes, should the output of the second head change?"],
     ),
     Mistake(
         "averages_over_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
-        summary="the heads' outputs are put together into one",
-        hints=["How many axes has the output that is asked for?"],
+        summary="you sum or average the outputs of the heads",
+        message="{summary}. Each head should keep its own output.",
+        hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
         "merges_the_heads",
         STEPS.but(output=lambda weights, values: (weights @ values).transpose(1, 2).flatten(2)),
-        summary="the heads are put side by side",
-        message="{summary}. That comes later; here each head keeps its own axis.",
-        hints=["How many axes has the output that is asked for?"],
+        summary="you concatenate the heads",
+        message="{summary}. A full layer does that later; here the heads keep their own dimension.",
+        hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
         "hides_what_comes_later",
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1)),
         STEPS.but(weights=lambda scores: torch.softmax(causal(scores), dim=-1).nan_to_num()),
-        summary="later keys are hidden from earlier queries",
-        message="{summary}. Here all keys are in the cache, so all are past.",
-        hints=["Is a mask among the arguments?"],
+        summary="you hide later keys from earlier queries",
+        message="{summary}. Here all keys come from the cache, so every query may attend to all of them.",
+        hints=["Does the function have a mask among its arguments?"],
     ),
     Mistake(
         "turned_matrices",
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.reshape(len(w_k), w_k.shape[2], -1).mT),
-        summary="the matrices of the keys are reshaped and then transposed",
-        message="{summary}, which mixes their numbers. They have the right shape, (r, d), as they are.",
-        hints=["Which axis of `w_k` meets the latent vector? Where does it stand already?"],
+        summary="you reshape and transpose the key matrices",
+        message="{summary}, which scrambles their entries. They already have the right shape, (r, d).",
+        hints=["Which dimension of `w_k` should be multiplied with the latent vector, and which place does it have?"],
     ),
 ]
 
@@ -137,31 +139,35 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=latent_attention_cases,
     points=3,
-    verified="Each head makes its own keys and values of the same short vectors: these are all that is cached.",
+    verified="Each head computes its own keys and values from the same short latent vectors, so a cache needs only "
+    "these.",
     hints=[
-        "`latent[:, None]` has the shape (batch, 1, n_key, r). Its product with `w_k`, (n_heads, r, d), is the keys.",
-        "The values come in the same way from `w_v`.",
-        "The rest is scaled dot-product attention for each head: no mask, and a score adds up d products.",
+        "A latent vector has r = 5 numbers and a key has d = 2. Which shape does the key matrix of one head need?",
+        "Each head multiplies the same latent vectors by its own matrices in `w_k` and `w_v`. The rest is scaled "
+        "dot-product attention in each head, without a mask, where each score sums d products.",
+        "`latent[:, None]` has shape (batch, 1, n_key, r), so it broadcasts against `w_k`, (n_heads, r, d).",
+        "`keys = latent[:, None] @ w_k`, the same for the values, and `q @ keys.mT / q.shape[-1] ** 0.5`.",
     ],
     messages={
         "length_scores: latent.shape[-1]": Wording(
-            "{summary}. A product adds up as many numbers as a query has.",
-            summary="the products are divided by the root of the *latent* width",
-            hints=["How many products are added up in one score?"],
+            "{summary}. A score sums one product for each number of a query.",
+            summary="you divide the products by the square root of the *latent* width r",
+            hints=["With r = 5 and d = 2, how many products do you sum in one score?"],
         ),
         "wrong_input_values": Wording(
-            "{summary}. Both come from the same latent vector, but by different matrices.",
-            summary="the keys serve as values, too",
-            hints=["What is `w_v` for?"],
+            "{summary}. Both come from the same latent vectors, but through different matrices.",
+            summary="you use the keys as values as well",
+            hints=["Where do you use `w_v`?"],
         ),
         "values_exchanged_w_k": Wording(
-            summary="`w_v` makes the keys and `w_k` the values",
-            hints=["Which matrix belongs to what queries are compared with?"],
+            "{summary}, so you compare the queries with the values and average the keys.",
+            summary="you swapped `w_k` and `w_v`",
+            hints=["Which matrix makes the vectors that you compare with the queries?"],
         ),
         "part_left_out_values": Wording(
-            "{summary}. One may do that first, if `w_v` comes afterwards.",
-            summary="the latent vectors are averaged, and no values are made of them",
-            hints=["How wide is your output, and how wide are the values?"],
+            "{summary}. You may average them first if you apply `w_v` afterwards.",
+            summary="you average the latent vectors and never apply `w_v`",
+            hints=["How wide is your output, and how wide is a value?"],
         ),
     },
     mistakes=MISTAKES,

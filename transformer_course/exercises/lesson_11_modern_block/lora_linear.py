@@ -15,27 +15,27 @@ from transformer_lab.layers.lora import LoRALinear
 
 
 def base(self, x):
-    """apply the frozen layer to x → what the frozen layer makes of x"""
+    """apply the frozen layer to x → the output of the frozen layer"""
     return self.linear(x)
 
 
 def first(self):
-    """choose `a` → the first small matrix: `a`"""
+    """use `a` as the first small matrix → the first small matrix: `a`"""
     return self.a
 
 
 def inner(x, first):
-    """multiply x by it, which leaves `rank` numbers → the `rank` numbers in the middle: x times `a` transposed"""
+    """multiply x by `a` transposed → the down projection: x times `a` transposed, of width `rank`"""
     return x @ first.T
 
 
 def second(self):
-    """choose `b` → the second small matrix: `b`"""
+    """use `b` as the second small matrix → the second small matrix: `b`"""
     return self.b
 
 
 def change(inner, second):
-    """multiply the result by it → the product: x times `a` transposed times `b` transposed"""
+    """multiply the down projection by `b` transposed → the change: x times `a` transposed times `b` transposed"""
     return inner @ second.T
 
 
@@ -45,12 +45,12 @@ def scale(self):
 
 
 def scaled(scale, change):
-    """multiply the product by that → the scaled product"""
+    """multiply the change by alpha / rank → the scaled change"""
     return scale * change
 
 
 def output(base, scaled):
-    """add it to what the frozen layer makes of x → the output of the frozen layer plus the scaled product"""
+    """add the scaled change to the output of the frozen layer → the sum of both"""
     return base + scaled
 
 
@@ -110,7 +110,7 @@ def compared(output: Any, case: Case) -> Any:
     return {"the output is that of the frozen layer": torch.allclose(output, base, atol=1e-4)}
 
 
-SHAPES = "`nn.Parameter` of shape (rank, d_in) for `a`, and (d_out, rank) for `b`."
+SHAPES = "Use an `nn.Parameter` of shape (rank, d_in) for `a` and one of shape (d_out, rank) for `b`."
 
 
 def made(change):
@@ -169,43 +169,41 @@ MISTAKES = [
         "not_frozen",
         STEPS.but(base=lambda self, x: self.linear.requires_grad_()(x)),
         STEPS.but(base=bias_thawed),
-        summary="the layer is not frozen, or not all of it",
-        message=(
-            "The layer that came is not frozen, or not all of it: there are parameters of it that require gradients."
-        ),
-        hints=["How many parameters of the module have `requires_grad` set to True? Only `a` and `b` should."],
+        summary="you don't freeze the given layer, or not all of it",
+        message="{summary}: some of its parameters still require gradients.",
+        hints=["Which parameters of your module have `requires_grad=True`? Only `a` and `b` should."],
     ),
     Mistake(
         "b_does_not_start_at_zero",
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
-        summary="`b` does not start at 0",
-        message="{summary}, so the layer is another one before anything is learned. Look at `__init__`.",
-        hints=["Before the first step of training, which output should come out? That of the layer that came."],
+        summary="your `b` does not start at 0",
+        message="{summary}, so your module changes the layer's output before any training.",
+        hints=["Before the first training step, how should the output differ from that of the frozen layer?"],
     ),
     Mistake(
         "a_starts_at_zero",
         made(lambda module: nn.init.zeros_(module.a)),
         message=(
-            "`a` starts at 0, as `b` does. Then no gradient reaches either of them: that of `a` is multiplied by `b`, "
-            "and that of `b` by `a`. Nothing would ever be learned. Look at `__init__`."
+            "You start `a` at 0 as well as `b`. Then both get a gradient of 0 in every step, so your module never "
+            "learns anything."
         ),
         hints=[
-            "Which gradients do `a` and `b` get if both are 0?",
-            "One of the two is enough for the change to begin at 0.",
-            "`b` starts at 0, and `a` at random.",
+            "What is the gradient of `a` multiplied by, and that of `b`?",
+            "The change starts at 0 if a single one of the two matrices is 0.",
+            "Start `b` at 0 and `a` at random.",
         ],
     ),
     Mistake(
         "only_a_starts_at_zero",
         made(lambda module: (nn.init.zeros_(module.a), nn.init.ones_(module.b))),
         message=(
-            "`a` starts at 0, and `b` does not. The change begins at 0, too, but as agreed it is `b` that starts at 0. "
-            "Look at `__init__`."
+            "You start `a` at 0 instead of `b`. Your change starts at 0 too, but the exercise asks for `b` to be the "
+            "matrix of zeros."
         ),
         hints=[
-            "Which of the two is 0 at the start, and which should be?",
+            "Which of the two matrices is 0 when your module is created, and which should be?",
             "In the paper, A is drawn at random and B is 0.",
-            "`b` starts at 0, and `a` at random.",
+            "Start `b` at 0 and `a` at random.",
         ],
     ),
     Mistake(
@@ -214,12 +212,11 @@ MISTAKES = [
         made(lambda module: turned(module, "a")),
         made(lambda module: turned(module, "b")),
         message=(
-            "`a` or `b` has its two sizes the other way round. As in `nn.Linear`, the outputs come first. Look at "
-            "`__init__`."
+            "You swapped the two sizes of `a`, of `b` or of both. As in `nn.Linear`, the number of outputs comes first."
         ),
         hints=[
-            "Which shapes are asked for? `a` brings d_in numbers to `rank`, `b` brings these to d_out.",
-            "`nn.Linear` keeps its weight as (outputs, inputs), and so do `a` and `b`.",
+            "`a` maps d_in numbers to `rank`, and `b` maps these to d_out. How many outputs does each have?",
+            "What is the shape of `nn.Linear(24, 36).weight`?",
             SHAPES,
         ],
     ),
@@ -228,33 +225,38 @@ MISTAKES = [
         made(no_longer_parameters),
         Layers,
         message=(
-            "The module has no parameters `a` and `b`: they are plain tensors, which no optimizer is given, or layers, "
-            "whose parameters have other names. Look at `__init__`."
+            "Your module has no parameters `a` and `b`. Either they are plain tensors, which an optimizer never gets, "
+            "or layers, whose parameters have other names."
         ),
-        hints=["What does `list(module.parameters())` hold?", "`nn.Parameter` makes a parameter of a tensor.", SHAPES],
+        hints=[
+            "Which names does `dict(module.named_parameters())` list?",
+            "`nn.Parameter(tensor)` turns a tensor into a parameter.",
+            SHAPES,
+        ],
     ),
     Mistake(
         "scaled_by_alpha",
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
-        summary="the change is multiplied by alpha, which is not divided by the rank",
+        summary="you multiply the change by alpha without dividing by the rank",
+        message="{summary}. With alpha 6 and rank 2, the scale should be 3.",
     ),
     Mistake(
         "everything_scaled",
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
-        summary="the output of the frozen layer is multiplied by the factor",
-        message="{summary}, too. Look at the brackets.",
-        hints=["With `b` 0, what should come out? And if alpha is doubled?"],
+        summary="you multiply the output of the frozen layer by alpha / rank",
+        message="{summary} as well. Only the change should be scaled.",
+        hints=["If `b` is 0, should doubling alpha change the output?"],
     ),
     Mistake(
         "merged_in_forward",
         MergesItsChange,
         message=(
-            "The change is written into the frozen weight at a call: it is added again and again, and no gradient "
-            "reaches `a` and `b`. A call should leave all parameters as they are. Look at what is written into."
+            "You add the change to the frozen weight in every call, so it grows with each call, and no gradient "
+            "reaches `a` and `b`. A call should leave all parameters unchanged."
         ),
         hints=[
-            "Call it twice with the same x. What comes out, and what is `linear.weight` before and after?",
-            "Merging is for afterwards, when all has been learned.",
+            "Call your module twice with the same x and print `linear.weight` before and after. What changes?",
+            "Merge the change into the weight only once, after training.",
             "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`.",
         ],
     ),
@@ -268,14 +270,14 @@ EXERCISE = Exercise(
     points=3,
     stretch=True,
     normalize=compared,
-    verified="The layer itself is frozen, and two small matrices learn a change of it, which begins at 0.",
+    verified="Your layer stays frozen, and two small matrices learn a change of it that starts at 0.",
     hints=[
-        "In `__init__`: keep the layer and freeze it; make `a` of shape (rank, d_in) at random and `b` of shape "
-        "(d_out, rank) of zeros, both as `nn.Parameter`.",
+        "The layer maps 24 features to 36 and the rank is 4. Which shapes do `a` and `b` have, and which parameters of "
+        "your module are trained?",
+        "In `__init__`, keep the layer and freeze it. Create `a` of shape (rank, d_in) at random and `b` of shape "
+        "(d_out, rank) with zeros, both as `nn.Parameter`.",
         "`linear.requires_grad_(False)` freezes all its parameters. Its sizes are `linear.in_features` and "
-        "`linear.out_features`.",
-        "In `forward`: x goes through the layer, and beside it through `a` and then `b`, whose result is multiplied "
-        "by alpha / rank. The two results are added.",
+        "`linear.out_features`. In `forward`, add the layer's output to alpha / rank times x through `a` and `b`.",
         "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`, where `self.scale` is `alpha / rank`.",
     ],
     mistakes=MISTAKES,

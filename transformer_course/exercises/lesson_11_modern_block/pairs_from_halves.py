@@ -17,22 +17,22 @@ def pairs_from_halves(weight: Float[Tensor, "rows d_model"], d_k: int) -> Float[
 
 
 def heads(weight, d_k):
-    """cut the rows into heads of d_k rows → the heads: (n_heads, d_k, d_model)"""
+    """split the rows into heads of d_k rows → the heads: (n_heads, d_k, d_model)"""
     return weight.unflatten(0, (-1, d_k))
 
 
 def halves(heads, d_k):
-    """cut each head into two halves → the halves: (n_heads, 2, d_k/2, d_model)"""
+    """split each head into two halves → the halves: (n_heads, 2, d_k/2, d_model)"""
     return heads.unflatten(1, (2, d_k // 2))
 
 
 def pairs(halves):
-    """swap the axis of the halves with that of their rows → the pairs: (n_heads, d_k/2, 2, d_model)"""
+    """transpose the halves and their rows → the pairs: (n_heads, d_k/2, 2, d_model)"""
     return halves.transpose(1, 2)
 
 
 def rows(pairs):
-    """make one axis of heads, pairs and their two rows → the rows in their new order: (n_heads · d_k, d_model)"""
+    """flatten heads, pairs and rows into one dimension → the reordered rows: (n_heads · d_k, d_model)"""
     return pairs.flatten(0, 2)
 
 
@@ -57,27 +57,25 @@ MISTAKES = [
     Mistake(
         "one_head",
         STEPS.but(heads=lambda weight: weight[None], halves=lambda heads: heads.unflatten(1, (2, heads.shape[1] // 2))),
-        summary="the halves are those of the whole matrix, not those of each head",
-        message="One head is right. With more, {summary}. Look for what `d_k` is good for.",
-        hints=["With 2 heads of 4 rows, which row is the partner of row 0: the 2 or the 4?"],
+        summary="you split the whole matrix into two halves instead of each head",
+        message="Your result is right for one head. With more heads, {summary}. Where do you use `d_k`?",
+        hints=["With 2 heads of 4 rows, which row is the partner of row 0: row 2 or row 4?"],
     ),
     Mistake(
         "columns",
         STEPS.but(
             heads=lambda weight, d_k: weight.mT.unflatten(0, (-1, d_k)), rows=lambda pairs: pairs.flatten(0, 2).mT
         ),
-        summary="the columns are sorted, and not the rows",
-        message=(
-            "{summary}. A linear layer's weight is (d_out, d_in): what comes out of it, a query, is counted by the "
-            "rows."
-        ),
-        hints=["Which axis of `weight` has the features of the query, and which those of the stream?"],
+        summary="you reorder the columns instead of the rows",
+        message="{summary}. A linear layer's weight has shape (d_out, d_in), so each *row* computes one output.",
+        hints=["Which dimension of `weight` counts the features of the query, and which those of the input?"],
     ),
     Mistake(
         "second_half_first",
         STEPS.but(halves=lambda halves: halves.flip(1)),
-        summary="in each pair, the row of the second half comes first",
-        message="{summary}. Row i of the file becomes row 2i, and its partner row 2i + 1.",
+        summary="you put the row of the second half first in each pair",
+        message="{summary}. Row i of the file should become row 2i, and its partner row 2i + 1.",
+        hints=["In a head of 4 rows, rows 0 and 2 of the file are a pair. Which of them should come first?"],
     ),
 ]
 
@@ -87,19 +85,23 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=pairs_from_halves_cases,
     points=2,
-    verified="In each head, rows i and i + d_k/2 of the file now stand beside each other, as rows 2i and 2i + 1.",
+    verified="In each head, rows i and i + d_k/2 of the file are now neighbors: rows 2i and 2i + 1.",
     hints=[
-        "Write down the new order for one head of 6 rows: 0 goes with 3, 1 with 4, 2 with 5. Then for two such heads.",
-        "Give the rows three axes, head, half, and place in the half: `weight.unflatten(0, (-1, 2, d_k // 2))`. In "
-        "which order should these be read?",
-        "Swap the axes 1 and 2, so that the half changes fastest, and make one axis of three with `.flatten(0, 2)`.",
+        "In one head of 6 rows, row 0 pairs with row 3, 1 with 4 and 2 with 5. What is the new order of the rows? And "
+        "for two such heads?",
+        "The row number has three parts: the head, the half, and the row in that half. In the new order, the half "
+        "changes fastest.",
+        "`weight.unflatten(0, (-1, 2, d_k // 2))` gives the three parts a dimension each. In which order should you "
+        "read them?",
+        "Swap dims 1 and 2 and merge all three with `.flatten(0, 2)`.",
     ],
     messages={
         "parts_exchanged_halves: (d_k // 2, 2)": Wording(
-            "{summary}. With 4 rows to a head both ways are alike, with 6 they are not. Look at the axis that is cut.",
-            summary="neighbors are moved apart, into two halves: that is the way back",
+            "{summary}. With 4 rows per head, the inverse is the same reordering; with 6 it is not.",
+            summary="you move neighbors apart into two halves, which is the inverse",
             hints=[
-                "Of the rows 0 1 2 3 4 5, which is the partner of row 0 in the file? Is it the second row of yours?"
+                "In a head of 6 rows, which row of the file is the partner of row 0? Is it the second row of your "
+                "result?"
             ],
         ),
     },

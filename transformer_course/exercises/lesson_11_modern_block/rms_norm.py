@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front, eps_fixed, weighted_first
 from transformer_course.running.case import Case
@@ -12,12 +12,12 @@ from transformer_lab.layers.norms import rms_norm
 
 
 def axis():
-    """choose the last axis, that of the features → the axis that is averaged over: the last one"""
+    """choose the last dimension, the features → the dimension to average over: the last one"""
     return -1
 
 
 def wide(x):
-    """compute in float32, whatever the dtype of x → x in float32"""
+    """convert x to float32 → x in float32"""
     return x.float()
 
 
@@ -27,32 +27,32 @@ def squares(wide):
 
 
 def mean_square(squares, axis):
-    """take the mean of the squares of each vector → the mean squares"""
+    """take the mean of the squares of each vector → the mean square of each vector"""
     return squares.mean(dim=axis, keepdim=True)
 
 
 def with_eps(mean_square, eps):
-    """add eps → the mean squares plus eps"""
+    """add `eps` → the mean square plus eps"""
     return mean_square + eps
 
 
 def root(with_eps):
-    """take the root → the root mean squares: the roots of the mean squares plus eps"""
+    """take the square root of the mean square → the root mean square: √(mean square + eps)"""
     return torch.sqrt(with_eps)
 
 
 def normalized(wide, root):
-    """divide x by it → the normalized vectors"""
+    """divide x by the root mean square → the normalized vectors"""
     return wide / root
 
 
 def narrow(normalized, x):
-    """bring the result back to the dtype of x → the normalized vectors in the dtype of x"""
+    """convert the result back to the dtype of x → the result in x's dtype"""
     return normalized.to(x.dtype)
 
 
 def stretched(narrow, weight):
-    """multiply by the weight → the stretched vectors"""
+    """multiply by the weight → the scaled vectors"""
     return narrow * weight
 
 
@@ -96,7 +96,7 @@ def rms_norm_cases(seed: int) -> list[Case]:
     ]
 
 
-FIRST_CASE = "In the first case the squares are 4, 0, 0 and 16. What is their mean, and what comes out here?"
+FIRST_CASE = "In the first case the squares are 4, 0, 0 and 16. What is their mean, and what is yours?"
 
 MISTAKES = [
     Mistake(
@@ -106,10 +106,10 @@ MISTAKES = [
             wide=lambda wide, axis: wide - wide.mean(dim=axis, keepdim=True),
             mean_square=lambda wide, axis: wide.var(dim=axis, keepdim=True),
         ),
-        summary="the variance is taken, with d − 1",
+        summary="you use the variance with d − 1 instead of the mean square",
         message=(
-            "The variance is taken, the one of `var` and `std`, which subtract the mean and divide by d − 1. RMSNorm "
-            "takes the mean of the squares of x itself. Look at how the mean square is computed."
+            "You use the variance: `var` and `std` subtract the mean and divide by d − 1. RMSNorm takes the mean of "
+            "the squares of x itself."
         ),
         hints=[FIRST_CASE],
     ),
@@ -117,22 +117,19 @@ MISTAKES = [
         "over_the_whole_sentence",
         STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
         STEPS.but(axis=lambda: (-2, -1)).attempt,
-        summary="one mean is taken of the squares of all positions of a sentence together",
+        summary="you average the squares over all positions of a sentence",
         message=(
-            "{summary}. Then each position depends on the others, and on the padding. Look at which axes are averaged "
-            "over."
+            "{summary}, so each position depends on the others, and on the padding. Over which dimensions does your "
+            "mean run?"
         ),
-        hints=["Change the last vector of a sentence. May the output for the first one change?"],
+        hints=["If the last vector of a sentence changes, should the output for the first one change?"],
     ),
     Mistake(
         "over_the_positions",
         STEPS.but(axis=lambda x: -min(x.dim(), 2)),
         STEPS.but(axis=lambda: -2),
-        summary="the mean runs over the positions, the axis before the last",
-        message=(
-            "The mean runs over the positions, so positions mix. It should be over the features of each position. Look "
-            "at the axis."
-        ),
+        summary="you average over the positions instead of the features",
+        message="{summary}, so positions mix. Which `dim` runs over the features of one position?",
         hints=["For x of shape (batch, n, d), which shape should the mean squares have?"],
     ),
     axis_from_the_front(STEPS),
@@ -140,12 +137,12 @@ MISTAKES = [
         "root_without_a_gradient",
         STEPS.but(root=lambda root: root.detach()),
         STEPS.but(wide=lambda wide: wide.detach()).attempt,
-        summary="the root is taken for a fixed number on the way back",
+        summary="you treat the root mean square as a constant in the backward pass",
         message=(
-            "The numbers are right, and the gradient at x is not: what x is divided by is taken for a fixed number on "
-            "the way back. It is made of x, and changes with it. Look for `no_grad`, `detach` or `.data`."
+            "Your output is right, but the gradient of x is wrong or missing: you exclude part of the computation from "
+            "the backward pass. Do you use `no_grad`, `detach` or `.data`?"
         ),
-        hints=["If x gets 10 times as large, the output should stay as it is. Is the gradient along x 0?"],
+        hints=["The root mean square changes with x. Does its part of the gradient reach x?"],
     ),
     Mistake(
         "divides_in_place",
@@ -153,13 +150,13 @@ MISTAKES = [
         STEPS.but(normalized=lambda wide, root: wide.div_(root.detach())).attempt,
         STEPS.but(squares=lambda wide: wide.clone().square(), normalized=lambda wide, root: wide.div_(root)).attempt,
         message=(
-            "x is divided in place. `.float()` makes no copy of what is in float32 already, so this writes into x "
-            "itself, and the caller may still need it. Look at what `/=` does to a tensor."
+            "You divide x in place. `.float()` doesn't copy a tensor that is already float32, so you overwrite the "
+            "caller's x. What would create a new tensor instead?"
         ),
         hints=[
-            "Which line writes into x itself?",
-            "`y /= 2` changes the tensor; `y = y / 2` makes a new one.",
-            "Give the normalized vectors a name of their own.",
+            "Print x before and after your function. Which line writes into it?",
+            "`y /= 2` and `y.div_(2)` change the tensor y. `y = y / 2` creates a new one.",
+            "Assign the normalized vectors to a new variable.",
         ],
     ),
     eps_fixed(STEPS, 4),
@@ -175,39 +172,45 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=rms_norm_cases,
     points=2,
-    verified="Every vector is divided by the root mean square of its own features, in float32, then stretched. "
-    "Nothing is subtracted.",
+    verified="You divide every vector by the root mean square of its own features, in float32, and then scale it. You "
+    "subtract nothing.",
     hints=[
-        "Three steps: the mean of the squares of each vector; its root, once eps is added; x divided by that, times "
-        "the weight.",
-        "`x.float().square().mean(dim=-1, keepdim=True)` has the shape (…, 1), so x of shape (…, d) can be divided by "
-        "its root.",
-        "In float16, numbers above 65,504 are infinite, and so is the square of 256: compute in float32, and bring "
-        "the result back with `.to(x.dtype)`.",
+        "Take x = [2, 0, 0, 4] and eps = 4. What is the mean of the squares, and which number should you divide x by?",
+        "RMSNorm divides each vector by the square root of its mean square plus eps, then multiplies by the weight. "
+        "`x.float().square().mean(dim=-1, keepdim=True)` has shape (…, 1), so it broadcasts against x.",
+        "In float16, numbers above 65,504 overflow, and so does the square of 256. Compute in float32, and convert the "
+        "result back with `.to(x.dtype)`.",
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
     messages={
-        "call_left_out_wide": (
-            "x is squared in its own dtype, and in float16 that overflows. float32 comes too late, or not at all."
+        "call_left_out_wide": Wording(
+            "{summary}, which overflows in float16: 256² is more than it can hold. Do you convert to float32, and "
+            "before you square?",
+            summary="you square x in its own dtype",
         ),
-        "centered_wide": (
-            "The mean is subtracted, as in LayerNorm. RMSNorm leaves it where it is. Look for a mean of x itself."
+        "centered_wide": Wording(
+            "{summary}. RMSNorm doesn't subtract anything. Where do you take a mean of x itself?",
+            summary="you subtract the mean, as LayerNorm does",
         ),
-        "centered_narrow": (
-            "The mean is subtracted from x before it is divided. RMSNorm leaves it where it is. Look at what "
-            "is divided."
+        "centered_narrow": Wording(
+            "You subtract the mean, though not inside the root mean square. RMSNorm doesn't subtract anything.",
+            summary="you subtract the mean from the vectors",
         ),
-        "call_left_out_squares": (
-            "The features are averaged, but never squared, so positive and negative ones cancel. A step is missing."
+        "call_left_out_squares": Wording(
+            "{summary}, so positive and negative features cancel: for [1, −1], you get a mean of 0 instead of 1.",
+            summary="you average the features without squaring them",
         ),
-        "moved_squares: mean_square": (
-            "The mean of the features is squared: first averaged, then squared. Look at the order of the two."
+        "moved_squares: mean_square": Wording(
+            "{summary}: for [1, −1], you get 0 instead of 1. Which should come first?",
+            summary="you square the mean instead of averaging the squares",
         ),
-        "moved_with_eps: root": (
-            "eps is added to the root mean square. It belongs under the root. Look at where eps stands."
+        "moved_with_eps: root": Wording(
+            "{summary}. With a mean square of 5 and eps 4, you divide by √5 + 4 = 6.2 instead of √9 = 3.",
+            summary="you add `eps` after taking the square root",
         ),
-        "operator_with_eps: (mean_square) - (eps)": (
-            "eps is subtracted from the mean square, so that it may get 0 or negative. Look at the sign."
+        "operator_with_eps: (mean_square) - (eps)": Wording(
+            "{summary}, so you may take the square root of 0 or of a negative number.",
+            summary="you subtract `eps` from the mean square instead of adding it",
         ),
     },
     mistakes=MISTAKES,

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -13,17 +13,17 @@ from transformer_lab.layers.mixture_of_experts import route
 
 
 def experts(logits, k):
-    """find the k largest logits of each token → the experts: the places of the k largest logits of each token"""
+    """find the k largest logits of each token → the experts: the indices of the k largest logits of each token"""
     return logits.topk(k, dim=-1).indices
 
 
 def chosen(logits, experts):
-    """read their logits → the logits of the chosen experts"""
+    """gather the logits of the chosen experts → the logits of the chosen experts"""
     return logits.gather(-1, experts)
 
 
 def weights(chosen):
-    """take the softmax over them → the weights: the softmax over the chosen experts"""
+    """take the softmax over the chosen experts → the weights: the softmax over the chosen experts"""
     return chosen.softmax(dim=-1)
 
 
@@ -67,8 +67,8 @@ def by_expert(output: Any, case: Case) -> Any:
     return weights, experts
 
 
-BEST = "In the first case, the logits are 0, 2 and 1. Which two experts are the best?"
-SUMS = "Print the sum of each row of the weights."
+BEST = "In the first case, the logits are 0, 2 and 1. Which two experts are the best, and which do you return?"
+SUMS = "What does each row of your weights sum to?"
 
 
 def sorted_alone(experts):
@@ -91,7 +91,8 @@ MISTAKES = [
         "worst_experts",
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
-        summary="the experts with the smallest logits are chosen",
+        summary="you choose the experts with the smallest logits",
+        message="{summary}, so each token goes to the experts that fit it worst.",
         hints=[BEST],
     ),
     Mistake(
@@ -103,10 +104,10 @@ MISTAKES = [
                 logits.argsort(dim=-1, descending=True).argsort(dim=-1)[:, :k],
             )
         ),
-        summary="ranks are returned, from 0 to k − 1, and not the places of the chosen logits",
+        summary="you return ranks instead of the indices of the chosen logits",
         message=(
-            "What is returned as experts are ranks, not places: which is the best, the second best … The number of an "
-            "expert is the place of its logit in the row. Look at what stands for `experts`."
+            "You return ranks, such as 0 for the best expert, instead of the experts. The number of an expert is the "
+            "index of its logit in the row."
         ),
         hints=[BEST],
     ),
@@ -130,30 +131,30 @@ MISTAKES = [
             experts=lambda logits, k: logits.mT.topk(k, dim=-1).indices,
             chosen=lambda logits, experts: logits.mT.gather(-1, experts),
         ).attempt,
-        summary="each expert chooses tokens, as the largest logits are sought along the first axis",
+        summary="you find the largest logits along dim 0, so that each expert chooses tokens",
         message=(
-            "The largest logits are sought along the first axis: each expert chooses tokens. That exists, and is "
-            "called expert choice; here each token chooses experts. Look at the axis."
+            "You find the largest logits along dim 0, so each expert chooses tokens. That is known as expert choice, "
+            "but here each token chooses experts."
         ),
-        hints=["Which axis of the logits counts the experts?"],
+        hints=["Which dimension of the logits counts the experts?"],
     ),
     Mistake(
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
-        summary="the experts are put in another order than their weights",
-        message="{summary}, so that weights meet the wrong experts. Look for a sort of one without the other.",
-        hints=["In which order do the experts stand, and in which the weights?"],
+        summary="you return the experts in a different order from their weights",
+        message="{summary}, so an expert gets the wrong weight. Do you sort one without the other?",
+        hints=["What determines the order of your experts, and what determines that of your weights?"],
     ),
     Mistake(
         "without_a_gradient",
         STEPS.but(chosen=lambda chosen: chosen.detach()),
         STEPS.but(weights=lambda weights: weights.detach()).attempt,
-        summary="no gradient reaches the logits",
+        summary="you cut the logits off from the gradient",
         message=(
-            "The numbers are right, and {summary}. The weights are the only way on which one can: which experts are "
-            "chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
+            "Your weights are right, but no gradient reaches the logits, so the router can't learn. Do you use "
+            "`detach`, `no_grad` or `.data`?"
         ),
-        hints=["Through what does the loss depend on the logits?"],
+        hints=["The choice of experts has no derivative. Through which tensor can a gradient reach the logits?"],
     ),
     Mistake(
         "sigmoid",
@@ -162,32 +163,29 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: chosen.sigmoid()),
         STEPS.but(weights=lambda chosen: shares(chosen.sigmoid())),
         STEPS.but(logits=lambda logits: logits.sigmoid()).attempt,
-        summary="a sigmoid makes the weights, not a softmax",
+        summary="you apply a sigmoid to the logits",
         message=(
-            "A sigmoid makes the weights: it looks at each logit alone. Some newer models do so; here, as in Mixtral, "
-            "the weights are a softmax. Look at the function."
+            "{summary}, which looks at each logit alone. Some newer models do that, but here, as in Mixtral, the "
+            "weights are a softmax."
         ),
-        hints=["In the first case, what weights do the logits 2 and 1 get? They should be about 0.73 and 0.27."],
+        hints=["The logits 2 and 1 should get weights of about 0.73 and 0.27. What do you get?"],
     ),
     Mistake(
         "softmax_over_the_tokens",
         STEPS.but(weights=lambda chosen: chosen.softmax(dim=0)),
         STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
         STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
-        summary="the softmax runs over the tokens",
-        message="{summary}: a token's weights depend on its neighbors. Look at its axis.",
+        summary="you take the softmax over the tokens",
+        message="{summary}, so a token's weights depend on the other tokens. Which `dim` runs over the experts?",
         hints=[SUMS],
     ),
     Mistake(
         "a_weight_for_every_expert",
         STEPS.but(output=lambda logits, weights, experts: (table(logits, weights, experts), experts)),
         STEPS.but(output=table),
-        summary="the weights have a column for every expert, 0 where it is not chosen",
-        message=(
-            "The weights have a column for every expert, most of them 0. Asked for are k of them, in the order of the "
-            "chosen experts. Look at the shape of the weights."
-        ),
-        hints=["Which shape is asked for, and which comes out?"],
+        summary="you return a weight for every expert, 0 if it is not chosen",
+        message="{summary}. Return k weights for each token, and the k chosen experts in the same order.",
+        hints=["Which shape should the weights have, and which shape do yours have?"],
     ),
 ]
 
@@ -198,32 +196,36 @@ EXERCISE = Exercise(
     cases=route_cases,
     points=2,
     normalize=by_expert,
-    verified="Each token goes to its k best experts, with weights that sum to 1 over these.",
+    verified="You send each token to its k best experts, with weights that sum to 1 over them.",
     hints=[
-        "Two steps: find the k largest logits of each token; make weights of these logits alone.",
-        "`logits.topk(k, dim=-1)` returns two tensors: the largest numbers of each row, and where they stand.",
-        "The weights of a token sum to 1 over its k experts, so the softmax runs over the chosen logits.",
+        "A token has the logits 0, 2 and 1, and k is 2. Which experts does it get, and what should their two weights "
+        "sum to?",
+        "The weights of a token sum to 1 over its k experts, so the softmax runs over the chosen logits only.",
+        "`logits.topk(k, dim=-1)` returns two tensors: the largest values of each row and their indices.",
         "`chosen, experts = logits.topk(k, dim=-1)`, and the weights are `torch.softmax(chosen, dim=-1)`.",
     ],
     messages={
-        "reversed_weights: §.flip(-1)": (
-            "The weights are put in another order than their experts, so that experts get the wrong weights. "
-            "Look for a sort of one without the other."
+        "reversed_weights: §.flip(-1)": Wording(
+            "{summary}, so an expert gets the wrong weight. Do you sort one without the other?",
+            summary="you return the weights in a different order from their experts",
         ),
-        "moved_weights": (
-            "The softmax runs over all experts, so the weights of the chosen ones sum to less than 1. Look at "
-            "what comes first, the choice or the softmax, and at the sums."
+        "moved_weights": Wording(
+            "{summary}, so the weights of the chosen ones sum to less than 1. Which should come first, the choice or "
+            "the softmax?",
+            summary="you take the softmax over all experts",
         ),
-        "function_logits: logits.softmax(dim=-1)": (
-            "The softmax is taken twice, first over all experts and then over the chosen ones. The second is "
-            "given numbers between 0 and 1, and makes them nearly equal. Look at what goes into it."
+        "function_logits: logits.softmax(dim=-1)": Wording(
+            "You take the softmax twice, first over all experts and then over the chosen ones. The second softmax gets "
+            "numbers between 0 and 1, so it makes the weights nearly equal.",
+            summary="you take the softmax of a softmax",
         ),
-        "no_softmax_weights: torch.full_like(chosen, 1 / (chosen).shape[-1])": (
-            "Every chosen expert gets the same weight, whatever its logit. No gradient reaches the logits "
-            "then, and the router learns nothing. Look at what becomes of the chosen logits."
+        "no_softmax_weights: torch.full_like(chosen, 1 / (chosen).shape[-1])": Wording(
+            "{summary}, whatever its logit. No gradient reaches the logits then, and the router learns nothing.",
+            summary="you give every chosen expert the same weight",
         ),
-        "no_softmax_weights: (chosen).flatten(-2).softmax(dim=-1).reshape((chosen).shape)": (
-            "One softmax runs over all tokens together, so only the whole table sums to 1. Look at its axis."
+        "no_softmax_weights: (chosen).flatten(-2).softmax(dim=-1).reshape((chosen).shape)": Wording(
+            "{summary}, so only the whole table sums to 1. What should the weights of each token sum to?",
+            summary="you take one softmax over all tokens together",
         ),
     },
     mistakes=MISTAKES,

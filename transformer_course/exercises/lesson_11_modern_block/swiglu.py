@@ -3,7 +3,7 @@
 import torch
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.dropout_mistakes import dropped
 from transformer_course.running.case import Case
@@ -12,27 +12,27 @@ from transformer_lab.layers.feed_forward import SwiGLU
 
 
 def gate(self, x):
-    """apply `w_gate` to x → what `w_gate` makes of x"""
+    """apply `w_gate` to x → the gate projection: `w_gate` applied to x"""
     return self.w_gate(x)
 
 
 def opened(gate):
-    """apply SiLU to it → the gates: what `w_gate` makes of x, after SiLU"""
+    """apply SiLU to the gate projection → the gates: SiLU of the gate projection"""
     return F.silu(gate)
 
 
 def up(self, x):
-    """apply `w_up` to x → what `w_up` makes of x"""
+    """apply `w_up` to x → the up projection: `w_up` applied to x"""
     return self.w_up(x)
 
 
 def gated(opened, up):
-    """multiply the two, number by number → the gated features: the gates times what `w_up` makes of x"""
+    """multiply the gates by the up projection → the gated features: the gates times the up projection"""
     return opened * up
 
 
 def output(self, gated):
-    """apply `w_down` to the product → the output of `w_down`"""
+    """apply `w_down` to the gated features → the output of `w_down`"""
     return self.w_down(gated)
 
 
@@ -60,7 +60,7 @@ def swiglu_cases(seed: int) -> list[Case]:
 
     by_hand = Case(
         {"x": torch.tensor([[1.0, -1.0]])},
-        "one position: gates of 0 and 2, beside 3 and 1",
+        "one position: gates of 0 and 2, up projection 3 and 1",
         kind="module",
         arguments={"d_model": 2, "d_ff": 2},
         parameters={
@@ -85,27 +85,24 @@ MISTAKES = [
     Mistake(
         "silu_on_both",
         STEPS.but(up=lambda up: F.silu(up)),
-        summary="what `w_up` makes of x goes through SiLU",
-        message=(
-            "What `w_up` makes of x goes through SiLU as well. Only the gates do; what passes through them stays as it "
-            "is. Look at the number of functions."
-        ),
-        hints=["How often does the formula have a SiLU?"],
+        summary="you apply SiLU to the up projection",
+        message="You apply SiLU to the up projection as well. Only the gate projection goes through SiLU.",
+        hints=["How many times does SiLU occur in the formula, and how many times in your code?"],
     ),
     Mistake(
         "sigmoid_of_the_negative",
         STEPS.but(opened=lambda gate: gate * (-gate).sigmoid()),
-        summary="z is multiplied by the sigmoid of −z, which should be that of z",
-        message="SiLU closes the gates that it should open: {summary}. Look at the sign in the exponential.",
-        hints=["SiLU of 10 is nearly 10. What comes out for 10?"],
+        summary="you multiply z by the sigmoid of −z instead of z",
+        message="{summary}, so your SiLU of 10 is nearly 0. It should be nearly 10.",
+        hints=["What is sigmoid(10), and which sign does its exponential have?"],
     ),
     Mistake(
         "no_gate",
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
-        summary="`w_gate` has no part",
-        message="{summary}, and nothing is multiplied: this is a network without a gate. A step is missing.",
-        hints=["After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"],
+        summary="you don't use `w_gate`",
+        message="{summary}, so nothing gates the up projection.",
+        hints=["After `output.sum().backward()`, which layer's `.weight.grad` is None?"],
     ),
     dropped(STEPS, "gated", "output"),
 ]
@@ -116,24 +113,28 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=swiglu_cases,
     points=1,
-    verified="One projection opens the gates through which the other passes.",
+    verified="Your gates, the SiLU of one projection, multiply the other projection element by element.",
     hints=[
-        "Two projections of the same x, a product of the two, and a projection back.",
-        "SiLU is applied to what `w_gate` makes of x, and to nothing else: `F.silu(z)` is z · sigmoid(z).",
-        "The gates and what `w_up` makes of x have the same shape, and are multiplied number by number, with `*`.",
+        "Two of the three layers take x as input. Which ones, and which of their outputs goes through SiLU?",
+        "Only `self.w_gate(x)` goes through SiLU, `F.silu(z)` = z · sigmoid(z). The result gates `self.w_up(x)`.",
+        "The gates and `self.w_up(x)` have the same shape. Multiply them element by element with `*`, then apply "
+        "`w_down`.",
         "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`.",
     ],
     messages={
-        "sibling_opened: torch.sigmoid(gate)": (
-            "A sigmoid takes the place of SiLU: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for "
-            "Swish, another name of SiLU. Look at the function."
+        "sibling_opened: torch.sigmoid(gate)": Wording(
+            "{summary}. That is GLU, its predecessor of 2016. The Swi in SwiGLU stands for Swish, another name for "
+            "SiLU.",
+            summary="you use a sigmoid instead of SiLU",
         ),
-        "done_again_opened: output": (
-            "SiLU is applied to what `w_down` returns, so that no number is below −0.28. Look at where it stands."
+        "done_again_opened: output": Wording(
+            "{summary}, so no output is below −0.28. Where does the formula have SiLU?",
+            summary="you apply SiLU to the output of `w_down`",
         ),
-        "layers_exchanged_gate: w_up": (
-            "`w_gate` and `w_up` have changed places. A network that is trained like this learns just as "
-            "well, but published weights would not fit. Look at which of the two goes through SiLU."
+        "layers_exchanged_gate: w_up": Wording(
+            "{summary}. A network trained this way learns just as well, but published weights don't fit it. Which of "
+            "the two should go through SiLU?",
+            summary="you swapped `w_gate` and `w_up`",
         ),
     },
     mistakes=MISTAKES,

@@ -110,15 +110,15 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=grouped_query_cases,
     points=3,
-    verified="Every head of queries attends by itself, and neighbors share their keys and values.",
+    verified="Each query head attends separately, and neighboring query heads share their keys and values.",
     hints=[
-        "It is the attention of lesson 03 with x as query, key and value, but for one thing: keys and values have "
-        "fewer heads. What brings them to as many?",
-        "`parts.split_heads(self.w_k(x), self.n_kv_heads)` has the shape (batch, n_kv_heads, n, d_k), and the queries "
-        "(batch, n_heads, n, d_k).",
-        "Each head of keys serves `n_heads // n_kv_heads` heads of queries, which are neighbors: "
-        "`repeat_interleave(…, dim=1)` repeats each head next to itself.",
-        "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
+        "This is the attention of lesson 03 with x as query, key and value, except that keys and values have fewer "
+        "heads. With 6 query heads and 2 key heads, which key head does query head 4 use?",
+        "`parts.split_heads(self.w_k(x), self.n_kv_heads)` has shape (batch, n_kv_heads, n, d_k), and the queries have "
+        "shape (batch, n_heads, n, d_k).",
+        "Each key head serves `n_heads // n_kv_heads` neighboring query heads: `repeat_interleave(…, dim=1)` repeats "
+        "each head next to itself.",
+        "The rest is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask, use "
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
     messages={
@@ -127,22 +127,26 @@ EXERCISE = Exercise(
         "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("keys"),
         "length_width: x.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
-        "wrong_layer_queries": (
-            "The queries are split into `n_kv_heads` heads, and are too wide for the keys then. Only keys and values "
-            "have so few. Look at the numbers in the split."
+        "wrong_layer_queries": Wording(
+            "{summary}, so each head is too wide for the keys. Only keys and values have so few heads.",
+            summary="you split the queries into `n_kv_heads` heads",
         ),
-        "part_left_out_n_repeats": (
-            "The heads of keys and values are repeated another number of times than needed, so that there are not as "
-            "many as heads of queries. Look at the number."
+        "part_left_out_n_repeats": Wording(
+            "{summary}, so their number doesn't match the query heads. For 6 query heads and 2 key heads, how often "
+            "should each key head be repeated?",
+            summary="you repeat the key and value heads the wrong number of times",
         ),
-        "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
+        "call_left_out_weights": Wording(
+            "{summary}. Their output should be zeros.",
+            summary="you keep the softmax weights of queries that may attend to nothing",
+        ),
         "moved_probabilities: weights": Wording(
-            "Right wherever a query may see something. Where it may see nothing, as padding in front of a sentence, "
-            "all keys get the same weight, as all its scores are equally low. The output should be zeros.",
-            summary="a query that may see nothing gives all keys the same weight",
+            "Your output is right wherever a query may attend to something. If it may attend to nothing (padding in "
+            "front of a sentence), you give all keys the same weight. What should its output be?",
+            summary="you give all keys the same weight if a query may attend to nothing",
             hints=[
                 "What is the softmax of three equal numbers? Does it matter how low they are?",
-                "The weights of a query that may see nothing have to be set to 0 after the softmax.",
+                "The output of such a query is zeros, so its weights must be 0 after the softmax.",
                 "`weights.masked_fill(empty, 0.0)`, where `empty` is `~mask.any(dim=-1, keepdim=True)`.",
             ],
         ),

@@ -33,32 +33,32 @@ class GroupedQueryAttention(nn.Module):
 
 
 def from_queries(self, x):
-    """project x to the queries → what `w_q` makes of x"""
+    """apply `w_q` to x → the projected queries"""
     return self.w_q(x)
 
 
 def from_keys(self, x):
-    """project x to the keys → what `w_k` makes of x"""
+    """apply `w_k` to x → the projected keys"""
     return self.w_k(x)
 
 
 def from_values(self, x):
-    """project x to the values → what `w_v` makes of x"""
+    """apply `w_v` to x → the projected values"""
     return self.w_v(x)
 
 
 def split():
-    """say how features are split into a number of heads → the function that splits features into a number of heads"""
+    """split the features into heads → the function that splits features into heads → the split into heads"""
     return lambda features, n_heads: features.unflatten(-1, (n_heads, -1)).transpose(1, 2)
 
 
 def n_repeats(self):
-    """divide query heads by key-value heads → the number of query heads that share a key-value head"""
+    """divide `n_heads` by `n_kv_heads` → the number of query heads per key-value head → the number of repeats"""
     return self.n_heads // self.n_kv_heads
 
 
 def repeated(n_repeats):
-    """say how heads are repeated: each next to itself → the function that repeats each head next to itself"""
+    """repeat each head next to itself → the function that repeats each head next to itself → the repetition of heads"""
     return lambda heads: heads.repeat_interleave(n_repeats, dim=1)
 
 
@@ -68,27 +68,27 @@ def queries(self, split, from_queries):
 
 
 def keys(self, split, repeated, from_keys):
-    """split the keys into `n_kv_heads` heads, and repeat each → the keys of each head of queries"""
+    """split the keys into `n_kv_heads` heads and repeat each → the keys of each query head"""
     return repeated(split(from_keys, self.n_kv_heads))
 
 
 def values(self, split, repeated, from_values):
-    """split the values into `n_kv_heads` heads, and repeat each → the values of each head of queries"""
+    """split the values into `n_kv_heads` heads and repeat each → the values of each query head"""
     return repeated(split(from_values, self.n_kv_heads))
 
 
 def empty(visible):
-    """find the queries that may see nothing, if there is a mask → which queries may see nothing"""
+    """find the queries that may attend to nothing → the queries without visible keys"""
     return None if visible is None else ~visible.any(dim=-1, keepdim=True)
 
 
 def hidden(visible, empty):
-    """hide nothing where a query may see nothing → what is hidden, except in rows in which everything is"""
+    """mask out nothing for queries without visible keys → the masked-out keys: none for queries without visible keys"""
     return None if visible is None else ~(visible | empty)
 
 
 def weights(probabilities, empty):
-    """set the weights of queries that may see nothing to 0 → the weights"""
+    """set the weights of queries without visible keys to 0 → the weights"""
     return probabilities if empty is None else probabilities.masked_fill(empty, 0.0)
 
 

@@ -55,25 +55,22 @@ OF_THE_HEADS = [
         STEPS.but(repeated=in_turn),
         one_in_turn("keys"),
         one_in_turn("values"),
-        summary="heads of keys or values are repeated as a whole, 0 1 0 1, not each next to itself, 0 0 1 1",
+        summary="you repeat the key or value heads as a group (0 1 0 1) instead of each next to itself (0 0 1 1)",
         message=(
-            "The heads of queries meet the heads of keys and values, or of one of them, in turn: 0 1 0 1. Neighboring "
-            "heads of queries should share one, 0 0 1 1. A model that was trained with one order cannot be used with "
-            "the other. Look at where heads are repeated or cut."
+            "Your query heads use the key or value heads in the order 0 1 0 1. Neighboring query heads should share a "
+            "head: 0 0 1 1. Weights trained with one order don't work with the other."
         ),
-        hints=[
-            "With 4 heads of queries and 2 of keys, which heads of keys do the 4 meet? They should meet 0, 0, 1 and 1."
-        ],
+        hints=["With 4 query heads and 2 key heads, which key head does each of your 4 query heads use?"],
     ),
     Mistake(
         "heads_not_repeated",
         STEPS.but(repeated=lambda: lambda heads: heads),
-        summary="the heads of keys and values are not repeated",
+        summary="you don't repeat the heads of keys and values",
         message=(
-            "There are fewer heads of keys or values than of queries, and nothing brings them to as many: it crashes "
-            "unless there is one of them or as many. A step is missing."
+            "You never repeat the key or value heads, so there are fewer of them than query heads. Your code crashes "
+            "unless there is one key head or as many as query heads."
         ),
-        hints=["Which shapes have q, k and v after the split in the case that crashes?"],
+        hints=["In the case that crashes, which shapes do q, k and v have after the split?"],
     ),
     Mistake(
         "keys_in_too_many_heads",
@@ -85,22 +82,22 @@ OF_THE_HEADS = [
             keys=lambda self, split, repeated, from_keys: repeated(split(from_keys, self.n_heads)),
             values=lambda self, split, repeated, from_values: repeated(split(from_values, self.n_heads)),
         ).attempt,
-        summary="keys and values are split into `n_heads` heads",
+        summary="you split keys and values into `n_heads` heads",
         message=(
-            "Keys and values are split into `n_heads` heads, and are too narrow for the queries then, or cannot be cut "
-            "like this. There are fewer heads of them. Look at the numbers in the split."
+            "{summary}, so the heads are narrower than those of the queries, or the split fails. How many heads do the "
+            "keys have?"
         ),
-        hints=["How many features have the keys, and how wide is a head?"],
+        hints=["How many features do the projected keys have, and how wide is one head?"],
     ),
     Mistake(
         "features_repeated",
         STEPS.but(keys=features_repeated("keys"), values=features_repeated("values")),
-        summary="each feature of keys and values is repeated before the split, not each head after it",
+        summary="you repeat each feature of keys and values before the split",
         message=(
-            "Each *feature* is repeated, before the split: then the heads hold copies of a few features each. What "
-            "belongs together is a head. Look at the order of the two, split and repeat."
+            "You repeat each *feature* before the split, so your heads hold copies of a few features. Which should "
+            "come first, the split or the repeat?"
         ),
-        hints=["Of keys with the features 0 1 2 3 in 2 heads, which should 4 heads of queries meet? 01, 01, 23, 23."],
+        hints=["Keys with the features 0 1 2 3 have 2 heads, 01 and 23. Which one should each of 4 query heads use?"],
     ),
     attention_mistakes.split_by_view(
         STEPS.but(split=lambda: viewed),
@@ -116,41 +113,39 @@ OF_THE_MASK = [
     Mistake(
         "nan_where_nothing_is_seen",
         untreated(),
-        summary="nothing is done for a query that may see nothing",
+        summary="you don't handle queries that may attend to nothing",
+        message="{summary}. All their scores are −∞, and the softmax of such a row is nan.",
     ),
     Mistake(
         "nan_replaced_too_late",
         untreated(output=lambda output: output.nan_to_num()),
-        summary="nan is replaced after the weights have met the values",
+        summary="you replace nan only after averaging the values",
         message=(
-            "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
-            "nothing takes that away. Look at what is replaced: the weights, or only the output."
+            "Your output is right, but the gradient is nan. You replace nan in the output, and the backward pass still "
+            "goes through rows of nan. In which tensor do they first appear?"
         ),
-        hints=["Which gradients does x get? In training, one nan ruins the whole model."],
+        hints=["Which gradient does x get from your module? A single nan in it ruins all weights in one step."],
     ),
     Mistake(
         "always_causal",
         STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask & causal(x)),
         STEPS.but(mask=lambda mask, x: causal(x) if mask is None else mask).attempt,
         STEPS.but(mask=lambda x: causal(x)).attempt,
-        summary="a causal mask is made, whatever mask was given",
+        summary="you apply a causal mask that the caller did not pass",
         message=(
-            "A causal mask is made inside: no position sees those after it, though nobody asked for that. What may be "
-            "seen is said by `mask`. Look for a triangle, or `is_causal`."
+            "You apply a causal mask of your own, so no position sees those after it. Only the `mask` argument should "
+            "decide that. Do you use `tril`, `triu` or `is_causal`?"
         ),
-        hints=["Without a mask, which positions should the first one see?"],
+        hints=["If the caller passes no mask, which positions may the first position attend to?"],
     ),
     Mistake(
         "mask_taken_for_granted",
         STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
         STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
         untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
-        summary="`mask` is used as a tensor, also where it is None",
-        message=(
-            "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
-            "in that case."
-        ),
-        hints=["What is `mask` if nobody gives one?"],
+        summary="you use `mask` as a tensor even if it is None",
+        message="{summary}, so your code crashes whenever the caller passes no mask.",
+        hints=["What is `mask` if the caller doesn't pass one?"],
     ),
     *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
