@@ -23,7 +23,7 @@ SAID = {
     "lesson_07_decoder:22": ("1. You put bos in front of each row twice", "2 stands"),
     "lesson_09_language_model:19": ("which of the two comes first", "has hidden"),
     "lesson_11_modern_block:18": ("no position sees those after it", "behind"),
-    "lesson_12_clinic:13": ("all tokens are read in one call", "is here"),
+    "lesson_12_clinic:13": ("you read all tokens in one call", "is here"),
     "lesson_13_scale:19": ("Either both passes cost the same here", "is here"),
     "lesson_13_scale:21": ("or the forward pass is left out", "“count twice as many"),
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),

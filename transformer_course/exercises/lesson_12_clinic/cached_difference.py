@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.eval_mode import evaluating, of_the_mode, was_training
 from transformer_course.exercises.shared.largest_difference import answer, largest, of_the_largest_difference, sizes
@@ -25,7 +25,7 @@ def cached_difference(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> float
 
 
 def at_once(evaluating, tokens):
-    """run it on the whole sequence, without a cache → the logits of one call on the whole sequence"""
+    """run the model on the whole text without a cache → the logits without a cache"""
     return evaluating(tokens)
 
 
@@ -40,22 +40,22 @@ def piece(tokens):
 
 
 def kept():
-    """keep one cache for all tokens → the cache of the next call: the same as in the call before"""
+    """use one cache for all tokens → the cache of the next call: the same one"""
     return lambda cache, new_cache: cache
 
 
 def call(evaluating):
-    """give the model one token and the cache → what calls the model: with one token of each text, and the cache"""
+    """call the model with one token and the cache → the logits of a call: with one token of each text and the cache"""
     return lambda piece, cache: evaluating(piece, cache)
 
 
 def logits():
-    """take the logits of a call as they are → the logits of the newest token, (batch, 1, vocab_size)"""
+    """keep the logits of a call unchanged → the logits of the newest token, (batch, 1, vocab_size)"""
     return lambda logits: logits
 
 
 def one_by_one(evaluating, positions, piece, kept, call, logits):
-    """run it on one token after another, with a cache → the logits of each token, one call per token"""
+    """run the model token by token with a cache → the logits of each token: one call per token"""
     cache, found = evaluating.new_cache(), []
     for position in positions:
         found.append(logits(call(piece(position), cache)))
@@ -64,12 +64,12 @@ def one_by_one(evaluating, positions, piece, kept, call, logits):
 
 
 def cached(one_by_one):
-    """concatenate the logits of all positions → the logits computed with a cache, (batch, n, vocab_size)"""
+    """concatenate the logits of all positions → the logits with a cache, (batch, n, vocab_size)"""
     return torch.cat(one_by_one, dim=1)
 
 
 def differences(at_once, cached):
-    """subtract the logits of one from those of the other → the differences, (batch, n, vocab_size)"""
+    """subtract the logits without a cache → the differences, (batch, n, vocab_size)"""
     return cached - at_once
 
 
@@ -163,12 +163,9 @@ MISTAKES = [
     Mistake(
         "a_new_cache_for_every_token",
         STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
-        summary="every token gets an empty cache",
-        message=(
-            "{summary}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is "
-            "made."
-        ),
-        hints=["How many tokens are in the cache at the third call?"],
+        summary="you give every token an empty cache",
+        message="{summary}, so it sees no earlier token, and even a correct model fails. Where do you create it?",
+        hints=["How many tokens does your cache hold before the third call, and how many should it hold?"],
     ),
     Mistake(
         "everything_so_far_with_the_cache",
@@ -176,62 +173,60 @@ MISTAKES = [
             piece=lambda tokens: lambda position: tokens[:, : position + 1],
             logits=lambda: lambda logits: logits[:, -1:],
         ),
-        summary="the model is shown all tokens so far, beside the cache",
+        summary="you pass all tokens so far in addition to the cache",
         message=(
-            "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
-            "several times. Look at what is given to it besides the cache."
+            "In every round, you pass *all* tokens so far to the model. The cache already holds the earlier ones, so "
+            "the model reads them several times."
         ),
-        hints=["How many tokens are in the cache after three rounds?"],
+        hints=["How many tokens does your cache hold after three rounds, and how many should it hold?"],
     ),
     Mistake(
         "the_whole_with_a_cache_too",
         STEPS.but(differences=then_all_with_the_cache),
         STEPS.but(differences=all_with_the_cache_first),
-        summary="the run on the whole text is made with a cache",
-        message=(
-            "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
-            "cache, and the other has none."
-        ),
-        hints=["How many tokens are in the cache at the end?"],
+        summary="you run the model on the whole text with the cache as well",
+        message="{summary}. One run should use a cache and the other none, and they should share nothing.",
+        hints=["After both runs, how many tokens does your cache hold?"],
     ),
     Mistake(
         "nothing_is_taken_from_the_cache",
         STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())).attempt,
         STEPS.but(differences=lambda cached: cached - cached).attempt,
         message=(
-            "Nothing is ever found, not even in a model with a fault. Either all tokens are read in one call, so that "
-            "nothing is taken from the cache, or a run is compared with itself."
+            "You find no difference, not even in a model with a bug. Either you read all tokens in one call, so that "
+            "nothing comes from the cache, or you compare a run with itself."
         ),
         hints=[
-            "With a cache, how many calls should there be for a text of 5 tokens? Which of them read from it?",
-            "A call reads from the cache what earlier calls have put there, so each call gets a single token.",
-            "In a loop over the positions: `model(tokens[:, [position]], cache)`, always with the same cache.",
+            "With a cache, how many calls do you need for a text of 5 tokens? Which of them read from the cache?",
+            "A call reads from the cache what earlier calls have stored, so each call should get a single token.",
+            "In a loop over the positions, call `model(tokens[:, [position]], cache)`, always with the same cache.",
         ],
     ),
     Mistake(
         "the_first_token_not_in_the_cache",
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
-        summary="the first token is never read with the cache",
-        message="{summary}, and so it is missing for all that follow. Look at where the loop begins.",
-        hints=["What is in the cache when the second token is read?"],
+        summary="you never read the first token with the cache",
+        message="{summary}, so it is missing for all later tokens. Where does your loop start?",
+        hints=["What does your cache hold when you read the second token?"],
     ),
     Mistake(
         "only_the_last_position",
         STEPS.but(differences=lambda differences: differences[:, -1]),
         STEPS.but(differences=lambda differences: differences[:, -1:]),
-        summary="only the last position counts",
+        summary="you use only the last position",
         message=(
-            "{summary}: it alone is compared, or read by itself, or each round overwrites what the one before it "
-            "found. A fault that shows earlier stays unseen."
+            "You compare only the last position, or each round of your loop overwrites the result of the one before. "
+            "You miss an error at any earlier position."
         ),
-        hints=["Take a model with a fault at its first token. Is that one compared?"],
+        hints=["If a model is wrong only at its first token, which of your numbers shows it?"],
     ),
     Mistake(
         "leaves_the_last_position_out",
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
-        summary="the last position is not compared",
+        summary="you don't compare the last position",
+        message="{summary}, so you miss an error that shows only there.",
         hints=["Which positions does `range(n - 1)` visit?"],
     ),
 ]
@@ -242,28 +237,29 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=cached_difference_cases,
     points=3,
-    verified="One call on all tokens, one call per token with the same cache, and the largest difference at any "
-    "position.",
+    verified="You compare one call on all tokens with one call per token and a shared cache, and return the largest "
+    "difference at any position.",
     hints=[
-        "There are two ways to the same logits: `model(tokens)`, and a loop over the positions that gives the model "
-        "one token of each text at a time, and always the same cache.",
-        "`cache = model.new_cache()` before the loop, and `model(tokens[:, [position]], cache)` in it: logits of the "
-        "shape (batch, 1, vocab_size). `torch.cat(…, dim=1)` puts them after one another.",
-        "The size of a difference has no sign: `(a - b).abs().max().item()`.",
-        "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
-        "`model.train(...)` can leave the model as it was.",
+        "A text has 5 tokens. How many calls of the model do you need with a cache, and how many without one?",
+        "Two ways lead to the same logits: `model(tokens)`, and a loop over the positions that passes one token of "
+        "each text at a time, always with the same cache.",
+        "Create the cache before the loop with `model.new_cache()`. In the loop, `model(tokens[:, [position]], cache)` "
+        "returns logits of shape (batch, 1, vocab_size). Join them with `torch.cat(…, dim=1)`.",
+        "`(a - b).abs().max().item()` is the largest difference. `model.eval()` switches dropout off. Store "
+        "`model.training` before it, and restore it with `model.train(…)`.",
     ],
     messages={
-        "option_left_out_call": (
-            "The model is not given the cache when it reads single tokens, and so each is a text of its own. "
-            "Look at what the model is called with."
+        "option_left_out_call": Wording(
+            "{summary}, so the model treats each token as a text of its own.",
+            summary="you don't pass the cache when you read single tokens",
         ),
-        "number_positions": (
-            "The model is given a tensor of one axis. It takes (batch, n), even where n is 1. Look at the "
-            "index that takes one position."
+        "number_positions": Wording(
+            "{summary}. `tokens` has shape (batch, n), and the model expects two dimensions as well, even if n is 1.",
+            summary="you use an index with more dimensions than the tensor has",
         ),
-        "axis_cached: torch.cat(one_by_one, dim=0)": (
-            "The logits of the tokens are joined along the axis of the *texts*. Look at the axis that `torch.cat` gets."
+        "axis_cached: torch.cat(one_by_one, dim=0)": Wording(
+            "{summary}, which counts the *texts*. Which `dim` counts the tokens?",
+            summary="you concatenate the logits of the tokens along dim 0",
         ),
     },
     mistakes=[

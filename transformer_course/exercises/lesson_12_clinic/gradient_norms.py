@@ -19,47 +19,47 @@ def gradient_norms(model: nn.Module) -> dict[str, float]:
 
 
 def parameters(model):
-    """list the parameters with their names → the parameters with their names, each once"""
+    """list the parameters with their names → the named parameters: each once"""
     return list(model.named_parameters())
 
 
 def listed():
-    """list them all, trained or not → whether a parameter is listed: always"""
+    """include every parameter, with a gradient or not → the test for including a parameter: always True"""
     return lambda name, parameter: True
 
 
 def gradient():
-    """take the gradient of a parameter → the gradient of a parameter, or None: its `grad`"""
+    """take the gradient of a parameter → the gradient of a parameter: its `grad`, or None"""
     return lambda parameter: parameter.grad
 
 
 def missing():
-    """take 0 where no gradient has arrived → the number for a missing gradient: 0"""
+    """use 0 for a missing gradient → the number for a missing gradient: 0"""
     return lambda parameter: 0.0
 
 
 def squares():
-    """square the numbers of a gradient → the squares of the numbers of a gradient"""
+    """square the entries of the gradient → the squared entries"""
     return lambda gradient: gradient.square()
 
 
 def total():
-    """add the squares up → the sum of the squares"""
+    """sum the squares → the sum of the squares"""
     return lambda squares: squares.sum()
 
 
 def root():
-    """take the root of the sum → the root of the sum of the squares"""
+    """take the square root of the sum → the square root of the sum"""
     return lambda total: total.sqrt()
 
 
 def number():
-    """make a plain number of it → the norm as a plain number"""
+    """convert the norm to a Python number → the norm as a Python number"""
     return lambda norm: norm.item()
 
 
 def norm(gradient, missing, squares, total, root, number):
-    """find the norm of the gradient of each parameter → the norm of the gradient of a parameter"""
+    """compute the norm of each gradient → the norm of a parameter's gradient"""
 
     def of(parameter):
         arrived = gradient(parameter)
@@ -69,12 +69,12 @@ def norm(gradient, missing, squares, total, root, number):
 
 
 def key():
-    """call each by its name → the key of a norm: the name of its parameter"""
+    """use the parameter's name as the key → the key of a norm: the name of its parameter"""
     return lambda name, index: name
 
 
 def norms(parameters, listed, norm, key):
-    """make a dict of names and norms → the norms by name"""
+    """collect names and norms in a dict → the norms by name"""
     of_all = [(name, parameter) for name, parameter in parameters if listed(name, parameter)]
     return {key(name, index): norm(parameter) for index, (name, parameter) in enumerate(of_all)}
 
@@ -163,45 +163,39 @@ MISTAKES = [
     Mistake(
         "those_without_a_gradient_left_out",
         STEPS.but(listed=lambda gradient: lambda name, parameter: gradient(parameter) is not None),
-        summary="parameters that no gradient has reached are left out",
-        message=(
-            "Parameters that no gradient has reached are missing, and they are what an examination looks for. Look at "
-            "what becomes of a `grad` that is None."
-        ),
-        hints=["How many names are in the dict, and how many has the model?"],
+        summary="you leave out the parameters without a gradient",
+        message="{summary}, and these are the ones that you want to find. What do you do if `grad` is None?",
+        hints=["How many names are in your dict, and how many parameters does the model have?"],
     ),
     Mistake(
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
-        summary="the mean of the absolute numbers is taken",
-        message="{summary}. The norm of a vector is its length.",
+        summary="you take the mean of the absolute values instead of the norm",
+        message="{summary}. For a gradient of [3, 4], you get 3.5. The norm is the length of the vector, 5.",
     ),
     Mistake(
         "numbers_that_cancel",
         of_signed_numbers(lambda numbers: numbers.sum()),
         of_signed_numbers(lambda numbers: numbers.mean()),
-        summary="the numbers are added up with their signs",
-        message=(
-            "The numbers of a gradient are added up with their signs, so that they cancel: a large gradient may show "
-            "as 0. Look at what is done before the sum."
-        ),
-        hints=["What comes out for a gradient of 3 and −3?"],
+        summary="you add up the entries of a gradient with their signs",
+        message="{summary}, so a gradient of [3, −3] comes out as 0.",
+        hints=["How long is the vector [3, −3]?"],
     ),
     Mistake(
         "norms_of_the_parameters",
         STEPS.but(gradient=lambda: lambda parameter: parameter.detach()),
         STEPS.but(gradient=lambda: lambda parameter: None if parameter.grad is None else parameter.detach()),
-        summary="the norm is that of the parameter itself, not of its gradient",
-        message="The norms are those of the parameters themselves. Look at which tensor the norm is taken of.",
+        summary="you take the norm of the parameter instead of its gradient",
+        message="{summary}. Which tensor does `loss.backward()` fill?",
     ),
     Mistake(
         "one_norm_for_each_module",
         of_each_child,
-        message="The parameters of each module are put together. One norm for each *parameter* is asked for.",
+        message="You combine the parameters of each module into one norm. Return one norm for each *parameter*.",
         hints=[
-            "How many names are in the dict, and how many has the model?",
-            "A bias may learn where the weight beside it does not.",
-            "`for name, parameter in model.named_parameters()`, and one entry for each.",
+            "How many names are in your dict, and how many parameters does the model have?",
+            "A bias may learn while the weight next to it doesn't, so each needs a norm of its own.",
+            "Add one entry in each round of `for name, parameter in model.named_parameters()`.",
         ],
     ),
 ]
@@ -212,13 +206,15 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=gradient_norms_cases,
     points=2,
-    verified="Every parameter has its norm, under its own name, and one that no gradient reaches shows as 0.",
+    verified="You return the norm of every parameter's gradient under the parameter's name, and 0 if there is no "
+    "gradient.",
     hints=[
-        "After `loss.backward()`, the gradient of a parameter is its `grad`: a tensor of the same shape, or None where "
-        "no gradient has arrived.",
-        "`model.named_parameters()` gives each parameter once, with its name. The norm of a tensor is the root of the "
-        "sum of its squares: `.norm()`.",
-        "Fill a dict in a loop: `norms[name] = parameter.grad.norm().item()`, and 0.0 where `parameter.grad is None`.",
+        "After `loss.backward()`, what is the `grad` of a parameter that the loss depends on? And of one that it "
+        "doesn't depend on?",
+        "A gradient is a tensor of its parameter's shape, or None if no gradient has arrived. Its norm is the square "
+        "root of the sum of its squares: `.norm()`.",
+        "`model.named_parameters()` yields each parameter once, with its name. Fill a dict in a loop.",
+        "`norms[name] = parameter.grad.norm().item()`, or 0.0 if `parameter.grad is None`.",
     ],
     mistakes=MISTAKES,
 )

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.eval_mode import evaluating, of_the_mode, was_training
 from transformer_course.exercises.shared.largest_difference import answer, largest, of_the_largest_difference, sizes
@@ -25,47 +25,47 @@ def padding_difference(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
 
 
 def alone(evaluating, tokens):
-    """run it on the tokens as they are → the logits of the tokens as they are"""
+    """run the model on the tokens alone → the logits without padding"""
     return evaluating(tokens)
 
 
 def shape(tokens, n_pads):
-    """make room for the pads of each text → the shape of the pads: (batch, n_pads)"""
+    """use `n_pads` pads for each text → the shape of the pads: (batch, n_pads)"""
     return len(tokens), n_pads
 
 
 def pads(shape, pad_id):
-    """fill it with the id of padding → the pads: the id of padding, n_pads times for each text"""
+    """fill the pads with `pad_id` → the pads: `pad_id`, n_pads times for each text"""
     return torch.full(shape, pad_id)
 
 
 def longer(pads, tokens):
-    """put the pads to the left of the tokens → the longer texts: pads, then tokens"""
+    """put the pads to the left of the tokens → the padded texts: pads, then tokens"""
     return torch.cat([pads, tokens], dim=1)
 
 
 def logits(evaluating, longer):
-    """run it on the longer texts → the logits of the longer texts, (batch, n_pads + n, vocab_size)"""
+    """run the model on the padded texts → the logits of the padded texts, (batch, n_pads + n, vocab_size)"""
     return evaluating(longer)
 
 
 def padded(logits, n_pads):
-    """drop the logits at the new pads → the logits of the same tokens in the longer texts, (batch, n, vocab_size)"""
+    """drop the logits at the new pads → the logits with padding, (batch, n, vocab_size)"""
     return logits[:, n_pads:]
 
 
 def real(tokens, pad_id):
-    """find the real tokens → which tokens are real: those that are not the padding"""
+    """find the real tokens → the mask of real tokens: True where a token is not padding"""
     return tokens != pad_id
 
 
 def all_differences(alone, padded):
-    """subtract the logits of one from those of the other → the differences at every position, (batch, n, vocab_size)"""
+    """subtract the logits without padding → the differences at every position, (batch, n, vocab_size)"""
     return padded - alone
 
 
 def differences(all_differences, real):
-    """take those at real tokens → the differences at real tokens"""
+    """select the differences at real tokens → the differences at real tokens"""
     return all_differences[real]
 
 
@@ -150,19 +150,19 @@ MISTAKES = [
         "pads_to_the_right",
         STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1), padded=as_many_from_the_left),
         STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
-        summary="the pads are put to the right of the tokens",
+        summary="you put the pads to the right of the tokens",
         message=(
-            "The pads are put to the *right*. Behind a causal mask no token sees them there, and none has another "
-            "position. Look at the order in which the two are put together."
+            "{summary}. There, a causal mask hides them from every token, and no token changes its position, so you "
+            "find no error."
         ),
-        hints=["Print the longer texts. Where are the pads?"],
+        hints=["Print the padded texts. On which side are the pads?"],
     ),
     Mistake(
         "zeros_as_pads",
         STEPS.but(pads=lambda shape: torch.zeros(shape, dtype=torch.int64)),
-        summary="the pads are token 0, whatever `pad_id` is",
-        message="The pads are token 0, which is a real one where `pad_id` is another. Look at what fills the pads.",
-        hints=["In most cases `pad_id` is not 0. Which tokens are put to the left?"],
+        summary="you pad with token 0, whatever `pad_id` is",
+        message="{summary}. If `pad_id` is 3, token 0 is a real token.",
+        hints=["If `pad_id` is 3, which tokens should you put to the left, and which do you put there?"],
     ),
     Mistake(
         "pads_of_one_text",
@@ -170,51 +170,45 @@ MISTAKES = [
         STEPS.but(shape=lambda n_pads: (n_pads,)).attempt,
         STEPS.but(shape=lambda tokens, n_pads: (n_pads, len(tokens))).attempt,
         message=(
-            "The pads do not have the shape that the tokens need: one row for each text, and `n_pads` columns. Look at "
-            "the shape that they are made with."
+            "Your pads have the wrong shape. They need one row for each text and `n_pads` columns, or they can't be "
+            "joined with the tokens."
         ),
         hints=[
-            "What shape have the tokens, and what shape have the pads?",
-            "`torch.cat` along the positions needs as many texts in both.",
+            "Which shape do your pads have, and which shape do the tokens have?",
+            "`torch.cat` along dim 1 needs the same number of rows in both tensors.",
             "`torch.full((len(tokens), n_pads), pad_id)`.",
         ],
     ),
     Mistake(
         "pads_over_the_first_tokens",
         STEPS.but(longer=over_the_first_tokens, padded=lambda logits: logits),
-        summary="the pads replace the first tokens",
-        message=(
-            "The pads *replace* the first tokens of each text. They should be added: no token may be lost. Look at how "
-            "the longer texts are made."
-        ),
-        hints=["How long is each text before and after?"],
+        summary="your pads replace the first tokens",
+        message="Your pads *replace* the first tokens of each text. Add them in front, so that no token is lost.",
+        hints=["How long is each text before and after you add the pads?"],
     ),
     Mistake(
         "no_offset",
         STEPS.but(padded=as_many_from_the_left),
         STEPS.but(padded=lambda logits, n_pads: logits[:, :-n_pads]),
-        summary="the logits of the longer texts are read from the left, where the pads are",
-        message=(
-            "The logits of the longer texts are read from the left, and there the pads are. So each token is compared "
-            "with another position. Look at the slice of the longer run."
-        ),
-        hints=["Where does the first token stand after 3 pads are put before it?"],
+        summary="you read the logits of the padded texts from the left, where the pads are",
+        message="{summary}, so you compare each token with a different position. Where should your slice start?",
+        hints=["After you put 3 pads in front of a text, at which index is its first token?"],
     ),
     Mistake(
         "apart_by_one",
         STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
         STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
-        summary="each token is compared with the one beside it",
-        message="{summary}: the slices of the two runs lie one position apart.",
-        hints=["Where does the first token stand after 3 pads are put before it?"],
+        summary="you compare each token with its neighbor",
+        message="{summary}: your slices of the two runs are off by one.",
+        hints=["After you put 3 pads in front of a text, at which index is its first token?"],
     ),
     Mistake(
         "only_the_last_position",
         STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
         STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
-        summary="only the last position is compared",
-        message="{summary}. A fault may show at any other, and in some texts this is padding.",
-        hints=["Take a text with padding at its end. What is compared?"],
+        summary="you compare only the last position",
+        message="{summary}. An error may show at any other position, and in some texts the last one is padding.",
+        hints=["If a text has padding at its end, which logits do you compare?"],
     ),
 ]
 
@@ -224,26 +218,30 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=padding_difference_cases,
     points=3,
-    verified="The same tokens with padding and without, compared at the real tokens and nowhere else.",
+    verified="You run the same tokens with and without padding, and compare the logits at real tokens only.",
     hints=[
-        "Run the model twice: on the tokens, and on the same tokens with `n_pads` pads to the left of each text.",
-        "`torch.full((len(tokens), n_pads), pad_id)` are the pads, and `torch.cat([pads, tokens], dim=1)` puts them to "
-        "the left. Where do the logits of the first token stand then?",
-        "What a model says at padding is never used, so it may be anything. `tokens != pad_id` tells which positions "
-        "are real, and a tensor of logits can be indexed by it.",
-        "`(padded[:, n_pads:] - alone)[tokens != pad_id].abs().max().item()`, with the model in eval mode, and set "
-        "back to its mode at the end.",
+        "A text of 4 tokens gets 3 pads on its left. Which logits of the padded text should equal those of the text "
+        "alone?",
+        "Run the model twice, on the tokens alone and with `n_pads` pads to the left of each text. Compare only real "
+        "tokens: the logits at padding are never used, so they may be anything.",
+        "`torch.full((len(tokens), n_pads), pad_id)` makes the pads, and `torch.cat([pads, tokens], dim=1)` puts them "
+        "to the left. You can index logits with the mask `tokens != pad_id`.",
+        "`(padded[:, n_pads:] - alone)[tokens != pad_id].abs().max().item()`. Run the model in eval mode, and restore "
+        "its mode at the end.",
     ],
     messages={
-        "axis_longer: torch.cat([pads, tokens], dim=0)": (
-            "The pads are joined along the axis of the texts. They should stand beside the tokens of each text."
+        "axis_longer: torch.cat([pads, tokens], dim=0)": Wording(
+            "{summary}, which counts the texts. Each text should get its pads in front of its own tokens.",
+            summary="you concatenate pads and tokens along dim 0",
         ),
-        "left_out_padded: logits": (
-            "The longer run has logits at the new pads as well, and they are not cut off: the two tensors are "
-            "not of the same length. Look at their shapes."
+        "left_out_padded: logits": Wording(
+            "{summary}, so the two tensors of logits have different lengths.",
+            summary="you don't cut off the logits at the new pads",
         ),
-        "wrong_input_all_differences": (
-            "It is 0 for every model: both runs are made on the same tokens. Look at what the model is called with."
+        "wrong_input_all_differences": Wording(
+            "Your result is 0 for every model, because both logits come from the same tokens. What do you call the "
+            "model with?",
+            summary="you compare two runs on the same tokens",
         ),
     },
     mistakes=[

@@ -26,7 +26,7 @@ def which_inputs(model: Callable[[Tensor], Tensor], x: Float[Tensor, "n_in d"]) 
 
 
 def before(model, x):
-    """run it on x as it is → the outputs for x as it is"""
+    """run the model on x unchanged → the outputs for x unchanged"""
     return model(x)
 
 
@@ -36,17 +36,17 @@ def positions(x):
 
 
 def copy(x):
-    """copy x, for each position anew → what makes a fresh copy of x"""
+    """make a fresh copy of x for each position → the fresh copy of x"""
     return x.clone
 
 
 def place():
-    """choose what to change: the vector at one position → the place that is changed: one position"""
+    """change the vector at one position → the index that is changed: one position"""
     return lambda position: position
 
 
 def another():
-    """draw another vector → what makes another vector of a vector: random numbers"""
+    """draw a random vector → the new vector: random numbers"""
     return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for each mistake that is tried
 
 
@@ -55,7 +55,7 @@ def _draw(generator, vector):
 
 
 def change(copy, place, another):
-    """write the other vector into the copy → x with one position changed"""
+    """write the new vector into the copy → x with one position changed"""
 
     def changed(position):
         x, where = copy(), place(position)
@@ -66,27 +66,27 @@ def change(copy, place, another):
 
 
 def differences():
-    """subtract the outputs before from those after → the differences, (n_out, d_out)"""
+    """subtract the original outputs → the differences, (n_out, d_out)"""
     return lambda after, before: after - before
 
 
 def size():
-    """take the largest difference at each output → the size of the change at each output: its largest difference"""
+    """take the largest difference of each output → the size of each change: the largest difference of an output"""
     return lambda differences: differences.abs().amax(dim=-1)
 
 
 def moved():
-    """tell a change from rounding → whether a change is larger than rounding"""
+    """compare the change with a rounding error → the test for a change: larger than rounding"""
     return lambda sizes: sizes > 1e-5
 
 
 def columns(model, before, positions, change, differences, size, moved):
-    """run it after each change, and note which outputs moved → for each input, which outputs change with it"""
+    """run the model after each change and compare the outputs → the columns: which outputs change with each input"""
     return [moved(size(differences(model(change(position)), before))) for position in positions]
 
 
 def table(columns):
-    """make a column of each input → the table: outputs down, inputs across"""
+    """stack the columns along dim 1 → the table: outputs down, inputs across"""
     return torch.stack(columns, dim=1)
 
 
@@ -189,73 +189,56 @@ MISTAKES = [
     Mistake(
         "adds_the_same_to_all",
         STEPS.but(another=lambda: lambda vector: vector + 1),
-        summary="the same number is added to all numbers of an input",
-        message=(
-            "{summary}. A norm takes that out again, and so the dependence stays unseen. Look at how the input is "
-            "changed."
-        ),
-        hints=["What does a layer norm make of x + 1?"],
+        summary="you add the same number to every feature of an input",
+        message="{summary}. A norm removes such a shift, so you miss the dependence.",
+        hints=["What does LayerNorm return for x, and for x + 1?"],
     ),
     Mistake(
         "made_of_what_was_there",
         STEPS.but(another=lambda: lambda vector: 0 * vector),
         STEPS.but(another=lambda: lambda vector: 2 * vector),
-        summary="the new input is the old one times a number, such as 0",
-        message=(
-            "{summary}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed."
-        ),
-        hints=["What if the input is zero, as that of padding often is?"],
+        summary="you multiply the old input by a number, such as 0 or 2",
+        message="{summary}. For one kind of input, that changes nothing. For which?",
+        hints=["What is your new input if the old one is all zeros, like the embedding of padding?"],
     ),
     Mistake(
         "the_other_axis_changed",
         STEPS.but(place=lambda: lambda position: (slice(None), position), positions=lambda x: range(x.shape[1])),
-        summary="the same number of all inputs is changed, not one input",
-        message=(
-            "In each round one number of *all* inputs is changed: `x` has the shape (n_in, d), and its second axis is "
-            "the width. Look at the index."
-        ),
-        hints=["What is `x[:, 0]`?"],
+        summary="you change one feature of all inputs instead of one input",
+        message="{summary}. `x` has shape (n_in, d). Which dimension should you index?",
+        hints=["What does `x[:, 0]` select, and what does `x[0]` select?"],
     ),
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        summary="all earlier inputs are changed, too, by earlier rounds",
-        message=(
-            "Together with an input, all those before it are changed: what one round changes stays changed. An output "
-            "that moves may depend on any of them."
-        ),
-        hints=["Print the changed x for every position, beside the old one. At how many positions do they differ?"],
+        summary="you keep the changes to all earlier inputs",
+        message="{summary}, so an output that changes may depend on any of them. Where do you copy x?",
+        hints=["Print the changed x and the original one in each round. At how many positions do they differ?"],
     ),
     Mistake(
         "writes_into_x",
         STEPS.but(copy=lambda x: lambda: x),
-        summary="`x` itself is changed, not a copy",
-        message=(
-            "x itself is changed, for every later round and for whoever called. `b = a` gives a tensor a second name "
-            "and copies nothing."
-        ),
-        hints=["Print `x` before and after a call."],
+        summary="you change `x` itself instead of a copy",
+        message="{summary}, so the change stays for later positions and for the caller. `b = a` copies nothing.",
+        hints=["Print `x` before and after you call your function. Is it the same?"],
     ),
     Mistake(
         "sums_of_the_outputs",
         STEPS.but(size=lambda: lambda differences: differences.sum(dim=-1).abs()),
         STEPS.but(size=lambda: lambda differences: differences.mean(dim=-1).abs()),
-        summary="the numbers of an output are added up with their signs, so that changes may cancel",
+        summary="you sum the features of an output with their signs",
         message=(
-            "The numbers of an output are added up with their signs, before changes or gradients are looked at. Where "
-            "they always add up to the same, as those after a norm do, no dependence shows."
+            "{summary} before you look at changes or gradients. If that sum is constant, as after a norm, you find no "
+            "dependence at all."
         ),
-        hints=["An output changes by +1 and −1. What is the sum?"],
+        hints=["The two features of an output change by +1 and −1. What is the sum of the changes?"],
     ),
     Mistake(
         "one_answer_for_all_outputs",
         STEPS.but(size=lambda: lambda differences: differences.abs().max(), table=lambda columns: torch.stack(columns)),
-        summary="there is one answer for all outputs together",
-        message=(
-            "For each input there is one answer for all outputs together: whether any of them moves. Look at how many "
-            "numbers become one."
-        ),
-        hints=["What shape is asked for, and what shape comes out?"],
+        summary="you give one answer for all outputs together",
+        message="For each input, {summary}. The table needs an answer for each output.",
+        hints=["Which shape should the table have, and which shape does yours have?"],
     ),
 ]
 
@@ -266,14 +249,16 @@ EXERCISE = Exercise(
     cases=which_inputs_cases,
     points=4,
     stretch=True,
-    verified="Every dependence was found, small ones too, and those that cancel in a sum.",
+    verified="You find every dependence, including small ones and those that cancel in a sum.",
     hints=[
-        "As in the leak test of lesson 04: run the model once as it is. Then change the vector at one position, in a "
-        "copy, and run it again. The outputs that move depend on this position.",
-        "That makes one column of the table. `torch.stack(columns, dim=1)` puts them side by side.",
-        "What is changed should not be lost in a norm: to add 1 to all of a vector, or to double it, may change "
-        "nothing. Random numbers of `torch.randn_like` are safe.",
-        "An output is a vector, too. Take its largest difference, `.abs().amax(dim=-1)`: a sum may cancel.",
+        "As in the leak test of lesson 04: if you change the input at position 2, how do you find out which outputs "
+        "depend on it?",
+        "Run the model once on x. Then change the vector at one position in a copy of x and run the model again. The "
+        "outputs that change depend on this position: that is one column of the table.",
+        "The change must survive a norm, which removes a shift by 1 and a factor of 2. `torch.randn_like` is safe. "
+        "Each output is a vector: take its largest difference, because a sum may cancel.",
+        "`(model(changed) - before).abs().amax(dim=-1) > 1e-5` is one column, and `torch.stack(columns, dim=1)` joins "
+        "them.",
     ],
     mistakes=MISTAKES,
 )
