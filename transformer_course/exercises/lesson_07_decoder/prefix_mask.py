@@ -55,7 +55,7 @@ def prefix_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def lengths(n: int, length: int) -> Tensor:
-        """add dimensions for heads, queries and keys to the prefix lengths → the prefix lengths, (batch, 1, 1, 1)"""
+        """Draw lengths, the first one short, so that using the first row for all of them fails."""
         drawn = torch.randint(4, length - 1, (n,), generator=rng)
         drawn[0] = 3
         return drawn

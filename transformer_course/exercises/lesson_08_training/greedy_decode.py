@@ -1,4 +1,4 @@
-"""Write a translation, one likeliest token after another."""
+"""Greedy decoding of a translation."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from transformer_course.steps import InSteps
 def greedy_decode(
     model: nn.Module, source: Int[Tensor, "batch n"], bos_id: int, eos_id: int, max_length: int
 ) -> Int[Tensor, "batch n_written"]:
-    """Write the likeliest next token up to max_length times; the bos is not part of the output, the eos is."""
+    """Generate the likeliest next token up to max_length times; the output includes eos, but not bos."""
     target = torch.full((len(source), 1), bos_id)
     ended = torch.zeros(len(source), dtype=torch.bool)
     for _ in range(max_length):
@@ -31,17 +31,17 @@ def greedy_decode(
 
 
 def start(source, bos_id):
-    """begin every sentence with bos → the target before the first round: a column of bos"""
+    """start every sentence with bos → the initial target: a column of bos"""
     return torch.full((len(source), 1), bos_id)
 
 
 def shown():
-    """show the model all that has been generated → what the model is shown of the target"""
+    """pass the model all tokens generated so far → the target that the model gets: all tokens so far"""
     return lambda target: target
 
 
 def logits(model, source):
-    """call the model on the source and on what it is shown → the logits of every position, (batch, n, vocab_size)"""
+    """call the model on the source and the target → the logits of every position, (batch, n, vocab_size)"""
     return lambda shown: model(source, shown)
 
 
@@ -56,32 +56,32 @@ def choice():
 
 
 def tokens(eos_id):
-    """replace it by eos where the sentence has ended → the tokens that are written, (batch,)"""
+    """replace the token by eos in finished sentences → the new tokens, (batch,)"""
     return lambda chosen, ended: torch.where(ended, eos_id, chosen)
 
 
 def ended(eos_id):
-    """remember which sentences have generated eos → the mask of the sentences that have ended, (batch,)"""
+    """mark the sentences that have generated eos → the mask of the finished sentences, (batch,)"""
     return lambda ended, tokens, chosen: ended | (tokens == eos_id)
 
 
 def target():
-    """append the tokens as a column → the target, one column longer"""
+    """append the new tokens as a column → the extended target: one column longer"""
     return lambda target, tokens: torch.cat([target, tokens[:, None]], dim=1)
 
 
 def stop():
-    """stop when all sentences have ended → whether the loop stops"""
+    """stop when all sentences have ended → whether the loop stops → the stopping condition"""
     return lambda ended, tokens, target: ended.all()
 
 
 def n_rounds(max_length):
-    """go round at most max_length times → the number of rounds"""
+    """repeat at most max_length times → the number of iterations"""
     return max_length
 
 
 def written(source, start, shown, logits, next_logits, choice, tokens, ended, target, stop, n_rounds):
-    """repeat → the target after the last round, with its bos"""
+    """run the loop → the target after the loop: bos and the generated tokens"""
     so_far, over = start, torch.zeros(len(source), dtype=torch.bool)
     for _ in range(n_rounds):
         chosen = choice(next_logits(logits(shown(so_far))))
@@ -94,7 +94,7 @@ def written(source, start, shown, logits, next_logits, choice, tokens, ended, ta
 
 
 def output(written):
-    """leave the bos out → the tokens that were written"""
+    """remove bos from the target → the generated tokens"""
     return written[:, 1:]
 
 
@@ -117,7 +117,7 @@ STEPS = InSteps(
 
 VOCAB_SIZE, N_SOURCE = 13, 2
 N_PLACES = 9
-"""So many target tokens the models of the cases can read."""
+"""Number of target tokens that the models of the cases can read."""
 
 
 def padded(output: Any, case: Case) -> Any:
@@ -173,7 +173,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
     transition[0, bos] += 250
     return [
         case([None], 1, "one token"),
-        case([None], 4, "4 tokens without an end"),
+        case([None], 4, "4 tokens without eos"),
         case([2], 5, "a sentence that ends early"),
         case([0], 3, "a sentence that ends at once"),
         with_zero,
@@ -188,19 +188,22 @@ MISTAKES = [
     Mistake(
         "shows_the_newest_token_only",
         STEPS.but(shown=lambda: lambda target: target[:, -1:]),
-        summary="the model is shown the newest token alone",
+        summary="you pass the model only the newest token",
         message=(
-            "The first token is right, the others are not: {summary}. For it, that stands at the first position, and "
-            "nothing was generated before."
+            "{summary}, so your first token is right and later ones aren't: the model sees each token as if it "
+            "were the first."
         ),
-        hints=["What shape does the target have that the model gets in the third round? It should have three columns."],
+        hints=["In the third iteration, which shape should the target have that you pass to the model?"],
     ),
     Mistake(
         "reads_the_position_before_the_last",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, max(logits.shape[1] - 2, 0)]),
-        summary="the logits are those of the position before the last",
-        message="From the second round on, the logits of the position before the last are taken: tokens come twice.",
-        hints=["Which position speaks of the token that is not there yet?"],
+        summary="you take the logits of the position before the last",
+        message=(
+            "From the second iteration on, you take the logits of the position before the last, so you predict the "
+            "newest token again."
+        ),
+        hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
     ),
     Mistake(
         "best_position",
@@ -208,35 +211,38 @@ MISTAKES = [
             next_logits=lambda: lambda logits: logits,
             choice=lambda: lambda logits: logits.argmax(dim=1)[:, -1],
         ),
-        summary="the choice runs over the positions, not over the vocabulary",
-        message="What is chosen is a *position*, not a token: `argmax` runs along the positions.",
-        hints=["The logits have the shape (batch, n, vocab_size). Which axis is 1?"],
+        summary="you take the argmax over the positions instead of the vocabulary",
+        message="{summary}, so you return a *position* as if it were a token.",
+        hints=["The logits have the shape (batch, n, vocab_size). Which of these is dimension 1?"],
     ),
     Mistake(
         "the_decoder_gets_the_source",
         STEPS.but(logits=lambda model, source: lambda shown: model(source, source)),
-        summary="the model is given the source as its target",
-        message="The model is given the source twice. What has been generated so far never reaches it.",
-        hints=["Does what the model says depend on what has been generated?"],
+        summary="you pass the source to the model as its target",
+        message=(
+            "You pass the source to the model twice, so it never sees the tokens that you have generated. Which "
+            "tensor should be its second argument?"
+        ),
+        hints=["In your code, can the second generated token depend on the first?"],
     ),
     Mistake(
         "the_logits_themselves",
         STEPS.but(choice=lambda: lambda next_logits: next_logits.amax(dim=-1)),
-        summary="the largest *logit* is taken, not its token",
-        message="{summary}. The *place* of the largest is the token.",
-        hints=["What is `torch.tensor([0.1, 0.7]).max()`? And the likeliest token?"],
+        summary="you take the largest *logit* instead of its token",
+        message="{summary}. The token is the *index* of the largest logit.",
+        hints=["What is `torch.tensor([0.1, 0.7]).max()`, and which token is the likeliest?"],
     ),
     Mistake(
         "leaves_the_model_in_eval_mode",
         STEPS.but(model=lambda model: model.eval()).attempt,
         message=(
-            "The tokens are right, but the model is left in another mode than it came in: in eval mode, a model that "
-            "is being trained goes on without its dropout."
+            "Your tokens are right, but you leave the model in eval mode. If it is being trained, it continues "
+            "without dropout."
         ),
         hints=[
-            "What is `model.training` before the call, and after it?",
-            "Nothing is asked about the mode: the model may be used as it is.",
-            "Leave `model.eval()` out, or call `model.train(was_training)` in the end.",
+            "What is `model.training` before and after a call of your function?",
+            "This exercise doesn't ask for a mode: you can use the model as it is.",
+            "Leave `model.eval()` out, or call `model.train(was_training)` at the end.",
         ],
     ),
     Mistake(
@@ -246,32 +252,43 @@ MISTAKES = [
                 written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
             )
         ),
-        summary="when the last sentence ends, its eos is not appended any more",
-        message=(
-            "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
-            "any other, and part of the output."
-        ),
-        hints=["What comes out for a single sentence that ends after 3 tokens?"],
+        summary="you stop before you append the eos of the last sentence",
+        message="{summary}. Eos is a token like any other, and part of the output.",
+        hints=["One sentence ends with eos as its third token. Which tokens should you return?"],
     ),
     Mistake(
         "last_column_cut_off",
         STEPS.but(output=lambda written: written[:, 1:-1]),
-        summary="the last token of each row is cut off",
-        message="{summary}. Only the bos should be left out, which stands in front. Look at what is returned.",
-        hints=["With max_length = 1, how many tokens should come out?"],
+        summary="you drop the last token of each row",
+        message="{summary}. Only bos should be removed, which is the first. Which columns do you return?",
+        hints=["With max_length = 1, how many tokens should you return?"],
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
         STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
-        summary="the loop stops when the *first* sentence has ended",
-        message="The end of the first sentence decides for all: when it has ended, the others are cut off.",
-        hints=["What becomes of a long sentence, if the first one of the batch is short?"],
+        summary="you stop when the *first* sentence has ended",
+        message="{summary}, so you cut off the others. When may the loop stop?",
+        hints=["The first sentence has 2 tokens and the second has 5. How many iterations are needed?"],
+    ),
+    Mistake(
+        "target_of_floats",
+        STEPS.but(start=lambda source, bos_id: torch.full((len(source), 1), float(bos_id))).attempt,
+        message=(
+            "You pass floats to the model. Token ids must be integers: `torch.zeros` and `torch.ones` return floats "
+            "unless you pass a `dtype`."
+        ),
+        hints=[
+            "What is the dtype of your target in the first iteration?",
+            "Token ids are row numbers of the embedding table, so they must be integers.",
+            "`torch.full((len(source), 1), bos_id)` returns integers if `bos_id` is an integer.",
+        ],
     ),
     Mistake(
         "filled_up_with_zero",
         STEPS.but(tokens=lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
-        summary="sentences that have ended are filled up with token 0, and not with eos",
-        hints=["What should fill up the sentences that have ended?"],
+        summary="you fill up finished sentences with token 0 instead of eos",
+        message="{summary}. Token 0 can be an ordinary word.",
+        hints=["Which token should follow the end of a sentence?"],
     ),
 ]
 
@@ -281,39 +298,38 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=greedy_decode_cases,
     points=3,
-    verified="Every step sees all that has been generated, and every sentence ends by itself.",
+    verified=("The model gets all tokens generated so far in every iteration, and each sentence ends on its own."),
     hints=[
-        "Begin with a target of one column, bos, for every sentence: `torch.full((len(source), 1), bos_id)`. One round "
-        "of the loop: call the model, choose, append.",
-        "`model(source, target)` has logits for every position, (batch, n, vocab_size). The next token is what the "
-        "*last* position says: `[:, -1].argmax(dim=-1)`. Append it with `torch.cat([target, best[:, None]], dim=1)`.",
-        "Remember which sentences have ended: a bool for each. For these, the chosen token is replaced by eos: "
-        "`torch.where(ended, eos_id, best)`.",
-        "After at most max_length rounds, or when `ended.all()`, return `target[:, 1:]`: all but the bos.",
+        "Take one sentence. What is its target before the first iteration, and what is it after the second?",
+        "Start with one column of bos for all sentences: `torch.full((len(source), 1), bos_id)`. In each "
+        "iteration, call the model, choose a token and append it.",
+        "`model(source, target)` returns logits for every position, (batch, n, vocab_size). The *last* position "
+        "predicts the next token: `[:, -1].argmax(dim=-1)`. Append it with `torch.cat([target, best[:, None]], "
+        "dim=1)`.",
+        "Keep one bool for each sentence: whether it has ended. In those that have, replace the chosen token by "
+        "eos: `torch.where(ended, eos_id, best)`.",
+        "After max_length iterations, or as soon as `ended.all()`, return `target[:, 1:]`: everything but bos.",
     ],
     messages={
-        "ignored_bos_id: 1": (
-            "The writing begins with token 1. In training, every target began with bos, and its id is an argument."
-        ),
+        "ignored_bos_id: 1": ("You start with token 1 instead of `bos_id`. In training, every target began with bos."),
         "number_start: 0": (
-            "In the first round the model is shown no token, so there is no last position whose logits could be taken."
-        ),
-        "wrong_input_written: logits": (
-            "The target begins with floats. Token ids are whole numbers: with floats, nothing can be looked up."
+            "Your target is empty in the first iteration, so there is no last position whose logits you could "
+            "take. Which token should be there?"
         ),
         "left_out_logits: model": (
-            "The model is called with one argument. It takes two: what it reads, and what has been generated."
+            "You call the model with one argument. It takes two: the source, and the tokens generated so far."
         ),
         "not_indexed_target": (
-            "The chosen tokens have one axis, the target has two: what is appended should be a column, one "
-            "token for each sentence."
+            "You append a tensor of shape (batch,) to a target of shape (batch, n). Append one token for each "
+            "sentence, as a column. Which shape does a column have?"
         ),
         "axis_target: torch.cat([target, tokens[:, None]], dim=0)": (
-            "The chosen tokens are joined below what has been generated, as if they were further sentences."
+            "You append the tokens along dim 0, below the target, as if they were more sentences. Along which "
+            "`dim` do the sentences grow?"
         ),
         "ignored_max_length: 64": (
-            "It writes until all sentences have ended. Some never do: a model that has learned little goes on "
-            "for ever, and here it runs out of positions."
+            "You generate until all sentences have ended. Some never do, so here the model runs out of positions. "
+            "Where do you use `max_length`?"
         ),
     },
     mistakes=MISTAKES,

@@ -1,4 +1,4 @@
-"""The learning rate of the paper: up in a straight line, then down with the root of the step."""
+"""The learning rate of the paper: linear warm-up, then decay with the square root of the step."""
 
 import torch
 
@@ -10,22 +10,22 @@ from transformer_lab.training.schedules import noam_rate
 
 
 def width_factor(d_model):
-    """take one over the root of `d_model` → the factor of the width: d_model^(−½)"""
+    """raise d_model to the power −1/2 → the width factor: d_model^(−½)"""
     return d_model**-0.5
 
 
 def falling(step):
-    """take one over the root of the step → the falling rate: step^(−½)"""
+    """raise the step to the power −1/2 → the decaying rate: step^(−½)"""
     return step**-0.5
 
 
 def slope(warmup):
-    """raise the warm-up to the power of −3/2 → the slope of the straight line: warmup^(−3/2)"""
+    """raise the warm-up to the power −3/2 → the slope of the warm-up: warmup^(−3/2)"""
     return warmup**-1.5
 
 
 def rising(step, slope):
-    """multiply it by the step → the rising rate: step · warmup^(−3/2)"""
+    """multiply the step by the slope of the warm-up → the warm-up rate: step · warmup^(−3/2)"""
     return step * slope
 
 
@@ -35,7 +35,7 @@ def lower(falling, rising):
 
 
 def rate(width_factor, lower):
-    """multiply it by the factor of the width → the learning rate"""
+    """multiply the lower rate by the width factor → the learning rate"""
     return width_factor * lower
 
 
@@ -63,16 +63,23 @@ MISTAKES = [
     Mistake(
         "adds_the_two_rates",
         STEPS.but(lower=lambda falling, rising: falling + rising),
-        summary="the two rates are added",
-        message="{summary}. Only one of them should count at a time.",
-        hints=["What should the rate be long after the warm-up? Does the straight line still have a say?"],
+        summary="you add the two rates",
+        message=(
+            "{summary}, so your learning rate keeps rising after the warm-up. Which of the two should count at "
+            "each step?"
+        ),
+        hints=[
+            "At step 16 with a warm-up of 4, what is step^(−½), and what is step · warmup^(−3/2)? Which one should "
+            "count?",
+        ],
     ),
     Mistake(
         "the_line_alone_has_the_width",
         STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising)),
-        summary="the factor of the width multiplies only the straight line",
+        summary="you multiply only the warm-up rate by the width factor",
         message=(
-            "After the warm-up the width of the model makes no difference: brackets are missing, or in another place."
+            "{summary}, so late in training your learning rate doesn't depend on d_model at all. Where do your "
+            "parentheses open and close?"
         ),
     ),
 ]
@@ -83,21 +90,28 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=noam_rate_cases,
     points=1,
-    verified="It rises in even steps, is highest at the last step of the warm-up, and then falls as the inverse root.",
+    verified=(
+        "Your rate rises linearly, peaks at the last warm-up step, and then decays as the inverse square root of "
+        "the step."
+    ),
     hints=[
-        "Two rates, and the lower of them counts. Which of the two grows with the step?",
-        "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",
+        "With a warm-up of 4, compute step^(−½) and step · warmup^(−3/2) for the steps 1, 4 and 16. Which of the "
+        "two is lower at each step?",
+        "$x^{-1/2}$ is one over the square root of x: `x ** -0.5`.",
         "`d_model**-0.5` times the `min` of `step**-0.5` and `step * warmup**-1.5`.",
     ],
     messages={
         "shifted_step: step + 1": (
-            "Everything comes one step too early, as if steps were counted from 0. Here the first step is number 1."
+            "You use step + 1, as if steps were counted from 0. Here the first step is step 1, so all of your "
+            "rates come one step too early."
         ),
         "shifted_step: step - 1": (
-            "1 is subtracted from the step, so that the first one is 0, and one over its root does not exist."
+            "You subtract 1 from the step, so the first step is 0, and 0 to the power −½ doesn't exist. From which "
+            "number are steps counted?"
         ),
         "moved_lower": (
-            "During the warm-up the width of the model makes no difference: brackets are missing, or in another place."
+            "You multiply only the decaying rate by d_model^(−½), so early in the warm-up your learning rate "
+            "doesn't depend on d_model. Where do your parentheses open and close?"
         ),
     },
     mistakes=MISTAKES,

@@ -14,37 +14,37 @@ from transformer_lab.training.optimizer import parameter_groups
 
 
 def parameters(model):
-    """list the parameters of the model, each once → the parameters, each once"""
+    """list the parameters of the model, each once → the model's parameters, each once"""
     return list(model.parameters())
 
 
 def decays():
-    """count the axes of each parameter → whether a parameter decays: whether it has two axes or more"""
+    """check for two dimensions or more → the rule for decay: two dimensions or more"""
     return lambda p: p.dim() >= 2
 
 
 def entry():
-    """hand over the parameters themselves → what stands in the lists: the parameters themselves"""
+    """put the parameters themselves into the lists → the entries of the lists: the parameters themselves"""
     return lambda p: p
 
 
 def decaying(parameters, decays, entry):
-    """list those that decay → the parameters that decay"""
+    """list the parameters that decay → the parameters that decay"""
     return [entry(p) for p in parameters if decays(p)]
 
 
 def others(parameters, decays, entry):
-    """list all the others → the parameters that do not decay"""
+    """list all other parameters → the parameters that don't decay"""
     return [entry(p) for p in parameters if not decays(p)]
 
 
 def decay(weight_decay):
-    """take the weight decay that was given for the ones → the weight decay of the first group"""
+    """use `weight_decay` for the first group → the weight decay of the first group: `weight_decay`"""
     return weight_decay
 
 
 def no_decay():
-    """take 0 for the others → the weight decay of the second group: 0"""
+    """use 0 for the second group → the weight decay of the second group: 0"""
     return 0.0
 
 
@@ -136,9 +136,11 @@ MISTAKES = [
     Mistake(
         "shared_ones_twice",
         STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-        summary="parameters that modules share are listed several times",
-        message="{summary}, and would be decayed and stepped as often. AdamW refuses such groups, or warns of them.",
-        hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
+        summary="you list shared parameters several times",
+        message=(
+            "{summary}, so they would be decayed and updated as often. AdamW warns about such groups or rejects them."
+        ),
+        hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
     Mistake(
         "everything_decays",
@@ -146,9 +148,12 @@ MISTAKES = [
             groups=lambda parameters, decay, entry: [{"params": [entry(p) for p in parameters], "weight_decay": decay}]
         ),
         STEPS.but(no_decay=lambda weight_decay: weight_decay),
-        summary="all parameters get the weight decay",
-        message="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 toward 0.",
-        hints=["Which weight decay has the group of the vectors?"],
+        summary="you apply the weight decay to all parameters",
+        message=(
+            "{summary}, biases and norms included. That pulls the weights of a norm from 1 toward 0. Which "
+            "parameters should not decay?"
+        ),
+        hints=["Which weight decay does the group with the biases have?"],
     ),
     Mistake(
         "embeddings_do_not_decay",
@@ -157,74 +162,82 @@ MISTAKES = [
                 lambda p: p.dim() >= 2 and not any(p is q for n, q in model.named_parameters() if "embedding" in n)
             )
         ),
-        summary="embeddings do not decay",
-        message="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
-        hints=["Which group holds the tensor of shape (vocab_size, d)?"],
+        summary="you exclude the embedding from weight decay",
+        message="{summary}. It is a matrix, and in this model it is also the matrix of the output layer.",
+        hints=["Which of your groups has the tensor of shape (vocab_size, d)?"],
     ),
     Mistake(
         "weights_of_layers_only",
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
-        summary="only the weights of linear layers and embeddings decay",
-        message="{summary}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
-        hints=["Which group holds the filters, of shape (n, d, d)?"],
+        summary="you apply weight decay only to the weights of linear layers and embeddings",
+        message=(
+            "{summary}. Other parameters have two or more dimensions as well, such as `table` and `filters` in "
+            "this model."
+        ),
+        hints=["Which of your groups has the filters, of shape (2, d, d)?"],
     ),
     Mistake(
         "norms_decay",
         by_name(lambda name: "bias" not in name),
-        summary="everything decays that is not called bias, the weights of norms included",
-        message="{summary}, which are vectors.",
-        hints=["Which group holds the weights of the norm?"],
+        summary="you apply weight decay to everything that isn't called bias, the weights of norms included",
+        message="{summary}. Those are vectors, which shouldn't decay.",
+        hints=["Which of your groups has the weights of the norm?"],
     ),
     Mistake(
         "decides_by_names",
         by_name(lambda name: "norm" not in name and "bias" not in name),
-        summary="everything decays that is called neither bias nor norm",
+        summary="you apply weight decay to everything that is called neither bias nor norm",
         message=(
-            "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this "
-            "model, which is a vector."
+            "You decide by names what decays. That works until a parameter is called something else, like the "
+            "vector `gate` in this model. What do all parameters that should decay have in common?"
         ),
         hints=["Print the names and shapes of `model.named_parameters()`."],
     ),
     Mistake(
         "two_axes_exactly",
         STEPS.but(decays=lambda: lambda p: p.dim() == 2),
-        summary="parameters with three axes are grouped with the vectors, not with the matrices",
-        message="A parameter with three axes does not decay. Those with two *and more* should.",
-        hints=["Into which group does a tensor with 3 axes fall?"],
+        summary="you apply weight decay only to parameters with exactly two dimensions",
+        message="{summary}, so a tensor with three doesn't decay. Those with two *or more* should.",
+        hints=["Which of your groups gets a tensor of shape (2, 5, 5)?"],
     ),
     Mistake(
         "a_group_is_empty",
         STEPS.but(others=lambda: []),
         STEPS.but(decaying=lambda: []),
-        summary="one of the two groups is empty",
+        summary="you leave one of the two groups empty",
         message=(
-            "{summary}. Do both lists run over the same `model.parameters()`? It is an iterator: the first list uses "
-            "it up, and nothing is left for the second."
+            "One of your two groups is empty. Do both lists iterate over the same `model.parameters()`? It is an "
+            "iterator: the first list uses it up, and nothing is left for the second."
         ),
-        hints=["How long are the two lists? What does `list(parameters)` give when it is asked for twice?"],
+        hints=[
+            "How long are your two lists? If `parameters = model.parameters()`, what does `list(parameters)` "
+            "return the second time?",
+        ],
     ),
     Mistake(
         "leaves_some_out",
         STEPS.but(others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2]),
-        summary="some parameters are in neither group",
-        message="{summary}: they would never be trained. Which numbers of axes are left out?",
-        hints=["How many tensors are in the groups, and how many does `model.parameters()` give?"],
+        summary="you leave some parameters out of both groups",
+        message=("{summary}, so they would never be trained. Which numbers of dimensions do your conditions miss?"),
+        hints=["How many tensors are in your groups, and how many does `model.parameters()` return?"],
     ),
     Mistake(
         "leaves_the_second_to_the_default",
         STEPS.but(
             groups=lambda decaying, others, decay: [{"params": decaying, "weight_decay": decay}, {"params": others}]
         ),
-        summary="a group says nothing of its weight decay",
-        message="{summary}. AdamW then takes its own, and that is not 0.",
+        summary="you don't set the weight decay of one group",
+        message="{summary}. AdamW then uses its default, which is not 0.",
         hints=["What is the default of `weight_decay` in `torch.optim.AdamW`?"],
     ),
     Mistake(
         "a_fixed_weight_decay",
         STEPS.but(weight_decay=lambda: 0.01),
         STEPS.but(decay=lambda: 0.1).attempt,
-        summary="the weight decay is always the same number, whatever the argument says",
+        summary="you use a fixed weight decay instead of the argument `weight_decay`",
+        message="{summary}. One case here passes 0.0.",
+        hints=["Where does your code use the argument `weight_decay`?"],
     ),
 ]
 
@@ -234,12 +247,14 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=parameter_groups_cases,
     points=2,
-    verified="Matrices and whatever has more axes decay, all else does not, and what is shared comes once.",
+    verified="Parameters with two or more dimensions decay, all others don't, and shared ones occur once.",
     hints=[
-        "`model.parameters()` gives every parameter once, shared ones too. `p.dim()` counts the axes of one.",
-        "Two lists: `[p for p in model.parameters() if p.dim() >= 2]`, and all the others.",
-        'Each goes into a dict, `{"params": …, "weight_decay": …}`: the first with the weight decay that was given, '
-        "the second with 0.0. Return the two dicts in a list.",
+        "A model has a weight of shape (3, 2), a bias of shape (3,) and a scalar. Which of these should decay?",
+        "`model.parameters()` returns every parameter once, shared ones too. `p.dim()` is the number of dimensions "
+        "of a parameter.",
+        "Make two lists: `[p for p in model.parameters() if p.dim() >= 2]`, and all the others.",
+        'Put each list into a dict, `{"params": …, "weight_decay": …}`: the first with the given weight decay, the '
+        "second with 0.0. Return the two dicts in a list.",
     ],
     mistakes=MISTAKES,
     normalize=in_order,

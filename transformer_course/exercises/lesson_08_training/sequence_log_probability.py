@@ -1,4 +1,4 @@
-"""How likely a model thinks a whole sentence is."""
+"""The log-probability of a whole sentence under a model."""
 
 import torch
 from jaxtyping import Float, Int
@@ -21,14 +21,14 @@ from transformer_course.steps import InSteps
 def sequence_log_probability(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int
 ) -> Float[Tensor, " batch"]:
-    """Return the log-probability of each sentence: the sum of those of its tokens, padding left out."""
+    """Return the log-probability of each sentence: the sum over its tokens, without padding."""
     log_p = torch.log_softmax(logits, dim=-1)
     of_tokens = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     return of_tokens.masked_fill(targets == pad_id, 0.0).sum(dim=-1)
 
 
 def of_tokens(log_probabilities, targets):
-    """pick that of the target at each position → the log-probabilities of the targets, (batch, n)"""
+    """pick the log-probability of each target → the log-probabilities of the targets, (batch, n)"""
     return log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
@@ -38,22 +38,22 @@ def padding(targets, pad_id):
 
 
 def filling():
-    """take 0 for what padding adds → what padding adds to the sum: 0"""
+    """use 0 for the padding → the value at padding: 0"""
     return 0.0
 
 
 def of_real_tokens(of_tokens, padding, filling):
-    """put that at the positions of padding → the log-probabilities of the real tokens, and 0 for padding, (batch, n)"""
+    """set the log-probabilities of padding to 0 → the log-probabilities with 0 at padding, (batch, n)"""
     return of_tokens.masked_fill(padding, filling)
 
 
 def position_axis():
-    """name the axis of the positions → the axis of the positions: the last of (batch, n)"""
+    """choose the dimension of the positions → the dimension of the positions: the last of (batch, n)"""
     return -1
 
 
 def log_probability(of_real_tokens, position_axis):
-    """add up along that axis → the log-probabilities of the sentences, (batch,)"""
+    """sum over the positions → the log-probability of each sentence, (batch,)"""
     return of_real_tokens.sum(dim=position_axis)
 
 
@@ -84,21 +84,21 @@ def sequence_log_probability_cases(seed: int) -> list[Case]:
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, shows)
 
-    sure = case(2, 3, 5, 4, "a model that is very sure, and often wrong", padding=(3, 2))
+    sure = case(2, 3, 5, 4, "a very confident model that is often wrong", padding=(3, 2))
     sure.inputs["logits"].mul_(200)
     far = case(3, 2, 4, 3, "logits near 1000 and near -1000", padding=(2, 1, 2))
     far.inputs["logits"][0] += 1000
     far.inputs["logits"][1] -= 1000
-    unlikely = case(1, 6, 3, 1, "a sentence that is too unlikely for a float, and whose tokens are not")
+    unlikely = case(1, 6, 3, 1, "a sentence whose probability underflows")
     unlikely.inputs["logits"].mul_(2).scatter_add_(
         -1, unlikely.inputs["targets"].unsqueeze(-1), torch.full((1, 6, 1), -40.0)
     )
     return [
         case(1, 1, 3, 0, "one sentence of one token", digits=1),
         case(1, 2, 3, 0, "one sentence of 2 tokens", digits=1),
-        case(1, 3, 2, 0, "2 tokens and a padding", padding=(2,), digits=1),
+        case(1, 3, 2, 0, "2 tokens and one of padding", padding=(2,), digits=1),
         case(2, 3, 4, 0, "2 sentences, one of which is padded", padding=(3, 1), digits=1),
-        case(3, 4, 7, 2, "padding that is not token 0", padding=(1, 4, 2)),
+        case(3, 4, 7, 2, "padding that isn't token 0", padding=(1, 4, 2)),
         far,
         unlikely,
         sure,
@@ -113,22 +113,26 @@ MISTAKES = [
             logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), 0.0),
             of_real_tokens=lambda of_tokens: of_tokens,
         ),
-        summary="the mask of the padding is applied to the logits",
+        summary="you mask the padding in the logits instead of the log-probabilities",
         message=(
-            "The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum."
+            "{summary}. If all logits of a position are equal, its log-probability is −log V, and your sum still "
+            "includes that."
         ),
-        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
+        hints=["How much does one padding position add to the sum of its sentence? How much should it add?"],
     ),
     Mistake(
         "the_mean_of_the_tokens",
         STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
-        summary="the mean over the tokens is taken, not the sum",
+        summary="you take the mean over the tokens instead of the sum",
         message=(
-            "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are "
-            "to be added up."
+            "{summary}. The probability of a sentence is the *product* of the probabilities of its tokens. What "
+            "becomes of a product when you take logarithms?"
         ),
-        hints=["Two tokens of probability 1/2: how likely are both together?"],
+        hints=[
+            "Two tokens have the probability 1/2 each. How likely are both together, and what is the logarithm of "
+            "that?",
+        ],
     ),
     Mistake(
         "the_log_of_a_product",
@@ -137,19 +141,19 @@ MISTAKES = [
             filling=lambda: 1.0,
             log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
         ),
-        summary="the logarithm is taken of a product of probabilities, which becomes 0 for long sentences",
+        summary="you take the logarithm of a product of probabilities, which underflows for long sentences",
         message=(
-            "The probabilities are multiplied first, and the logarithm comes last. For a long sentence the product is "
-            "too small for a float: it becomes 0, and its logarithm −∞."
+            "You multiply the probabilities first and take the logarithm last. For a long sentence the product "
+            "underflows to 0, and its logarithm is −∞."
         ),
         hints=["What is 0.1 to the power of 50 in float32?"],
     ),
     Mistake(
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
-        summary="the likeliest token is taken at each position, not the target",
-        message="{summary}: any sentence gets the same.",
-        hints=["What part do the targets play, other than to say what is padding?"],
+        summary="you take the log-probability of the likeliest token at each position, not of the target",
+        message="{summary}, so your result doesn't depend on which words the sentence has.",
+        hints=["Where do you use `targets`, apart from finding the padding?"],
     ),
     *of_the_pick(
         STEPS,
@@ -167,13 +171,15 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=sequence_log_probability_cases,
     points=2,
-    verified="The tokens of each sentence are added up, and padding adds nothing.",
+    verified="You sum the log-probabilities of each sentence's tokens, and padding adds nothing.",
     hints=[
-        "The probability of a sentence is the product of those of its tokens, each given what came before. What "
-        "becomes of a product if logarithms are taken?",
-        "`torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)` are the log-probabilities "
-        "of the tokens, (batch, n).",
-        "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and add up over the positions.",
+        "A sentence has two tokens, with probabilities 1/2 and 1/4. How likely is the sentence, and what is the "
+        "sum of the two logarithms?",
+        "The probability of a sentence is the product of the probabilities of its tokens, each given those before "
+        "it. The logarithm turns the product into a sum.",
+        "`torch.log_softmax(logits, dim=-1).gather(-1, targets.unsqueeze(-1)).squeeze(-1)` has the "
+        "log-probabilities of the tokens, (batch, n).",
+        "Set those of the padding to 0, `masked_fill(targets == pad_id, 0.0)`, and sum over the positions.",
     ],
     messages=TOLD_OF_GIVEN_TARGETS,
     mistakes=MISTAKES,

@@ -1,4 +1,4 @@
-"""The loss: how surprised the model is by each real token, with a little doubt left in the target."""
+"""Cross-entropy with label smoothing, over the tokens that are not padding."""
 
 import torch
 from jaxtyping import Float, Int
@@ -24,7 +24,7 @@ from transformer_course.steps import InSteps
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float
 ) -> Float[Tensor, ""]:
-    """Return the mean loss of all but padding; the right token gets 1 − smoothing, all share the smoothing."""
+    """Return the mean loss over all real tokens; the right token gets 1 − smoothing, and all share the smoothing."""
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
@@ -32,52 +32,52 @@ def smoothed_cross_entropy(
 
 
 def surprises(log_probabilities):
-    """turn their signs round → the surprises: −log p of all tokens at each position"""
+    """negate the log-probabilities → the negative log-probabilities: −log p of all tokens at each position"""
     return -log_probabilities
 
 
 def of_targets(surprises, targets):
-    """pick −log p of each target → the surprises of the targets, (batch, n)"""
+    """pick −log p of each target → −log p of the targets, (batch, n)"""
     return surprises.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
 
 
 def average(surprises):
-    """average −log p over the vocabulary → the mean of −log p over the vocabulary, (batch, n)"""
+    """average −log p over the vocabulary → the mean of −log p over the vocabulary, (batch, n) → the mean of −log p"""
     return surprises.mean(dim=-1)
 
 
 def target_weight(smoothing):
-    """take 1 − smoothing as the weight of the target → the weight of the target: 1 − smoothing"""
+    """use 1 − smoothing as the weight of the target → the weight of the target: 1 − smoothing"""
     return 1 - smoothing
 
 
 def smoothing_weight(smoothing):
-    """take smoothing as the weight of the average → the weight of the average: smoothing"""
+    """use smoothing as the weight of the mean → the weight of the mean: smoothing"""
     return smoothing
 
 
 def losses(of_targets, average, target_weight, smoothing_weight):
-    """add the two, each times its weight → the losses of all positions, (batch, n)"""
+    """add both terms, each times its weight → the losses of all positions, (batch, n)"""
     return target_weight * of_targets + smoothing_weight * average
 
 
 def real(targets, pad_id):
-    """mark the positions that are no padding → the mask of the real tokens, (batch, n)"""
+    """mark the positions that aren't padding → the mask of the real tokens, (batch, n)"""
     return targets != pad_id
 
 
 def total(losses, real):
-    """add up the losses of these positions → the sum of the losses of all real tokens"""
+    """sum the losses of the real tokens → the sum of the real tokens' losses"""
     return losses[real].sum()
 
 
 def n_tokens(real):
-    """count these positions → the number of real tokens"""
+    """count the real tokens → the number of real tokens"""
     return real.sum()
 
 
 def loss(total, n_tokens):
-    """divide the sum by the count → the loss: the mean over the real tokens"""
+    """divide the sum by the number of real tokens → the loss: the mean over the real tokens"""
     return total / n_tokens
 
 
@@ -112,11 +112,13 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": smoothing}, shows)
 
-    unexpected = case(3, 4, 7, 2, 0.1, "padding that is not token 0, and that nobody expects", padding=(1, 4, 2))
+    unexpected = case(
+        3, 4, 7, 2, 0.1, "padding that isn't token 0, and that the model finds unlikely", padding=(1, 4, 2)
+    )
     unexpected.inputs["logits"][..., 2] -= torch.where(unexpected.inputs["targets"] == 2, 60, 30)
-    sure = case(2, 3, 5, 4, 0.2, "a model that is very sure, and often wrong", padding=(3, 2))
+    sure = case(2, 3, 5, 4, 0.2, "a very confident model that is often wrong", padding=(3, 2))
     sure.inputs["logits"].mul_(200)
-    right = case(2, 4, 3, 1, 0.0, "a model that is very sure, and right about one token", padding=(4, 3))
+    right = case(2, 4, 3, 1, 0.0, "a very confident model that is right about one token", padding=(4, 3))
     right.inputs["logits"][0, 1, right.inputs["targets"][0, 1]] += 200
     far = case(3, 2, 4, 3, 0.1, "logits near 1000 and near -1000", padding=(2, 1, 2))
     far.inputs["logits"][0] += 1000
@@ -138,14 +140,18 @@ MISTAKES = [
     Mistake(
         "a_fixed_smoothing",
         STEPS.but(smoothing=lambda: 0.1),
-        summary="the smoothing is always 0.1, whatever the argument says",
+        summary="you always use a smoothing of 0.1 instead of the argument `smoothing`",
+        message="{summary}. The first case here passes 0.0.",
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",
         STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1)),
-        summary="the smoothing is spread over the *other* tokens only",
-        message="{summary}. As in torch, the right token gets its part of it, too.",
-        hints=["The right token should get 1 − smoothing + smoothing / V, with V tokens in the vocabulary."],
+        summary="you spread the smoothing over the *other* tokens only",
+        message="{summary}. In torch's definition, the right token gets a share of the smoothing as well.",
+        hints=[
+            "With 4 tokens in the vocabulary and a smoothing of 0.2, the right token should get 0.85. What does it "
+            "get in your code?",
+        ],
     ),
     Mistake(
         "no_brackets",
@@ -154,9 +160,12 @@ MISTAKES = [
                 1 - smoothing * of_targets + smoothing_weight * average
             )
         ),
-        summary="the brackets round 1 − smoothing are missing",
-        message="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
-        hints=["What is `1 - 0.1 * 5`?"],
+        summary="you leave out the parentheses around 1 − smoothing",
+        message=(
+            "You subtract from 1 instead of multiplying by 1 − smoothing: in `1 - smoothing * …`, Python "
+            "multiplies first. Where do you need parentheses?"
+        ),
+        hints=["What is `1 - 0.1 * 5` in Python?"],
     ),
     Mistake(
         "hides_padding_in_the_logits",
@@ -164,11 +173,9 @@ MISTAKES = [
             logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
-        summary="padding is masked in the logits, and still counted",
-        message=(
-            "The logits at padding are set to 0, and the padding is still counted: even probabilities cost log V there."
-        ),
-        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
+        summary="you set the logits at padding to 0, and still count the padding",
+        message="{summary}. With equal logits, the loss there is log V instead of 0.",
+        hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
     Mistake(
         "masks_one_term_only",
@@ -177,16 +184,19 @@ MISTAKES = [
                 target_weight * of_targets * real + smoothing_weight * average
             ).sum()
         ),
-        summary="the average over the vocabulary is added up at every position, padding included",
-        message="Padding is left out of one of the two terms only: {summary}.",
-        hints=["With smoothing 0, does padding change the loss? And with smoothing 0.1?"],
+        summary="you sum the mean over the vocabulary at every position, padding included",
+        message=("You leave the padding out of the target's term, but not out of the smoothing term: {summary}."),
+        hints=["Does padding change your loss with a smoothing of 0? And with 0.1?"],
     ),
     Mistake(
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        summary="each sentence is averaged first, and then the sentences",
-        message="{summary}: a token of a short sentence counts more than one of a long sentence.",
-        hints=["A sentence of 1 token and one of 9: how much does each of the ten tokens count?"],
+        summary="you average each sentence first, and then the sentences",
+        message="{summary}, so a token of a short sentence counts more than one of a long sentence.",
+        hints=[
+            "One sentence has 1 token and another has 9. How much should each of the ten tokens count? How much "
+            "does it in your code?",
+        ],
     ),
     another_base(STEPS, "surprises"),
     over_several_positions(STEPS),
@@ -208,25 +218,30 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=smoothed_cross_entropy_cases,
     points=3,
-    verified="Every real token counts the same, padding does not count, and the doubt is spread over the whole "
-    "vocabulary.",
+    verified=(
+        "Every real token counts the same, padding doesn't count, and the smoothing is spread over the whole "
+        "vocabulary."
+    ),
     hints=[
-        "Three steps: log-probabilities, one loss for each token, the mean of those that are no padding.",
-        "`log_p = torch.log_softmax(logits, dim=-1)` and `log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`: the "
-        "log-probability of each right token, (batch, n).",
-        "The loss of a token is (1 − smoothing) times minus its log-probability, plus smoothing times minus the mean "
-        "of *all* the log-probabilities there: `log_p.mean(dim=-1)`.",
-        "`losses[targets != pad_id].mean()`. Or let `nn.functional.cross_entropy` do all of it: it wants the logits as "
-        "(tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
+        "With 4 tokens in the vocabulary and a smoothing of 0.2, which probability should the right token get, and "
+        "which each of the others?",
+        "Three steps: log-probabilities, one loss for each token, and the mean over the tokens that aren't "
+        "padding. With `log_p = torch.log_softmax(logits, dim=-1)`, `log_p.gather(-1, "
+        "targets.unsqueeze(-1)).squeeze(-1)` is the log-probability of each right token, (batch, n).",
+        "The loss of a token is (1 − smoothing) times its negative log-probability, plus smoothing times the "
+        "negative mean of *all* log-probabilities there: `log_p.mean(dim=-1)`.",
+        "`losses[targets != pad_id].mean()`. Or let `nn.functional.cross_entropy` do everything: it takes logits "
+        "of shape (tokens, vocab_size), and has `ignore_index` and `label_smoothing`.",
     ],
     messages={
         **mean_loss_mistakes.TOLD,
         **log_probability.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (
-            "The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used."
+            "You ignore `smoothing`, so your loss is right only for a smoothing of 0. Which term is missing?"
         ),
         "wrong_input_smoothing_weight": (
-            "The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token."
+            "You weight the mean over the vocabulary by 1 − smoothing: without smoothing, it counts as much as the "
+            "right token. Which weight should it have?"
         ),
     },
     mistakes=MISTAKES,
