@@ -6,7 +6,8 @@ import nbformat
 import pytest
 
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.incoming.submissions import NOTHING_TO_GRADE, find_submissions
+from transformer_course.grading.incoming.notebook_cells import NOTHING_TO_GRADE
+from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
 from transformer_course.practice.selection import Selection

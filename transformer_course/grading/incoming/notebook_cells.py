@@ -1,0 +1,78 @@
+"""The cells of a notebook, read as untrusted input.
+
+The JSON is read directly: a hostile notebook can keep a library that validates and converts notebooks busy for
+minutes, and only the text of the cells is needed.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from transformer_course.exercises import every_lesson, exercises_of
+from transformer_course.grading.incoming.printable_text import encodable, printable
+from transformer_course.grading.incoming.submitted_files import UnreadableFile
+from transformer_course.grading.incoming.written_answers import written_answer_of
+from transformer_course.lesson_order import PRACTICE_KEY
+
+MAX_CODE_LENGTH = 1 << 20
+"""Number of characters in all code cells together."""
+MAX_CELLS = 5000
+MAX_ID_LENGTH = 100
+MAX_WRITTEN_ANSWERS = 100
+ANY_DEFINITION = re.compile(r"^(async +)?(def|class) ", re.MULTILINE)
+MAX_DEFINITION_LENGTH = 10_000
+"""Number of characters of a text cell that are searched for definitions."""
+NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
+
+
+def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], list[str]]:
+    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``.
+
+    Returns:
+        The code cells; the written answers, by question; and the sources of text and raw cells that define something.
+
+    Raises:
+        UnreadableFile: It is not a notebook, or holds too much.
+    """
+    try:
+        notebook = json.loads(content)
+    except Exception as error:  # not JSON, not text, nested too deep, too large for memory
+        raise UnreadableFile("The file is damaged: it is no JSON, which every notebook is.") from error
+    try:
+        if type(version := notebook["nbformat"]) is int and version != 4:
+            raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
+        if PRACTICE_KEY in notebook.get("metadata", {}):
+            raise UnreadableFile(NOTHING_TO_GRADE)
+        cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        written = dict(filter(None, map(written_answer_of, notebook["cells"])))
+        texts = [_cell(cell)["source"] for cell in notebook["cells"] if cell["cell_type"] in ("markdown", "raw")]
+        texts = [text[:MAX_DEFINITION_LENGTH] for text in texts if ANY_DEFINITION.search(text)]
+    except UnreadableFile:
+        raise
+    except Exception as error:  # any JSON is possible
+        raise UnreadableFile("The file is damaged: it is JSON, but no notebook.") from error
+    if len(cells) > MAX_CELLS:
+        raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
+    if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
+        raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
+    if len(written) > MAX_WRITTEN_ANSWERS:
+        raise UnreadableFile(
+            f"The notebook has {len(written)} written answers; at most {MAX_WRITTEN_ANSWERS} are read."
+        )
+    return cells, written, texts
+
+
+def _cell(cell: dict[str, Any]) -> dict[str, str]:
+    source, metadata = cell["source"], cell.get("metadata", {})
+    text = source if isinstance(source, str) else "".join(source)
+    name = cell.get("id") or metadata.get("id")  # Colab keeps ids in the metadata
+    return {"id": printable(name[:MAX_ID_LENGTH]) if isinstance(name, str) else "", "source": encodable(text)}
+
+
+def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
+    """Return the lesson whose exercises most of the cells are of, or an empty string."""
+    ids = {cell["id"].removeprefix("check-") for cell in cells}
+    counts = {lesson: sum(e.name in ids for e in exercises_of(lesson)) for lesson in every_lesson()}
+    best = max(counts, key=lambda lesson: counts[lesson])
+    return best if counts[best] else ""
