@@ -75,14 +75,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_feedback(args: argparse.Namespace, table: "FilledTable") -> None:
+    from transformer_course.checking.formatting import join_words
+    from transformer_course.grading.incoming.printable_text import printable
     from transformer_course.grading.reports import feedback_zips
     from transformer_lab.atomic_write import atomic_write
 
+    students = {**table.found, **table.not_graded}
     if args.canvas:
-        content, n = feedback_zips.canvas_feedback(list(table.found.values()), args.lesson)
+        content, n = feedback_zips.canvas_feedback(list(students.values()), args.lesson)
         to, where = args.results / feedback_zips.CANVAS_FEEDBACK_FILE, "“Upload Submissions” in Canvas"
     else:
-        content, n = feedback_zips.moodle_feedback(table.found, args.lesson)
+        content, n = feedback_zips.moodle_feedback(students, args.lesson)
         to, where = (
             args.results / feedback_zips.MOODLE_FEEDBACK_FILE,
             "“Upload multiple feedback files in a zip” in Moodle",
@@ -90,6 +93,11 @@ def _write_feedback(args: argparse.Namespace, table: "FilledTable") -> None:
     if n:
         with atomic_write(to) as temporary:
             temporary.write_bytes(content)
-        print(f"The feedback of {n} of them is {to}, for {where}.")
+        print(f"The feedback pages of {n} student{'' if n == 1 else 's'} are in {to}, for {where}.")
     else:
         to.unlink(missing_ok=True)  # of an earlier export, and of other students
+    if args.canvas and (left_out := feedback_zips.without_canvas_feedback(list(students.values()), args.lesson)):
+        who = join_words([printable(name) for name in left_out])
+        print(
+            f"Canvas cannot show a page to {who}, who submitted no notebook: send it from {args.results / 'feedback'}."
+        )

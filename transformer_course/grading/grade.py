@@ -22,6 +22,7 @@ from transformer_course.grading.incoming.moodle_times import (
 )
 from transformer_course.grading.incoming.printable_text import without_control_codes
 from transformer_course.grading.incoming.submissions import Submission, find_submissions, taken_as_lesson
+from transformer_course.grading.incoming.usual_lessons import with_usual_lessons
 from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
 from transformer_course.grading.judging.assess import stumbled_over, with_remarks
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
@@ -177,16 +178,7 @@ def _by_student(found: Sequence[Submission], rules: ClassRules) -> dict[str, lis
         students[submission.student].append(submission)
     if len(rules.lessons) == 1:
         students = {name: taken_as_lesson(own, rules.lessons[0]) for name, own in students.items()}
-    return _kept_with_usual_lesson(students)
-
-
-def _kept_with_usual_lesson(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
-    """Assign files whose lesson is unknown to the lesson of this run, if most students submitted the same one."""
-    counts = Counter(lesson for own in students.values() for lesson in {one.lesson for one in own} - {""})
-    [usual] = [lesson for lesson, n in counts.most_common(1) if 2 * n > sum(counts.values())] or [""]
-    return {
-        name: [one if one.lesson else replace(one, kept_with=usual) for one in own] for name, own in students.items()
-    }
+    return with_usual_lessons(students)
 
 
 def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Records) -> None:

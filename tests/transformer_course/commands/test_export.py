@@ -73,9 +73,22 @@ def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID\nAda,12345\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv")]) == 0
-    assert "The feedback of 1 of them is" in capsys.readouterr().out
+    assert "The feedback pages of 1 student are in" in capsys.readouterr().out
     with zipfile.ZipFile(tmp_path / "canvas_feedback.zip") as archive:
         assert archive.namelist() == [file]
+
+
+def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys):
+    for name, file in (("ada", "ada_12345_67890_01_lookup.ipynb"), ("ben", "ben_12346_67891_homework.pdf")):
+        problem = "This is no notebook (.pdf)." if name == "ben" else ""
+        graded = notebook(1, file=file, lms_id=file.split("_")[1], problem=problem)
+        Records(tmp_path, {}).write(name, [], [graded], {})
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    (tmp_path / "export.csv").write_text("Student,ID\nAda,12345\nBen,12346\n")
+    assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv")]) == 0
+    assert "Canvas cannot show a page to ben, who submitted no notebook: send it from" in capsys.readouterr().out
+    with zipfile.ZipFile(tmp_path / "canvas_feedback.zip") as archive:
+        assert archive.namelist() == ["ada_12345_67890_01_lookup.ipynb"]
 
 
 def test_what_cannot_be_exported_is_told_in_a_line(tmp_path: Path, capsys):

@@ -27,6 +27,7 @@ from transformer_course.grading.judging.run_answer import AnswerChoice
 from transformer_course.grading.judging.worker import Task
 from transformer_course.grading.reports.class_report import read_results, rewrite_report
 from transformer_course.grading.reports.exports import merge_into_moodle
+from transformer_course.grading.reports.feedback_zips import moodle_feedback
 from transformer_course.grading.rules.class_rules import RuleChanges
 from transformer_course.grading.rules.late_policy import LatePolicy, parse_due
 from transformer_course.grading.rules.own_exercises import read_own_exercises
@@ -649,3 +650,30 @@ def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest
     assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in grade(
         [tmp_path / "class"], tmp_path / "second", as_roster
     )
+
+
+@pytest.mark.usefixtures("canned")
+def test_message_about_a_pdf_reaches_the_feedback_of_its_week(tmp_path: Path):
+    folder = "{}_{}_assignsubmission_file_"
+    titles, weeks = "Identifier,Full name,Grade,Feedback comments\n", {}
+    for week, lesson in enumerate(CORE, 1):
+        weeks[week] = tmp_path / f"week {week}.csv"
+        weeks[week].write_text(titles + "".join(f"Participant {week}{n},{name},,\n" for n, name in enumerate("ABC")))
+        for n, name in enumerate("ABC" if week == 1 else "AB"):
+            path = tmp_path / f"week {week}" / folder.format(name, f"{week}{n}") / f"{lesson}.ipynb"
+            write_notebook(path, cells({}, lesson, others=[f"right {name}"]))
+    pdf = tmp_path / "week 2" / folder.format("C", "22") / "homework.pdf"
+    pdf.parent.mkdir()
+    pdf.write_bytes(b"%PDF")
+    grade([tmp_path / "week 1", tmp_path / "week 2"], tmp_path / "out", RuleChanges(roster=weeks[1]))
+    results = read_results(tmp_path / "out")
+    pages = {}
+    for week, lesson in enumerate(CORE, 1):
+        table = merge_into_moodle(weeks[week], results, lesson=lesson)
+        content, n = moodle_feedback({**table.found, **table.not_graded}, lesson)
+        assert n == 3 and len(table.found) == 4 - week
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            pages[week] = archive.read(f"C_{week}2_assignsubmission_file_/feedback.html").decode()
+    assert "homework.pdf could not be graded" in pages[2] and "Not submitted" not in pages[2]
+    assert "homework.pdf" not in pages[1]
+    assert results.without_submission == {}

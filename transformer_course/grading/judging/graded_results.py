@@ -89,6 +89,11 @@ class GradedSubmission:
     attempt: Attempt = Attempt()
 
     @property
+    def lesson(self) -> str:
+        """The lesson of the notebook, or the one that a file without a lesson was kept with; empty if unknown."""
+        return self.submission.lesson or self.attempt.lesson
+
+    @property
     def points(self) -> int:
         """The points of its core exercises."""
         return sum(one.points for one in self.exercises if not one.exercise.stretch)

@@ -19,6 +19,7 @@ from transformer_course.grading.incoming.roster import Person, is_canvas_row
 from transformer_course.grading.incoming.tables import Row, Table, read_cell, read_number
 from transformer_course.grading.reports.moodle_worksheet import worksheet_columns
 from transformer_course.grading.reports.student_results import (
+    NOTHING_SUBMITTED,
     ClassResults,
     LessonResult,
     StudentResult,
@@ -45,12 +46,14 @@ class FilledTable:
     Args:
         content: The table, with the separator, encoding and decimal sign of the exported one.
         found: The result for each row that gets points, by the person whose row it is.
+        not_graded: The results of those who submitted something that could not be graded: their pages say why.
         messages: Lines that say which column it is, how many students get points, who gets none, and which cells
             change.
     """
 
     content: bytes
     found: Mapping[Person, StudentResult]
+    not_graded: Mapping[Person, StudentResult]
     messages: str
 
 
@@ -92,13 +95,13 @@ def merge_into_canvas(
             name = table.read(row, login)
             person = Person(table.read(row, number), table.read(row, student), name if "@" in name else "", name)
             rows[person] = (row, table.read(row, sis))
-    found, messages = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
+    found, not_graded, messages = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
     cells = [(result, rows[person][0], place) for person, result in found.items()]
     lines = [where, messages, *_fill_in(table, cells, results, lesson)]
     beyond = sum(_points(result, results, lesson) > possible for result in found.values())
     if beyond:
         lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
-    return FilledTable(bytes(table), found, "\n".join(lines))
+    return FilledTable(bytes(table), found, not_graded, "\n".join(lines))
 
 
 def _assignments(table: Table) -> list[str]:
@@ -125,7 +128,7 @@ def merge_into_moodle(
     table = Table(export)
     places = worksheet_columns(table, columns)
     rows = {_person_in(table, row, places.person): row for row in table.rows if any(map(read_cell, row.cells))}
-    found, messages = _matched(results, dict.fromkeys(rows, ""), lesson)
+    found, not_graded, messages = _matched(results, dict.fromkeys(rows, ""), lesson)
     cells = [(result, rows[person], places.grade) for person, result in found.items()]
     lines = [messages, *_fill_in(table, cells, results, lesson)]
     lines += _beyond_maximum(table, places.maximum, cells, results, lesson)
@@ -134,7 +137,7 @@ def merge_into_moodle(
     else:
         for person, result in found.items():
             table.write(rows[person], places.feedback, short_feedback(result, lesson))
-    return FilledTable(bytes(table), found, "\n".join(lines))
+    return FilledTable(bytes(table), found, not_graded, "\n".join(lines))
 
 
 def _person_in(table: Table, row: Row, columns: Mapping[str, int | None]) -> Person:
@@ -216,8 +219,10 @@ def _in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tuple[dict[Person, StudentResult], str]:
-    """Find each student's row: whoever handed in nothing that could be graded keeps what is in it.
+def _matched(
+    results: ClassResults, rows: dict[Person, str], lesson: str
+) -> tuple[dict[Person, StudentResult], dict[Person, StudentResult], str]:
+    """Find each student's row. The row of a student without anything that could be graded stays as it is.
 
     Args:
         results: The results of the class.
@@ -225,17 +230,19 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
         lesson: As above.
 
     Returns:
-        The result for each row that gets points, and the lines that say so.
+        The result for each row that gets points, the results of students whose submissions could not be graded, and
+        the lines that say so.
     """
     if lesson and lesson not in results.lessons:
         raise ValueError(f"no student submitted {lesson!r}; there are {', '.join(results.lessons)}")
     by_system = Roster(list(rows))
     by_university = {sis_id: person for person, sis_id in rows.items() if sis_id}
     found: dict[Person, StudentResult] = {}
+    not_graded: dict[Person, StudentResult] = {}
     lines = []
     for student in results.students:
         own = student.person
-        of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.submission.lesson)]
+        of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.lesson)]
         lms_ids = dict.fromkeys(one.lms_id for one in of_lesson)
         # Moodle's number is another one in each assignment, so numbers come after everything that lasts.
         names = list(filter(None, (own.email, own.login, own.name, own.id, *lms_ids)))
@@ -245,8 +252,12 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
             lesson_result.notebook and lesson_result.notebook.exercises for lesson_result in _lessons(student, lesson)
         )
         if not is_graded and not _has_points(student, lesson):
-            is_other = lesson and student.status.startswith("graded")
-            reason = f"no notebook of {lesson}" if is_other else student.status
+            problems = student.not_graded(lesson)
+            if problems and person is not None:
+                not_graded.setdefault(person, student)
+            is_other = lesson and not problems and student.status != NOTHING_SUBMITTED
+            reason = f"nothing submitted for {lesson}" if is_other else student.status
+            reason = "could not be graded" if problems else reason
             lines.append(f"  {student.name}: {reason}; the cell stays as it was.")
         elif person is None:
             lines.append(f"  {student.name}: no row is this student's.")
@@ -254,7 +265,8 @@ def _matched(results: ClassResults, rows: dict[Person, str], lesson: str) -> tup
             lines.append(f"  {student.name}: the row of {found[person].name} is this student's, too.")
         else:
             found[person] = student
-    return found, "\n".join([f"{len(found)} of {len(rows)} rows get points.", *lines])
+    not_graded = {person: student for person, student in not_graded.items() if person not in found}
+    return found, not_graded, "\n".join([f"{len(found)} of {len(rows)} rows get points.", *lines])
 
 
 def _lessons(student: StudentResult, lesson: str) -> list[LessonResult]:

@@ -54,8 +54,9 @@ def feedback_page(student: StudentResult) -> str:
     """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise."""
     counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
     notebooks = []
+    without_notebook = {lesson.lesson for lesson in student.lessons.values() if lesson.notebook is None}
     for lesson in [*every_lesson(), ""]:
-        of_lesson = [notebook for notebook in student.notebooks if notebook.submission.lesson == lesson]
+        of_lesson = [one for one in student.notebooks if one.lesson == lesson and lesson not in without_notebook]
         best_first = sorted(of_lesson, key=lambda notebook: id(notebook) not in counted)
         notebooks += [(notebook, counted.get(id(notebook))) for notebook in best_first]
     return render(

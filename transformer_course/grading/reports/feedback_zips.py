@@ -2,7 +2,8 @@
 
 Canvas takes it in *Upload Submissions*. It identifies a student by the numbers in a file's name, which must be those of
 a file that the student submitted, and shows the file as a comment, under the name that the student's own file had. So a
-page is put into a notebook if that was a notebook, and into a zip if it was a zip.
+page is put into a notebook if that was a notebook, and into a zip if it was a zip. A page under the name of a PDF could
+not be opened, so a student who submitted nothing else gets no file.
 
 Moodle takes it in *Upload multiple feedback files in a zip*. It identifies a student by the participant number of the
 assignment in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in its own *Download all submissions*.
@@ -25,6 +26,8 @@ CANVAS_FEEDBACK_FILE = "canvas_feedback.zip"
 MOODLE_FEEDBACK_FILE = "moodle_feedback.zip"
 ZIP_TIMESTAMP = (2026, 1, 1, 0, 0, 0)
 """The time of every file, so that the same pages give the same zip."""
+PAGE_SUFFIXES = {"ipynb", "zip", "html", "htm"}
+"""The kinds of files in which a page can be opened."""
 UNSAFE_IN_FOLDER = re.compile(r"[^\w .,'()-]|_")
 """What the name in a folder of Moodle cannot have; an underscore would end it."""
 
@@ -38,9 +41,15 @@ def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tupl
     """
     pages = {}
     for student in (only_lesson(student, lesson) for student in students):
-        if name := next(_names_in_canvas(student), ""):
+        if name := next(filter(_can_hold_page, _names_in_canvas(student)), ""):
             pages[name] = _like(name, feedback_page(student))
     return _zipped(pages), len(pages)
+
+
+def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> list[str]:
+    """List the students who submitted through Canvas, but only files of which none can hold a page."""
+    names = {student.name: list(_names_in_canvas(only_lesson(student, lesson))) for student in students}
+    return [student for student, own in names.items() if own and not any(map(_can_hold_page, own))]
 
 
 def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> tuple[bytes, int]:
@@ -65,7 +74,7 @@ def only_lesson(student: StudentResult, lesson: str) -> StudentResult:
         return student
     return replace(
         student,
-        notebooks=[one for one in student.notebooks if one.submission.lesson in (lesson, "")],
+        notebooks=[one for one in student.notebooks if one.lesson in (lesson, "")],
         lessons={name: result for name, result in student.lessons.items() if name == lesson},
         written=[one for one in student.written if one.lesson == lesson],
     )
@@ -84,6 +93,10 @@ def _names_in_canvas(student: StudentResult) -> Iterator[str]:
     counted = [lesson.notebook for lesson in student.lessons.values() if lesson.notebook]
     for notebook in [*counted, *student.notebooks]:
         yield from (part for part in notebook.submission.path.parts if CANVAS_NAME.fullmatch(part))
+
+
+def _can_hold_page(name: str) -> bool:
+    return name.rpartition(".")[2].lower() in PAGE_SUFFIXES
 
 
 def _like(name: str, page: str) -> bytes:

@@ -155,6 +155,10 @@ class StudentResult:
         is_broken = any(notebook.submission.problem for notebook in self.notebooks)
         return "could not be graded" if is_broken else NOTHING_SUBMITTED
 
+    def not_graded(self, lesson: str = "") -> list[GradedSubmission]:
+        """Return what was submitted for a lesson, or for any, and could not be graded."""
+        return [one for one in self.notebooks if one.submission.problem and lesson in ("", one.lesson)]
+
     def lacks(self, lesson: str) -> bool:
         """Return whether nothing was submitted for a lesson, and no points were given for it by hand."""
         result = self.lessons[lesson]

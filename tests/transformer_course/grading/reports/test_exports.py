@@ -126,7 +126,7 @@ def test_reports_student_without_the_exported_lesson(tmp_path: Path):
     week_2 = notebook(1, lesson="02_scaling", file="02_scaling.ipynb")
     results = class_results({"ada": [notebook(1), week_2], "ben": [notebook(1)], "eve": [week_2]})
     text, report = merged(tmp_path, "Student,ID,Lab\nada,1,\nben,2,5\n", results, lesson="02_scaling", column="Lab")
-    assert "  ben: no notebook of 02_scaling; the cell stays as it was." in report and "ben,2,5\n" in text
+    assert "  ben: nothing submitted for 02_scaling; the cell stays as it was." in report and "ben,2,5\n" in text
 
 
 def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):

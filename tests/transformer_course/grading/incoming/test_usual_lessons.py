@@ -1,0 +1,41 @@
+"""A file that shows no lesson is kept with the lesson that was submitted around it."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.usual_lessons import with_usual_lessons
+
+WEEK_1 = {
+    "week 1.zip/ada/01_lookup.ipynb": "01_lookup",
+    "week 1.zip/ben/01_lookup.ipynb": "01_lookup",
+    "week 1.zip/cleo/01_lookup.ipynb": "01_lookup",
+}
+WEEK_2 = {"week 2.zip/ada/02_scaling.ipynb": "02_scaling", "week 2.zip/cleo/answers.ipynb": "02_scaling"}
+
+
+def kept_with(files: dict[str, str], path: str) -> str:
+    """Return the lesson of a file among others, each of which is in a folder of its student."""
+    students: dict[str, list[Submission]] = {}
+    for name, lesson in {**files, path: ""}.items():
+        student = Path(name).parent.name
+        students.setdefault(student, []).append(Submission(student, Path(name), lesson, problem="" if lesson else "x"))
+    return next(one.kept_with for own in with_usual_lessons(students).values() for one in own if not one.lesson)
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "lesson"),
+    [
+        (WEEK_1 | WEEK_2, "week 2.zip/ben/homework.pdf", "02_scaling"),  # though more students submitted lesson 01
+        (WEEK_1 | WEEK_2, "week 1.zip/dan/homework.pdf", "01_lookup"),
+        (WEEK_1 | WEEK_2, "ben/homework.pdf", ""),  # ada and cleo submitted both lessons
+        (WEEK_1, "week 1.zip/ben/02_scaling.pdf", "02_scaling"),
+        (WEEK_1, "week of 02_scaling/ben/homework.pdf", "02_scaling"),
+        ({"a/ada/1.ipynb": "01_lookup", "a/cleo/2.ipynb": "02_scaling"}, "a/ben/homework.pdf", ""),
+        ({"a/ben/1.ipynb": "01_lookup"}, "a/ben/homework.pdf", ""),
+        ({}, "a/ben/homework.pdf", ""),
+    ],
+)
+def test_finds_lesson_of_a_file_by_its_name_or_by_what_is_around_it(files: dict[str, str], path: str, lesson: str):
+    assert kept_with(files, path) == lesson
