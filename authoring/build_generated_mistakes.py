@@ -20,7 +20,7 @@ from torch import Tensor
 from transformer_course.checking.expected_behavior import AnyVariant, Behavior, behavior, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import LESSONS, exercises_of
+from transformer_course.exercises import NOTEBOOKS, exercises_of
 from transformer_course.generated_mistakes.answer_edits import Sources
 from transformer_course.generated_mistakes.catalog import Catalog, Outline, names_of, outline, path_of, read
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line, variant_of
@@ -305,7 +305,7 @@ def main(arguments: Sequence[str]) -> int:
     """Build or check the catalogs of some exercises, or of all."""
     is_check, names = "--check" in arguments, [one for one in arguments if not one.startswith("-")]
     is_stale = False
-    for exercise in (one for lesson in LESSONS for one in exercises_of(lesson)):
+    for exercise in (one for notebook in NOTEBOOKS for one in exercises_of(notebook)):
         if exercise.steps is None or (names and exercise.name not in names):
             continue
         started = time.process_time()

@@ -37,8 +37,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the authoring to
 
 from authoring import glossary, interview_questions
 from authoring.page_to_keep import collection as page_to_keep
-from transformer_course.exercises import LESSONS, exercises_of
-from transformer_course.lesson_order import place
+from transformer_course.exercises import LESSONS, NOTEBOOKS, exercises_of
+from transformer_course.lesson_order import PRACTICE_BANK, PRACTICE_KEY, place
 from transformer_course.views.view import STATE
 from transformer_course.workspace.working_copies import COLAB as COLAB
 
@@ -118,8 +118,8 @@ def _parsed(file: str, text: str) -> NotebookNode:
 
 
 def _names(lesson: str) -> set[str]:
-    """Return the names of a lesson's exercises, which are the ids of their cells; a page that is no lesson has none."""
-    return {exercise.name for exercise in exercises_of(lesson)} if lesson in LESSONS else set()
+    """Return the names of a notebook's exercises, which are the ids of their cells; some notebooks have none."""
+    return {exercise.name for exercise in exercises_of(lesson)} if lesson in NOTEBOOKS else set()
 
 
 def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
@@ -264,6 +264,8 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
     else:
         lesson = read_source(_source(name, folder))
         new = execute(lesson, folder) if run else with_stored_outputs(lesson, old)
+        if name == PRACTICE_BANK:
+            new.metadata[PRACTICE_KEY] = True  # so that the grader leaves out a copy under any name
     changes = list(differences(new, old))
     if not check:
         text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
@@ -282,8 +284,9 @@ def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
 
 
 def lessons(folder: Path = FOLDER) -> list[str]:
-    """List the names of all lessons that have a source, in the order to read them."""
-    return sorted((path.stem for path in (folder / "source").glob("*.py")), key=place)
+    """List the names of all lessons that have a source, in the order to read them; the practice bank is none."""
+    names = {path.stem for path in (folder / "source").glob("*.py")}
+    return sorted(names - {PRACTICE_BANK}, key=place)
 
 
 def sources(folder: Path) -> dict[str, NotebookNode]:
@@ -295,12 +298,13 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     """Build or check the lessons named on the command line; 0 if all is well."""
     parser = argparse.ArgumentParser(description="Build the lessons from their sources.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
+    buildable = [*lessons(folder), *(path.stem for path in (folder / "source").glob(f"{PRACTICE_BANK}.py"))]
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
     parser.add_argument("--text", action="store_true", help="run nothing, and fail where code has changed")
     options = parser.parse_args(arguments)
-    if unknown := sorted(set(options.names) - {*lessons(folder), *COLLECTIONS}):
-        parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
-    failed, names = False, options.names or lessons(folder)
+    if unknown := sorted(set(options.names) - {*buildable, *COLLECTIONS}):
+        parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(buildable)}")
+    failed, names = False, options.names or buildable
     for name in dict.fromkeys(names if set(names) <= COLLECTIONS.keys() else [*names, *COLLECTIONS]):
         try:
             changes = build(name, options.check, folder, run=not options.text)

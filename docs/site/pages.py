@@ -17,6 +17,7 @@ from docs.site import front_page as front
 from docs.site.repository import ROOT, Repository
 from notebooks import build
 from transformer_course.home.lesson_outline import read_outlines
+from transformer_course.lesson_order import PRACTICE_BANK
 
 TEXTS = (
     "ARCHITECTURE.md",
@@ -51,7 +52,12 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
     in_order = build.lessons(folder)
     return {
         "Start": ["docs/run", "inside"],
-        "Lessons": ["exercises", *(f"notebooks/{name}" for name in in_order), "docs/capstones"],
+        "Lessons": [
+            "exercises",
+            *(f"notebooks/{name}" for name in in_order),
+            f"notebooks/{PRACTICE_BANK}",
+            "docs/capstones",
+        ],
         "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
         "Library": ["docs/library", "docs/training", "docs/generating", "reference/index"],
         "For instructors": ["docs/instructors", "docs/lesson_notes", "docs/grading", "slides/index"],
@@ -106,6 +112,8 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
         for picture, data in slides.pictures(name, book).items():
             _write_bytes(target / "slides" / picture, data)
         _write_notebook(target, name, lessons.for_reading(name, book, repository), repository, root)
+    bank = lessons.for_reading(PRACTICE_BANK, _read(root, PRACTICE_BANK), repository)
+    _write_notebook(target, PRACTICE_BANK, bank, repository, root)
     for name in COLLECTIONS:
         _write_notebook(target, name, _read(root, name), repository, root)
 

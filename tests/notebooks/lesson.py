@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 from authoring.lesson_text import section
 from notebooks.build import FOLDER, SKIP_TAG, text_of
 from transformer_course.exercise import Exercise
-from transformer_course.exercises import UNGRADED, exercises_of
+from transformer_course.exercises import NOTEBOOKS, exercises_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Lesson:
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
         """The lesson's exercises by name."""
-        return {} if self.name in UNGRADED else {exercise.name: exercise for exercise in exercises_of(self.name)}
+        return {e.name: e for e in exercises_of(self.name)} if self.name in NOTEBOOKS else {}
 
     @property
     def number(self) -> str:

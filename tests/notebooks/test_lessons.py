@@ -9,8 +9,9 @@ from authoring.interview_questions import questions_of
 from notebooks.build import COLLECTIONS, FOLDER, collection, differences, lessons, read_source, text_of
 from tests.notebooks.compare_with_source import out_of_step
 from tests.notebooks.lesson import Lesson
-from tests.notebooks.rules import RULES, Rule
-from transformer_course.exercises import LESSONS, UNGRADED
+from tests.notebooks.rules import RULES, Rule, exercises
+from transformer_course.exercises import LESSONS, UNGRADED, exercises_of
+from transformer_course.lesson_order import PRACTICE_BANK
 
 stored = cache(Lesson.stored)  # thirty rules look at the same lesson
 
@@ -18,12 +19,12 @@ MENDED = "python notebooks/build.py mends this:"
 
 
 def test_every_source_has_a_notebook_and_the_other_way_round() -> None:
-    assert {*lessons(), *COLLECTIONS} == {path.stem for path in FOLDER.glob("*.ipynb")}
+    assert {*lessons(), PRACTICE_BANK, *COLLECTIONS} == {path.stem for path in FOLDER.glob("*.ipynb")}
 
 
 def test_every_lesson_is_known_to_have_exercises_or_none() -> None:
     assert [name for name in lessons() if name not in UNGRADED] == list(LESSONS)
-    assert {*lessons(), *COLLECTIONS} == {*LESSONS, *UNGRADED}
+    assert {*lessons(), PRACTICE_BANK, *COLLECTIONS} == {*LESSONS, *UNGRADED}
 
 
 @pytest.mark.parametrize("name", lessons())
@@ -37,7 +38,7 @@ def test_a_stored_collection_is_what_the_sources_give(name: str) -> None:
     assert not complaints, "\n".join([MENDED, *complaints])
 
 
-@pytest.mark.parametrize("name", lessons())
+@pytest.mark.parametrize("name", [*lessons(), PRACTICE_BANK])
 def test_a_notebook_is_in_step_with_its_source(name: str) -> None:
     complaints = out_of_step(FOLDER / "source" / f"{name}.py", stored(name))
     assert not complaints, "\n".join([MENDED, *complaints])
@@ -48,6 +49,19 @@ def test_a_notebook_is_in_step_with_its_source(name: str) -> None:
 def test_a_lesson_keeps_to_the_rules(name: str, rule: Rule) -> None:
     complaints = list(rule(stored(name)))
     assert not complaints, "\n".join(complaints)
+
+
+@pytest.mark.parametrize("rule", exercises.RULES, ids=lambda rule: rule.__name__)
+def test_practice_bank_keeps_to_the_rules_of_exercises(rule: Rule) -> None:
+    complaints = list(rule(stored(PRACTICE_BANK)))
+    assert not complaints, "\n".join(complaints)
+
+
+def test_every_exercise_of_the_practice_bank_is_optional_and_cites_a_source() -> None:
+    texts = [cell.source for cell in stored(PRACTICE_BANK).prose[1:]]
+    assert len(texts) == len(exercises_of(PRACTICE_BANK))
+    assert all(exercise.stretch for exercise in exercises_of(PRACTICE_BANK))
+    assert not [text for text in texts if not text.startswith("## ★ ") or "https://" not in text]
 
 
 @pytest.mark.parametrize("name", ["09_language_model", "11_modern_block"])

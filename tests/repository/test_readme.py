@@ -11,8 +11,9 @@ from docs.take_picture import STORED, TASK, stored_picture
 from tests.notebooks.lesson import Lesson
 from tests.transformer_lab.pretrained.language_model_folders import publish
 from tests.transformer_lab.pretrained.small_checkpoints import VARIANTS
-from transformer_course.exercises import LESSONS, every_exercise
+from transformer_course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_course.home.reading_time import TOTAL_TIME_LABEL, promised_minutes
+from transformer_course.lesson_order import PRACTICE_BANK
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
@@ -106,11 +107,12 @@ def test_the_python_that_generates_runs(tmp_path, monkeypatch, capsys):
 
 
 def test_the_figures_that_can_be_counted_are_right():
-    exercises = every_exercise().values()
+    exercises, n_practice = every_exercise().values(), len(exercises_of(PRACTICE_BANK))
     named = sum(len(exercise.mistakes) + len(exercise.messages) for exercise in exercises)
     words = " ".join(README.split())
     assert (
-        f"You write code in {len(exercises)} exercises. Their checks explain {named:,} mistakes in a teacher's" in words
+        f"You write code in {len(exercises) - n_practice} exercises in the lessons and in {n_practice} more to "
+        f"practice. Their checks explain {named:,} mistakes in a teacher's words" in words
     )
     books = [Lesson.stored(name) for name in ("primer", *LESSONS)]
     minutes = sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in books)

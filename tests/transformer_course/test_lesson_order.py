@@ -19,3 +19,8 @@ def test_each_lesson_without_a_number_stands_right_before_the_one_that_is_named(
 
 def test_exercises_and_sources_are_in_the_same_order():
     assert [name for name in lessons() if name in LESSONS] == list(LESSONS)
+
+
+def test_practice_bank_comes_after_every_lesson():
+    assert sorted(["practice_bank", "14_post_training", "primer"], key=place)[-1] == "practice_bank"
+    assert "practice_bank" not in lessons() and "practice_bank" not in LESSONS

@@ -19,7 +19,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "Your saved parts stay as they are.",
         allow_abbrev=False,
     )
-    lessons = "practice these lessons, whatever is due: a lesson such as 03, several as 01,04, or a range as 01-04"
+    lessons = (
+        "practice these lessons, whatever is due: a lesson such as 03, several as 01,04, a range as 01-04, or bank "
+        "for the exercises that no lesson requires"
+    )
     parser.add_argument("--lesson", metavar="LESSONS", help=lessons)
     parser.add_argument("-n", type=_count, metavar="N", help="number of exercises, at most (default: 4)")
     parser.add_argument("--questions", type=_count, metavar="N", help="number of questions, at most (default: 6)")

@@ -35,6 +35,7 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
     """
     states = {lesson.outline.name: lesson for lesson in home.lessons}
     next_lesson = home.next_lesson
+    notebooks = [*home.lessons, *([home.bank] if home.bank else [])]
     map_start, *map_parts = re.split(r'<a class="tl-lesson" data-lesson="(\w+)">', stored_map())
     return render(
         __package__,
@@ -44,7 +45,8 @@ def home_page(home: Home, base_url: str, exports: str, practice: str = "") -> st
         map_start=Markup(map_start),
         map_lessons=[(states[name], Markup(rest)) for name, rest in zip(map_parts[::2], map_parts[1::2], strict=True)],
         unsaved=[(lesson, name) for lesson in home.lessons for name in lesson.passed if name not in lesson.saved],
-        n_exercises=sum(len(lesson.outline.exercises) for lesson in home.lessons),
+        n_exercises=sum(len(each.outline.exercises) for each in notebooks),
+        with_exercises=[each for each in notebooks if each.outline.listed],
         collected_pages=COLLECTED_PAGES,
         exports=exports,
         practice=practice,

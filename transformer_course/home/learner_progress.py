@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.home.own_model import cell_of_map
+from transformer_course.lesson_order import PRACTICE_BANK
 from transformer_course.workspace.parts_file import read_sections
 from transformer_course.workspace.progress import Prediction, read_progress
 
@@ -95,6 +96,7 @@ class Home:
         folder: The learner's folder.
         parts: The folder of the saved parts.
         predictions: Those made in all lessons.
+        bank: The practice bank, which is not a lesson: it counts for nothing, and is never the next thing to do.
     """
 
     lessons: Sequence[LessonState]
@@ -102,6 +104,7 @@ class Home:
     folder: Path
     parts: Path
     predictions: Sequence[Prediction] = ()
+    bank: LessonState | None = None
 
     @property
     def next_lesson(self) -> LessonState | None:
@@ -160,7 +163,9 @@ def read_home(outlines: Sequence[Outline], folder: Path, parts: Path) -> Home:
         last = max(times, default=NEVER)
         has_copy = status is not None
         lessons.append(LessonState(outline, passed, saved, copy.executed, last, has_copy, made, copy.map_cell))
-    return Home(lessons, problems, folder, parts, predictions)
+    bank = next((each for each in lessons if each.outline.name == PRACTICE_BANK), None)
+    lessons = [each for each in lessons if each is not bank]
+    return Home(lessons, problems, folder, parts, predictions, bank)
 
 
 @lru_cache(maxsize=64)

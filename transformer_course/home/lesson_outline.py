@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 
 from transformer_course.home.exercise_list import STRETCH_MARK, ListedExercise, listed_exercises
 from transformer_course.home.reading_time import TOTAL_TIME_LABEL, minutes_to_read, promised_minutes
-from transformer_course.lesson_order import UNNUMBERED, place
+from transformer_course.lesson_order import PRACTICE_BANK, UNNUMBERED, place
 from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 
@@ -51,14 +51,14 @@ class Outline:
 
 
 def read_outlines(published: Path) -> list[Outline]:
-    """Read the lessons, in their order.
+    """Read the lessons, in their order, and then the practice bank.
 
     Raises:
         OSError: One cannot be read.
         ValueError: One is no notebook.
     """
     names = [path.stem for path in published.glob("[0-9][0-9]_*.ipynb")]
-    in_order = sorted([*UNNUMBERED, *names], key=place)
+    in_order = sorted([*UNNUMBERED, PRACTICE_BANK, *names], key=place)
     texts = [(published / f"{name}.ipynb").read_text(encoding="utf-8") for name in in_order]
     # Not by `nbformat.reads`, which examines them for half of the time: they are ours.
     return [outline_of(name, nbformat.v4.reads(text)) for name, text in zip(in_order, texts, strict=True)]

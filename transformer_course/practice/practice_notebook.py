@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from transformer_course.lesson_order import PRACTICE_KEY
+from transformer_course.lesson_order import PRACTICE_BANK, PRACTICE_KEY
 from transformer_course.practice.material import ExerciseText
 from transformer_course.practice.selection import Selection
 from transformer_course.workspace.working_copies import LANGUAGE, free_name
@@ -95,7 +95,8 @@ def _statement(exercise: ExerciseText) -> str:
     lines = [f"## `{exercise.name}`", exercise.statement]
     if exercise.context:
         lines.append(f"<details><summary>The text before it in the lesson</summary>\n\n{exercise.context}\n</details>")
-    return "\n\n".join([*lines, f"[The lesson]({address})"])
+    source = "In the practice bank" if exercise.lesson == PRACTICE_BANK else "The lesson"
+    return "\n\n".join([*lines, f"[{source}]({address})"])
 
 
 def _markdown(cell_id: str, source: str) -> dict[str, Any]:

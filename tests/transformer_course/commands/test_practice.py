@@ -9,7 +9,7 @@ from transformer_course.commands import practice
 from transformer_course.commands.main import main
 from transformer_course.workspace.progress import record_pass
 
-LESSONS = ["00_bottleneck", "01_lookup", "02_scaling", "tokenizers", "09_language_model"]
+LESSONS = ["00_bottleneck", "01_lookup", "02_scaling", "tokenizers", "09_language_model", "practice_bank"]
 
 
 @pytest.fixture
@@ -54,6 +54,7 @@ def test_rejects_an_empty_session(tmp_path, opened, capsys):
         ("lookup,9", ["01_lookup", "09_language_model"]),
         ("1-2", ["01_lookup", "02_scaling"]),
         ("02-09, 00", ["00_bottleneck", "02_scaling", "tokenizers", "09_language_model"]),
+        ("bank", ["practice_bank"]),
     ],
 )
 def test_reads_lists_and_ranges_of_lessons(text, lessons):

@@ -23,6 +23,7 @@ from tests.transformer_course.exercises.alternatives import (
     lesson_13,
     lesson_14,
     lesson_tokenizers,
+    practice_bank,
 )
 from transformer_course.exercises import every_exercise
 from transformer_course.lesson import notebook, session
@@ -590,6 +591,7 @@ UNUSUAL = {
     **lesson_10.UNUSUAL,
     **lesson_11.UNUSUAL,
     **lesson_12.UNUSUAL,
+    **practice_bank.UNUSUAL,
 }
 
 SLOW = {

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.torch_parity import by_our_names
+from tests.transformer_course.exercises import bank_references
 from transformer_course.checking.tolerance import observation_distance
 from transformer_course.exercises import every_exercise
 from transformer_course.running.observe import observe
@@ -879,6 +880,7 @@ INDEPENDENT = {
     "group_advantages": group_advantages,
     "grpo_loss": grpo_loss,
     "pass_at_k": pass_at_k,
+    **bank_references.INDEPENDENT,
 }
 
 

@@ -18,6 +18,8 @@ LISTED = (
 )
 FIRST = Outline("00_first", "A first lesson", ("one", "two"), ("three",), 30, 20.0, LEFT, LISTED)
 SECOND = Outline("01_second", "A second lesson", ("four",), (), 10, 25.0, {"four": 5.0})
+BANKED = ListedExercise("five", "Dropout", "Drop numbers.", (), True, 12, "dropout")
+BANK = Outline("practice_bank", "Practice bank", (), ("five",), 12, 1.0, {"five": 0.0}, (BANKED,))
 OUTLINES = [PRIMER, FIRST, SECOND]
 HOURS = 3600
 

@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.transformer_course.home.sample_folders import HOURS
+from tests.transformer_course.home.sample_folders import BANK, HOURS, OUTLINES
 from transformer_course.exercises import LESSONS
 from transformer_course.home import home_page
-from transformer_course.home.learner_progress import Home, LessonState
+from transformer_course.home.learner_progress import Home, LessonState, read_home
 from transformer_course.home.lesson_outline import Outline
 from transformer_course.workspace.progress import FILE, Prediction, record_prediction
 
@@ -157,3 +157,18 @@ def test_lists_all_exercises_with_minutes_and_state(folder):
     link = attributes(displayed, "tl-list-one")
     assert (link["data-path"], link["data-cell"]) == ("00_first.ipynb", "one")
     assert 'data-search="one softmax normalize the scores. sm"' in displayed
+
+
+def test_practice_bank_is_listed_last_and_counts_for_nothing(folder):
+    folder.copy("practice_bank")
+    folder.record("five", at=HOURS)
+    home = read_home([*OUTLINES, BANK], folder.path, folder.parts)
+    displayed = home_page.home_page(home, "/", "/")
+    assert [lesson.outline.name for lesson in home.lessons] == ["primer", "00_first", "01_second"]
+    assert home.next_lesson is None
+    assert "0 of 4 exercises passed." in text(displayed)
+    assert "All 5 exercises 1 of them are in the Practice bank , at the end of the list." in text(displayed)
+    assert text(displayed).index("Practice bank Minutes") > text(displayed).index("A first lesson Minutes")
+    link = attributes(displayed, "tl-list-five")
+    assert (link["data-path"], link["data-cell"]) == ("practice_bank.ipynb", "five")
+    assert "five ★ Dropout . Drop numbers. 12 ✓ passed" in text(displayed)

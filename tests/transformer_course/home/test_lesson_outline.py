@@ -18,8 +18,8 @@ def outlines():
     return {outline.name: outline for outline in read_outlines(PUBLISHED)}
 
 
-def test_the_primer_comes_first_and_then_every_lesson(outlines):
-    assert list(outlines) == ["primer", *LESSONS]
+def test_the_primer_comes_first_then_every_lesson_and_last_the_practice_bank(outlines):
+    assert list(outlines) == ["primer", *LESSONS, "practice_bank"]
     assert outlines["primer"].exercises == ()
     assert outlines["primer"].title.startswith("Primer: ")
     assert outlines["01_lookup"].title == "Attention is a soft dictionary lookup"

@@ -1,16 +1,18 @@
 """The notebook of a session."""
 
+import shutil
 from datetime import UTC, datetime
 
 import nbformat
 import pytest
 
-from transformer_course.exercises import every_exercise
+from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.incoming.notebook_cells import NOTHING_TO_GRADE
 from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
-from transformer_course.practice.selection import Selection
+from transformer_course.practice.selection import Selection, select_lessons
+from transformer_course.workspace.progress import Progress
 from transformer_course.workspace.working_copies import published_lessons
 
 NOON = datetime(2026, 3, 12, 12, tzinfo=UTC)
@@ -56,3 +58,20 @@ def test_grader_leaves_practice_notebooks_out(tmp_path, selection):
     path = write_practice(selection, tmp_path / "ada", NOON)
     [submission] = find_submissions([path.rename(tmp_path / "01_lookup.ipynb")])
     assert submission.problem == NOTHING_TO_GRADE
+
+
+@pytest.mark.parametrize("name", ["practice_bank.ipynb", "homework.ipynb"])
+def test_grader_leaves_the_practice_bank_out_under_any_name(tmp_path, name):
+    shutil.copy(published_lessons() / "practice_bank.ipynb", tmp_path / name)
+    [submission] = find_submissions([tmp_path / name])
+    assert submission.problem == NOTHING_TO_GRADE
+
+
+def test_links_to_the_practice_bank_are_named_so(tmp_path):
+    material = read_material(published_lessons())
+    selection = select_lessons(material, Progress(), NOON, ["practice_bank"], n_exercises=100)
+    assert {each.name for each in selection.exercises} == {each.name for each in exercises_of("practice_bank")}
+    assert not selection.questions
+    book = nbformat.read(write_practice(selection, tmp_path, NOON), as_version=4)
+    [text] = [cell.source for cell in book.cells if cell.id == "practice-text-gelu"]
+    assert text.endswith("[In the practice bank](../practice_bank.ipynb#cell-id=gelu)")

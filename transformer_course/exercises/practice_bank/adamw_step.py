@@ -1,0 +1,211 @@
+"""A step of Adam with decoupled weight decay, for a single parameter tensor.
+
+``zero_step`` in lesson 13 divides the same optimizer among workers, with fixed betas and without weight decay.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake, Wording
+from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def adamw_step(
+    parameter: Float[Tensor, "*shape"],
+    gradient: Float[Tensor, "*shape"],
+    mean: Float[Tensor, "*shape"],
+    mean_square: Float[Tensor, "*shape"],
+    step: int,
+    lr: float,
+    betas: tuple[float, float],
+    eps: float,
+    weight_decay: float,
+) -> tuple[Float[Tensor, "*shape"], Float[Tensor, "*shape"], Float[Tensor, "*shape"]]:
+    """Return the parameter after step number `step` (from 1) of AdamW, and the two new running means."""
+    mean = betas[0] * mean + (1 - betas[0]) * gradient
+    mean_square = betas[1] * mean_square + (1 - betas[1]) * gradient**2
+    unbiased, unbiased_square = mean / (1 - betas[0] ** step), mean_square / (1 - betas[1] ** step)
+    update = unbiased / (unbiased_square.sqrt() + eps)
+    return parameter - lr * update - lr * weight_decay * parameter, mean, mean_square
+
+
+def new_mean(mean, gradient, betas):
+    """update the running mean of the gradient → the new running mean: β₁ · old + (1 − β₁) · gradient"""
+    return betas[0] * mean + (1 - betas[0]) * gradient
+
+
+def new_mean_square(mean_square, gradient, betas):
+    """update the running mean of the squared gradient → the new mean square: β₂ · old + (1 − β₂) · gradient²"""
+    return betas[1] * mean_square + (1 - betas[1]) * gradient**2
+
+
+def unbiased(new_mean, betas, step):
+    """correct the mean for its start at 0 → the corrected mean: divided by 1 − β₁ˢᵗᵉᵖ"""
+    return new_mean / (1 - betas[0] ** step)
+
+
+def unbiased_square(new_mean_square, betas, step):
+    """correct the mean square for its start at 0 → the corrected mean square: divided by 1 − β₂ˢᵗᵉᵖ"""
+    return new_mean_square / (1 - betas[1] ** step)
+
+
+def denominator(unbiased_square, eps):
+    """take the square root and add eps → the denominator: √(corrected mean square) + ε"""
+    return unbiased_square.sqrt() + eps
+
+
+def update(unbiased, denominator):
+    """divide the corrected mean by the denominator → the update: corrected mean / denominator"""
+    return unbiased / denominator
+
+
+def decay(parameter, lr, weight_decay):
+    """multiply the parameter by the learning rate and the weight decay → the weight decay: lr · λ · parameter"""
+    return lr * weight_decay * parameter
+
+
+def stepped(parameter, lr, update, decay):
+    """subtract lr times the update, and the decay → the new parameter: parameter − lr · update − decay"""
+    return parameter - lr * update - decay
+
+
+def result(stepped, new_mean, new_mean_square):
+    """return the parameter and the new state → the new parameter and the two running means"""
+    return stepped, new_mean, new_mean_square
+
+
+STEPS = InSteps(
+    new_mean, new_mean_square, unbiased, unbiased_square, denominator, update, decay, stepped, result,
+    reference=adamw_step,
+)  # fmt: skip
+
+CONSTANTS = ("parameter", "gradient", "mean", "mean_square")
+"""Optimizers compute without gradients."""
+
+
+def adamw_step_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(shape, step, shows, *, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, size=1.0):
+        beta1, beta2 = betas
+        seen = [size * normal(rng, *shape) for _ in range(2)]  # gradients of earlier steps
+        is_first = step == 1
+        inputs = {
+            "parameter": normal(rng, *shape),
+            "gradient": size * (0.5 + normal(rng, *shape)),
+            "mean": torch.zeros(shape) if is_first else (1 - beta1**step) * seen[0],
+            "mean_square": torch.zeros(shape) if is_first else (1 - beta2**step) * (seen[0] ** 2 + seen[1] ** 2),
+            "step": step,
+            "lr": uniform(rng, 0.1, 0.3),
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+        }
+        return Case(inputs, shows, constants=CONSTANTS)
+
+    return [
+        case((1,), 1, "one number, the first step"),
+        case((3,), 1, "3 numbers, the first step, betas of 0.8 and 0.95", betas=(0.8, 0.95)),
+        case((4,), 2, "4 numbers, the second step"),
+        case((5,), 3, "tiny gradients and an eps of 10⁻⁸", size=1e-4),
+        case((2, 3), 7, "a matrix, step 7, weight decay 0.1", weight_decay=0.1),
+        case((5, 2), 4, "a large eps", eps=0.3, betas=(0.7, 0.9)),
+        case((7, 11), 50, "step 50, betas of 0.9 and 0.95, weight decay 0.3", betas=(0.9, 0.95), weight_decay=0.3),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "no_bias_correction",
+        STEPS.but(unbiased=lambda new_mean: new_mean, unbiased_square=lambda new_mean_square: new_mean_square),
+        summary="neither running mean is corrected for its start at 0",
+        message="You use both running means without bias correction. They start at 0, so in step 1 the mean is only "
+        "(1 − β₁) · gradient. By which number do you divide to get the gradient back?",
+        hints=["In step 1 with β₁ = 0.9, the new mean is 0.1 · gradient. What is a better estimate of the gradient?"],
+    ),
+    Mistake(
+        "eps_inside_the_root",
+        STEPS.but(denominator=lambda unbiased_square, eps: (unbiased_square + eps).sqrt()),
+        summary="ε is added inside the square root",
+        message="You add ε inside the square root. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended. Where does "
+        "the paper put ε?",
+        hints=["Compare √(0.0001² + 10⁻⁸) with √(0.0001²) + 10⁻⁸. Which is closer to 0.0001?"],
+    ),
+    Mistake(
+        "eps_before_the_correction",
+        STEPS.but(
+            denominator=lambda new_mean_square, betas, step, eps: (
+                (new_mean_square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5
+            )
+        ),
+        summary="ε is added before the mean square is corrected",
+        message="You add ε to the root of the *uncorrected* mean square, so the correction enlarges ε as well: in "
+        "step 1 with β₂ = 0.999 by a factor of 32. Correct first. When should ε be added?",
+        hints=["Which two things do you divide by √(1 − β₂ˢᵗᵉᵖ)?"],
+    ),
+    Mistake(
+        "l2_instead_of_decay",
+        STEPS.but(
+            gradient=lambda gradient, parameter, weight_decay: gradient + weight_decay * parameter,
+            decay=lambda: 0.0,
+        ),
+        summary="the weight decay is added to the gradient",
+        message="You add the weight decay to the gradient, which is L2 regularization: Adam then divides it by the "
+        "root mean square. AdamW keeps it out of both running means. Where is it applied instead?",
+        hints=["Does the new running mean depend on `weight_decay` in your code? In AdamW it does not."],
+    ),
+    Mistake(
+        "decay_without_lr",
+        STEPS.but(decay=lambda parameter, weight_decay: weight_decay * parameter),
+        summary="the weight decay is not multiplied by the learning rate",
+        message="You subtract λ · parameter without the learning rate. PyTorch's AdamW scales both the update and the "
+        "decay by one factor. Which factor is missing?",
+        hints=["With a learning rate of 0, should the parameter change?"],
+    ),
+    Mistake(
+        "corrected_means_returned",
+        STEPS.but(result=lambda stepped, unbiased, unbiased_square: (stepped, unbiased, unbiased_square)),
+        summary="the *corrected* means are returned as the new state",
+        message="You return the corrected means. The next step then corrects them a second time. Which two values does "
+        "the next step continue from?",
+        hints=["In step 2, what should `mean` be: (1 − β₁) · gradient of step 1, or that gradient itself?"],
+    ),
+    Mistake(
+        "counts_steps_from_0",
+        STEPS.but(step=lambda step: step + 1),
+        summary="the exponent of the bias correction is one too large",
+        message="Your bias correction uses step + 1. `step` already counts from 1. What is 1 − β₁¹ for β₁ = 0.9?",
+        hints=["In the first step, by which number should the mean be divided?"],
+    ),
+]
+
+EXERCISE = Exercise(
+    reference=adamw_step,
+    steps=STEPS,
+    cases=adamw_step_cases,
+    points=3,
+    stretch=True,
+    verified="The parameter and both running means are those of `torch.optim.AdamW`, in the first step and in later "
+    "ones.",
+    hints=[
+        "In step 1, both running means were 0. After the update with a gradient of 2 and β₁ = 0.9, the mean is 0.2. "
+        "What should an estimate of the average gradient be?",
+        "Four parts: two exponential moving averages, their bias correction, the ratio mean / root mean square, and "
+        "decoupled weight decay.",
+        "Update both averages, divide them by 1 − βˢᵗᵉᵖ, take lr · mean / (√(mean square) + ε), and subtract it and "
+        "lr · weight_decay · parameter. Return the averages *without* the correction.",
+        "The ratio is `(mean / (1 - betas[0] ** step)) / ((mean_square / (1 - betas[1] ** step)).sqrt() + eps)`.",
+    ],
+    messages={
+        "call_left_out_denominator": Wording(
+            "You divide by the mean square without taking its root. Twice the gradient then halves the step. What is "
+            "the unit of the mean square?",
+            summary="the square root of the mean square is missing",
+            hints=["If all gradients double, how should Adam's step change?"],
+        ),
+    },
+    mistakes=MISTAKES,
+)
