@@ -20,7 +20,7 @@ A lesson needs this much::
     case.measure(instruments.leak_test)        # DataFrame; counts as one measurement
     case.normal(instruments.leak_test)         # the same of the healthy twin; free
     DIAGNOSES                                  # {"A": "healthy: nothing is wrong", …}: 20 to choose from
-    case.diagnose("H")                         # "Right: …" or "Not this. …"; a wrong one counts as two measurements
+    case.diagnose("H")                         # "Right: …" or "Not this one. …"; a wrong one counts as two measurements
     case.report(), case.source()               # after the right diagnosis: Report(bug, repair, address, test), and code
     clinic.summary()                           # DataFrame: a row for each case, with its score
     findings(range(1, 17))                     # DataFrame of booleans: which instrument finds which patient, measured

@@ -4,39 +4,39 @@ from dataclasses import dataclass
 
 DIAGNOSES: dict[str, str] = {
     "A": "healthy: nothing is wrong",
-    "B": "the residual stream is normalized, and not a copy of it: x = norm(x), then x = x + sublayer(x)",
-    "C": "a sublayer normalizes only its queries; keys and values are not normalized",
-    "D": "one norm stands before two sublayers, and another before none",
+    "B": "the norm overwrites the residual stream: x = norm(x), then x = x + sublayer(x)",
+    "C": "a sublayer normalizes only its queries, not its keys and values",
+    "D": "one norm is used before two sublayers, and another is never used",
     "E": "masked scores become 0 instead of −∞, or every score of 0 counts as masked",
     "F": "with a cache, the causal mask is aligned with the first key instead of the last",
-    "G": "with a cache, the positions of new tokens are counted from 0 again",
-    "H": "keys are rotated at the wrong time: the cache keeps them as they were before",
-    "I": "each micro-batch's mean loss is averaged, however many tokens it has",
-    "J": "the decoder, or the encoder, is given what is to be predicted",
-    "K": "padding on the left counts as positions",
-    "L": "dropout is on while the model answers",
-    "M": "the tied embeddings are drawn a second time, with the wrong spread",
-    "N": "weight decay pulls norms and biases, too",
-    "O": "the encoder is told nothing about positions",
-    "P": "padding of the source is attended to",
-    "Q": "the scores are divided by d_k, not by its root",
+    "G": "with a cache, the positions of new tokens start at 0 again",
+    "H": "keys are rotated at the wrong time: the cache stores them unrotated",
+    "I": "the mean losses of the micro-batches are averaged, whatever their numbers of tokens",
+    "J": "the decoder or the encoder reads the tokens that the model should predict",
+    "K": "padding on the left is counted in the positions",
+    "L": "dropout is active while the model answers",
+    "M": "the tied embeddings are initialized twice, the second time with the wrong standard deviation",
+    "N": "weight decay is applied to norms and biases as well",
+    "O": "the encoder gets no positional encodings",
+    "P": "the model attends to padding in the source",
+    "Q": "the scores are divided by d_k instead of √d_k",
     "R": "the learning rate is too high",
     "S": "the residual connections are missing",
-    "T": "padding in the targets counts in the loss",
+    "T": "padding in the targets is included in the loss",
 }
-"""What may be wrong with a patient, the same list for all; some is wrong with none."""
+"""The possible diagnoses, the same list for every patient; some of them fit no patient."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is written down when a case is closed.
+    """What the learner reads when a case is closed.
 
     Args:
         diagnosis: The letter of the diagnosis.
         bug: What the code does.
-        repair: What it has to do instead.
+        repair: What it should do instead.
         address: Where this bug was found in public.
-        test: The test that would have caught it.
+        test: A test that would have caught it.
     """
 
     diagnosis: str

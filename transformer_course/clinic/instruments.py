@@ -22,28 +22,28 @@ Instrument = Callable[[Patient], pd.DataFrame]
 
 
 def leak_test(patient: Patient) -> pd.DataFrame:
-    """Return how strongly each token affects each prediction, without a cache: the largest change of a logit.
+    """Return how strongly each token affects each prediction without a cache: the largest change in any logit.
 
-    A row is the token that is changed, a column the token that is predicted. Of the answer, a token may reach only
-    predictions of later ones.
+    A row is the changed token, a column the predicted token. A token of the answer may affect only predictions of later
+    tokens.
     """
     return _reach(patient, forced_logits)
 
 
 def leak_test_with_cache(patient: Patient) -> pd.DataFrame:
-    """Return how strongly each token affects each prediction, with a cache, as ``leak_test``."""
+    """Return how strongly each token affects each prediction with a cache, as in ``leak_test``."""
     return _reach(patient, cached_logits)
 
 
 def gradient_norms(patient: Patient) -> pd.DataFrame:
-    """Return the norm of the gradient of every parameter of the trained model, on one batch."""
+    """Return the gradient norm of every parameter of the trained model on one batch."""
     with evaluation(patient.model), torch.enable_grad():
         gradients = _gradients(patient, [patient.batch(draw_pairs(32, "gradient"))])
     return pd.DataFrame({"norm": {name: float(gradient.norm()) for name, gradient in gradients.items()}})
 
 
 def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
-    """Return the loss at each step, for a fresh model that is trained on the same 24 pairs again and again."""
+    """Return the loss at each step for a fresh model that trains on the same 24 pairs again and again."""
     fresh = type(patient)(patient.seed, trained=False)
     batches, optimizer, losses = [fresh.batch(draw_pairs(24, "overfit"))], fresh.optimizer(), []
     with torch.random.fork_rng(devices=[]):
@@ -58,7 +58,7 @@ def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
 
 
 def cached_against_uncached(patient: Patient) -> pd.DataFrame:
-    """Return how far what is computed with a cache is from what is computed without: the largest difference.
+    """Return the largest difference between the outputs of each stage with and without a cache.
 
     A row is a stage of the model, in the order of computation, a column the token of the answer that is predicted. The
     first is predicted in the call that reads the question, each other in a call of its own.
@@ -78,7 +78,7 @@ def cached_against_uncached(patient: Patient) -> pd.DataFrame:
 
 
 def shuffle_question(patient: Patient) -> pd.DataFrame:
-    """Return how much the prediction of the first letter changes if the question's letters change places."""
+    """Return how much the prediction of the first letter changes if the question's letters are shuffled."""
     pairs = [("abcde", "edcba"), ("hgfab", "bafgh"), ("cafed", "defac")]
     table = {}
     for question, answer in pairs:
@@ -89,7 +89,7 @@ def shuffle_question(patient: Patient) -> pd.DataFrame:
 
 
 def pad_and_compare(patient: Patient) -> pd.DataFrame:
-    """Return how much the logits change if padding is put before a text, or after it; a row for each amount."""
+    """Return how much the logits change if a text is padded on the left or right; a row for each number of pads."""
     batch = patient.batch(draw_pairs(16, "padding", n_letters=4))
     with evaluation(patient.model):
         before = patient.logits(batch)[batch.targets != PAD_ID]
@@ -103,7 +103,7 @@ def pad_and_compare(patient: Patient) -> pd.DataFrame:
 
 
 def compare_company(patient: Patient) -> pd.DataFrame:
-    """Return how much the first prediction for short words changes if a longer word is answered in the same batch."""
+    """Return how much the first prediction for short words changes if a longer word is in the same batch."""
     questions = [question for question, _ in draw_pairs(8, "company", n_letters=3)]
     alone, table = first_logits(patient, questions), {}
     for other in ("abc", "abcd", "abcde"):
@@ -120,7 +120,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Return how far the gradient of micro-batches is from that of one batch, relative to its norm."""
+    """Return how far the gradient over micro-batches is from that of one batch, relative to its norm."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))
@@ -132,7 +132,7 @@ def split_the_batch(patient: Patient) -> pd.DataFrame:
 
 
 def drift_without_gradient(patient: Patient) -> pd.DataFrame:
-    """Return how much every parameter changes, relative to its size, in a step with gradients of 0."""
+    """Return how much every parameter changes, relative to its size, in a step with zero gradients."""
     fresh = type(patient)(patient.seed, trained=False)
     fresh.model.load_state_dict(patient.model.state_dict())
     optimizer = fresh.optimizer()
@@ -153,7 +153,7 @@ def drift_without_gradient(patient: Patient) -> pd.DataFrame:
 
 
 def initial_loss(patient: Patient) -> pd.DataFrame:
-    """Return the loss of a fresh model, beside that of a uniform guess, ln(vocab_size)."""
+    """Return the loss of a fresh model next to that of a uniform guess, ln(vocab_size)."""
     fresh = type(patient)(patient.seed, trained=False)
     batch = fresh.batch(draw_pairs(64, "initial"))
     with evaluation(fresh.model):
@@ -162,7 +162,7 @@ def initial_loss(patient: Patient) -> pd.DataFrame:
 
 
 def initial_logits(patient: Patient) -> pd.DataFrame:
-    """Return the standard deviation of a fresh model's logits, for each token of the answer."""
+    """Return the standard deviation of a fresh model's logits for each token of the answer."""
     fresh = type(patient)(patient.seed, trained=False)
     logits = forced_logits(fresh, draw_pairs(64, "initial", MAX_LETTERS))
     return pd.DataFrame({"standard deviation": logits.std(dim=-1).mean(dim=0).tolist()}, index=_prediction_names())
@@ -177,10 +177,10 @@ def residual_stream(patient: Patient) -> pd.DataFrame:
 
 
 def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
-    """Return how much each layer's output, and what the layer adds, grow when its input is made ten times as large.
+    """Return how much each layer's output and what it adds to its input grow if the input is ten times as large.
 
-    A pre-norm layer's output grows nearly as its input does, since it hands the input on; what it adds does not grow,
-    since its sublayers see normalized inputs only.
+    The output of a pre-norm layer grows nearly as much as its input, which it passes on. What it adds does not grow,
+    because its sublayers get normalized inputs.
     """
     layers = {name: module for name, module in patient.stages().items() if name != "embeddings"}
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
@@ -206,7 +206,7 @@ def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
 
 
 def forced_against_generated(patient: Patient) -> pd.DataFrame:
-    """Return the fraction of letters that are right if the answer so far is given, and if it is the model's own."""
+    """Return the fraction of correct letters if the answer so far is given, and if the model generates it."""
     pairs = draw_pairs(64, "held out", MAX_LETTERS)
     answers = [answer for _, answer in pairs]
     targets = torch.tensor([encode(answer) for answer in answers])
@@ -236,7 +236,7 @@ def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the same by the patient's own inference, token by token, with a cache."""
+    """Return the same logits from the patient's own inference, token by token, with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
     calls = [tokens, *answers[..., None].unbind(dim=1)]
@@ -245,7 +245,7 @@ def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def first_logits(patient: Patient, questions: Sequence[str]) -> Float[Tensor, "batch vocab_size"]:
-    """Return the logits of the first letter of the answers, by the patient's own inference."""
+    """Return the logits of the first letter of the answers from the patient's own inference."""
     state, tokens = patient.decoding(questions)
     return state.next_logits(tokens)
 
@@ -256,7 +256,7 @@ def _reach(patient: Patient, logits: Callable[[Patient, Sequence[Pair]], Tensor]
     variants = [pairs]
     variants += [[(_change(question, i), answer) for question, answer in pairs] for i in places]
     variants += [[(question, _change(answer, i)) for question, answer in pairs] for i in places]
-    with _float64(patient.model):  # in which rounding is not mistaken for a path
+    with _float64(patient.model):  # so that a rounding error is not mistaken for a path
         before, *after = logits(patient, [pair for variant in variants for pair in variant]).chunk(len(variants))
     names = [*(f"question {i + 1}" for i in places), *(f"answer {i + 1}" for i in places)]
     table = [(changed - before).abs().amax(dim=(0, 2)).tolist() for changed in after]
@@ -274,7 +274,7 @@ def _prediction_names() -> list[str]:
 
 
 def _gradients(patient: Patient, batches: Sequence[Batch]) -> dict[str, Tensor]:
-    """Return the gradient of every parameter; that of one which takes no part is 0."""
+    """Return the gradient of every parameter, 0 for a parameter that the loss does not depend on."""
     patient.model.zero_grad()
     patient.backward(batches)
     gradients = {

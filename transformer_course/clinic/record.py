@@ -1,4 +1,4 @@
-"""The record of measurements: patients are admitted, measured, and diagnosed, and every measurement counts."""
+"""The record of a session: which patients were admitted, measured and diagnosed, and the cost of all that."""
 
 import random
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ N_RANDOM_ORDERS = 400
 
 @dataclass
 class Case:
-    """A patient that has been admitted, and all that was measured and said of it.
+    """An admitted patient with its measurements and diagnoses.
 
     Args:
         number: The patient.
@@ -28,7 +28,7 @@ class Case:
 
     number: int
     measurements: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """What was measured, by the name of the instrument."""
+    """The measurements by the name of the instrument."""
     wrong: list[str] = field(default_factory=list)
     """The letters of the wrong diagnoses."""
     closed: bool = False
@@ -45,42 +45,42 @@ class Case:
         return patient_class(self.number).complaint
 
     def losses(self) -> pd.DataFrame:
-        """Return the loss at each step of training, and that of the healthy twin; this counts as no measurement."""
+        """Return the losses of the patient and its healthy twin at each step; not counted as a measurement."""
         losses = pd.DataFrame({"patient": self.patient.losses, "healthy twin": self.patient.twin().losses})
         return losses.set_index(losses.index + 1).rename_axis("step")
 
     def answers(self, n: int = 6) -> pd.DataFrame:
-        """Return answers to words that it was not trained on; this counts as no measurement."""
+        """Return answers to words that it was not trained on; not counted as a measurement."""
         pairs = draw_pairs(n, "held out")
         answers = self.patient.answer([question for question, _ in pairs])
         table = [(question, mine, mine == right) for (question, right), mine in zip(pairs, answers, strict=True)]
         return pd.DataFrame(table, columns=["question", "answer", "right"])
 
     def measure(self, instrument: Instrument) -> pd.DataFrame:
-        """Measure the patient, and count it; the same instrument counts once."""
+        """Measure the patient; each instrument is counted once."""
         if instrument.__name__ not in self.measurements:
             self.measurements[instrument.__name__] = instrument(self.patient)
         return self.measurements[instrument.__name__]
 
     def normal(self, instrument: Instrument) -> pd.DataFrame:
-        """Return what the instrument shows on the healthy twin; this counts as no measurement."""
+        """Return what the instrument measures on the healthy twin; not counted as a measurement."""
         return instrument(self.patient.twin())
 
     def diagnose(self, letter: str) -> str:
-        """Say what is wrong with the patient: a letter of ``DIAGNOSES``; return whether it is right, and if not, why.
+        """Diagnose the patient with a letter of ``DIAGNOSES``; return whether it is right, and if not, why.
 
         Raises:
             ValueError: There is no such diagnosis.
         """
         if letter not in DIAGNOSES:
-            raise ValueError(f"a diagnosis is one of {', '.join(DIAGNOSES)}; got {letter!r}")
+            raise ValueError(f"unknown diagnosis {letter!r}; choose one of {', '.join(DIAGNOSES)}")
         if letter == report(self.number).diagnosis:
             self.closed = True
             return f"Right: {DIAGNOSES[letter]}."
         if letter not in self.wrong:
             self.wrong.append(letter)
-        message = self._contradictions(letter) or ["Nothing that you have measured contradicts it."]
-        return " ".join(["Not this.", *message])
+        message = self._contradictions(letter) or ["None of your measurements rules it out."]
+        return " ".join(["Not this one.", *message])
 
     def report(self) -> Report:
         """Return the report: the bug, its repair, its address, and the test that would have caught it.
@@ -89,7 +89,7 @@ class Case:
             ValueError: The case is not closed.
         """
         if not self.closed:
-            raise ValueError(f"the case of patient {self.number} is not closed: no right diagnosis has been made")
+            raise ValueError(f"the case of patient {self.number} is still open: make the right diagnosis first")
         return report(self.number)
 
     def source(self) -> str:
@@ -99,11 +99,11 @@ class Case:
 
     @property
     def score(self) -> int:
-        """Number of measurements, and two for each wrong diagnosis."""
+        """The number of measurements, plus two for each wrong diagnosis."""
         return len(self.measurements) + WRONG_DIAGNOSIS_COST * len(self.wrong)
 
     def _contradictions(self, letter: str) -> list[str]:
-        """Say which measurement speaks against a diagnosis: one that would be otherwise in a patient who has it."""
+        """List the measurements that rule out a diagnosis because a patient with that bug would give another result."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
         lines = []
         for instrument in CRITERIA:
@@ -112,10 +112,8 @@ class Case:
                 continue
             found = finds(instrument, self.number, measured=self.measurements[name])
             if others and all((name in MEASURED[n]) != found for n in others):
-                saw = "differs from the healthy twin's; with this bug it would not" if found else (
-                    "is that of the healthy twin; with this bug it would not be"
-                )  # fmt: skip
-                lines.append(f"Your measurement {name} {saw}.")
+                observed = "differs from" if found else "matches"
+                lines.append(f"Your {name} {observed} the healthy twin's. With this bug, it would not.")
         return lines
 
 

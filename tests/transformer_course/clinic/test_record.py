@@ -39,18 +39,18 @@ def test_a_wrong_diagnosis_counts_as_two_measurements_and_meets_what_was_measure
     case.measure(instruments.split_the_batch)
     said = case.diagnose("I")
     assert case.score == 4
-    assert "drift_without_gradient differs from the healthy twin's; with this bug it would not" in said
-    assert "split_the_batch is that of the healthy twin; with this bug it would not be" in said
+    assert "drift_without_gradient differs from the healthy twin's. With this bug, it would not." in said
+    assert "split_the_batch matches the healthy twin's. With this bug, it would not." in said
     case.diagnose("I")
     assert case.score == 4
     assert "drift_without_gradient" in case.diagnose("A")
-    assert "contradicts" in case.diagnose("R")
+    assert "rules it out" in case.diagnose("R")
 
 
 def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
     case = clinic.admit(2)
     for tell in (case.report, case.source):
-        with pytest.raises(ValueError, match="patient 2 is not closed"):
+        with pytest.raises(ValueError, match="patient 2 is still open"):
             tell()
     assert case.diagnose("N").startswith("Right: weight decay")
     assert case.report() == report(2)
@@ -75,5 +75,5 @@ def test_a_bot_that_measures_at_random_needs_what_can_be_counted():
 
 
 def test_unknown_letters_are_refused(clinic):
-    with pytest.raises(ValueError, match="one of A, B"):
+    with pytest.raises(ValueError, match="choose one of A, B"):
         clinic.admit(1).diagnose("healthy")

@@ -11,7 +11,7 @@ class Patient(EncoderDecoder):
     """Patient 1."""
 
     number = 1
-    complaint = "The training loss is low. Asked for a word backwards, it mostly returns the word as it is."
+    complaint = "The training loss is low. Asked to reverse a word, the model mostly returns it unchanged."
 
     def logits(self, batch: Batch) -> Float[Tensor, "batch n vocab_size"]:
         """Return the logits of the next token at every position, as in training."""
@@ -20,9 +20,9 @@ class Patient(EncoderDecoder):
 
 REPORT = Report(
     diagnosis="J",
-    bug="In training the target goes into both stacks: the encoder reads the answer, so the decoder need only copy it. "
-    "When the model answers, the encoder reads the question, and the decoder copies that.",
+    bug="In training, both stacks get the target: the encoder reads the answer, so the decoder only has to copy it. At "
+    "inference, the encoder reads the question, and the decoder copies that.",
     repair="self.model(batch.source, batch.inputs)",
-    address="No single address: tutorials that give nn.Transformer one tensor for both arguments do this",
-    test="Change one token of the answer: no prediction of it or of a token before it may change.",
+    address="No single address: tutorials that pass nn.Transformer one tensor for both arguments do this",
+    test="Change one token of the answer. The predictions of this token and of those before it must not change.",
 )

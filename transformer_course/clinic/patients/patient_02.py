@@ -10,9 +10,7 @@ class Patient(DecoderOnly):
     """Patient 2."""
 
     number = 2
-    complaint = (
-        "It learns, and answers well. The owner plans a run a hundred times as long, and wants it checked first."
-    )
+    complaint = "It learns and answers well. The owner plans a run a hundred times as long and wants it checked first."
 
     def optimizer(self) -> torch.optim.Optimizer:
         """Return the optimizer; training sets its learning rate."""
@@ -21,8 +19,8 @@ class Patient(DecoderOnly):
 
 REPORT = Report(
     diagnosis="N",
-    bug="All parameters are in one group, so that the weights of norms, which begin at 1, and all biases decay, too.",
-    repair="Two groups: matrices with decay, norms and biases without, as in make_optimizer.",
+    bug="All parameters are in one group, so the norm weights, which start at 1, and all biases decay as well.",
+    repair="Use two groups: matrices with decay, norms and biases without, as in make_optimizer.",
     address="lit-llama#254",
-    test="A step with gradients of 0 must leave every norm and every bias as it is.",
+    test="A step with zero gradients must leave every norm and every bias unchanged.",
 )

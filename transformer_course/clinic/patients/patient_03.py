@@ -39,16 +39,16 @@ class Patient(RotaryDecoderOnly):
     """Patient 3."""
 
     number = 3
-    complaint = "The training loss is low, but most answers go wrong after their first letter."
+    complaint = "The training loss is low, but most answers go wrong after the first letter."
     trains_as_twin = True
     part = GroupedQueryAttention
 
 
 REPORT = Report(
     diagnosis="H",
-    bug="Keys are put into the cache before they are rotated. The call that brings them rotates them afterwards; all "
-    "later calls find them as they were, while their own queries are rotated.",
+    bug="Keys are cached before they are rotated. The call that computes them rotates them afterwards, but all later "
+    "calls read them unrotated from the cache, while their own queries are rotated.",
     repair="q, k = rotation.rotate(q), rotation.rotate(k)  # and only then: k, v = cache.append(k, v)",
-    address="gpt-neox#363, FIX: cache un-RoPE'd KVs: there unrotated keys are the repair",
-    test="Logits with a cache, token by token, equal those without to 1e-5, at every position.",
+    address="gpt-neox#363, FIX: cache un-RoPE'd KVs. There, caching unrotated keys is the fix",
+    test="Logits with a cache, token by token, equal those without a cache to 1e-5 at every position.",
 )

@@ -32,15 +32,15 @@ class Patient(EncoderDecoder):
     """Patient 4."""
 
     number = 4
-    complaint = "It learns, and answers well. In another implementation, with the same parameters, the logits differ."
+    complaint = "It learns and answers well. Another implementation with the same parameters gives different logits."
     part = PreNormDecoderLayer
 
 
 REPORT = Report(
     diagnosis="D",
-    bug="norm_1 stands before the self-attention and before the cross-attention. norm_2 is never called: it still is "
-    "what it was at the beginning.",
+    bug="norm_1 is applied before the self-attention and before the cross-attention. norm_2 is never called, so it "
+    "keeps its initial values.",
     repair="self.attend_to_memory(self.norm_2(x), memory, memory_mask, source)",
     address="mlx#1636",
-    test="After one backward pass every parameter has a gradient that is not 0.",
+    test="After one backward pass, every parameter has a nonzero gradient.",
 )

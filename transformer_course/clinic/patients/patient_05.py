@@ -21,16 +21,16 @@ class Patient(DecoderOnly):
     """Patient 5."""
 
     number = 5
-    complaint = "A word alone is reversed correctly. In a batch with longer words, the same word often is not."
+    complaint = "It reverses a word alone correctly. In a batch with longer words, it often fails on the same word."
     trains_as_twin = True
     part = LanguageModel
 
 
 REPORT = Report(
     diagnosis="K",
-    bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
+    bug="Positions are column indices. A short question is padded on the left, so its first letter gets a "
     "position that no first letter had in training.",
-    repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
+    repair="Number only the real tokens: (text != pad_id).cumsum(dim=1) − 1.",
     address="transformers#21080: GPT-2 with padding on the left; transformers#22382: GPT-NeoX and Llama",
-    test="The logits of a text are the same with padding before it and without.",
+    test="The logits of a text are the same with and without padding before it.",
 )

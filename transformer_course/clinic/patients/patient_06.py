@@ -10,7 +10,7 @@ class Patient(DecoderOnly):
     """Patient 6."""
 
     number = 6
-    complaint = "It learns slowly. A colleague's, with the same sizes and data, was done long before."
+    complaint = "It learns slowly. A colleague's model with the same sizes and data was done long before."
 
     def build(self) -> nn.Module:
         """Return the model."""
@@ -21,9 +21,10 @@ class Patient(DecoderOnly):
 
 REPORT = Report(
     diagnosis="M",
-    bug="The last layer's weights are the embeddings, which have been drawn with a spread of 0.1 already. Drawn again, "
-    "with a spread of 1, they give logits as large as √d_model.",
-    repair="Draw a matrix that two layers share once, with the spread that the last layer needs.",
-    address="transformers#26441: T5's last layer, not tied there, was drawn with a spread of 1: first loss about 110",
-    test="The loss of an untrained model is ln(vocab_size), within a few tenths.",
+    bug="The output layer shares its weights with the embeddings, which are initialized with a standard deviation of "
+    "0.1. Initialized again with 1, they give logits as large as √d_model.",
+    repair="Initialize a shared matrix only once, with the standard deviation that the output layer needs.",
+    address="transformers#26441: T5's output layer, not tied there, was initialized with a standard deviation of 1; "
+    "first loss about 110",
+    test="The loss of an untrained model is within a few tenths of ln(vocab_size).",
 )

@@ -32,15 +32,15 @@ class Patient(DecoderOnly):
     """Patient 7."""
 
     number = 7
-    complaint = "It learns, and answers well. The owner would like to make it much deeper, and wants it checked first."
+    complaint = "It learns and answers well. The owner would like to make it much deeper and wants it checked first."
     part = Block
 
 
 REPORT = Report(
     diagnosis="B",
-    bug="x = norm(x) overwrites the residual stream. What earlier layers added goes through every later norm, and the "
-    "path from the first layer to the last that changes nothing is gone.",
+    bug="x = norm(x) overwrites the residual stream. The outputs of earlier layers pass through every later norm, and "
+    "the identity path from the first layer to the last is gone.",
     repair="x = x + self.self_attention(self.norm_1(x), …), and the same for the feed-forward network",
     address="pytorch#61165, burn#1056",
-    test="Ten times the input of a block gives ten times its output, nearly: what the sublayers add does not grow.",
+    test="Ten times the input of a block gives nearly ten times its output: what the sublayers add does not grow.",
 )

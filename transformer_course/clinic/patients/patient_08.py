@@ -26,8 +26,8 @@ class Patient(DropoutDecoderOnly):
 
 REPORT = Report(
     diagnosis="L",
-    bug="model.eval() is not called before the model answers: dropout goes on.",
+    bug="model.eval() is not called before the model answers, so dropout stays active.",
     repair="self.model.eval()",
-    address="No address: it happens to everybody. torch warns of it on the page of nn.Module.eval",
+    address="No single address: it happens to everyone. The documentation of nn.Module.eval warns about it",
     test="The same question gives the same logits twice.",
 )

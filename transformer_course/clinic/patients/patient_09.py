@@ -8,7 +8,7 @@ class Patient(DecoderOnly):
     """Patient 9."""
 
     number = 9
-    complaint = "It learns, and answers well. The owner wants it checked before others rely on it."
+    complaint = "It learns and answers well. The owner wants it checked before others rely on it."
     trains_as_twin = True
 
 
@@ -17,5 +17,5 @@ REPORT = Report(
     bug="None.",
     repair="None.",
     address="None.",
-    test="All of them, and it passes each.",
+    test="It passes every test.",
 )

@@ -32,15 +32,15 @@ class Patient(DecoderOnly):
     """Patient 10."""
 
     number = 10
-    complaint = "The loss stops falling after a few steps, at whatever learning rate. Hardly any letter is right."
+    complaint = "The loss stops falling after a few steps at any learning rate. Hardly any letter is right."
     part = GroupedQueryAttention
 
 
 REPORT = Report(
     diagnosis="E",
-    bug="Scores are multiplied by the mask, and then every score of 0 is hidden. The queries begin at 0, as μP "
-    "recommends, so at first all scores are 0: everything is hidden, and nothing has a gradient to change that.",
-    repair="scores.masked_fill(~mask, −∞): the mask says what is hidden, not the scores",
+    bug="Scores are multiplied by the mask, and then every score of 0 is masked out. The queries start at 0, as μP "
+    "recommends, so at first all scores are 0: everything is masked out, and no gradient can change that.",
+    repair="scores.masked_fill(~mask, −∞): the mask decides what is hidden, not the scores",
     address="TorchCode#17",
-    test="Attention equals torch's F.scaled_dot_product_attention, also where queries are 0.",
+    test="Attention equals torch's F.scaled_dot_product_attention, even if the queries are 0.",
 )

@@ -24,16 +24,16 @@ class Patient(DecoderOnly):
     """Patient 11."""
 
     number = 11
-    complaint = "The training loss is low, but most answers go wrong after their first letter."
+    complaint = "The training loss is low, but most answers go wrong after the first letter."
     trains_as_twin = True
     part = LanguageModel
 
 
 REPORT = Report(
     diagnosis="F",
-    bug="The mask has one row for each new token and one column for each key, and its diagonal begins at the top left: "
-    "the first new token may attend to the first key only, as if nothing were in the cache.",
-    repair="causal.tril(n_key − n_query): the last query is aligned with the last key",
-    address="pytorch#103082: is_causal=True means the same",
-    test="Logits with a cache, token by token, equal those without to 1e-5, at every position.",
+    bug="The mask has one row for each new token and one column for each key, but its diagonal starts at the top left. "
+    "The first new token may attend only to the first key, as if the cache were empty.",
+    repair="causal.tril(n_key − n_query), which aligns the last query with the last key",
+    address="pytorch#103082: is_causal=True does the same",
+    test="Logits with a cache, token by token, equal those without a cache to 1e-5 at every position.",
 )

@@ -31,15 +31,15 @@ class Patient(EncoderDecoder):
     """Patient 12."""
 
     number = 12
-    complaint = "It learns, though a little more slowly than a colleague's."
+    complaint = "It learns a little more slowly than a colleague's model."
     part = PreNormDecoderLayer
 
 
 REPORT = Report(
     diagnosis="C",
-    bug="In the self-attention the query is normalized, keys and values are not: what the sublayer adds grows with the "
-    "stream itself.",
-    repair="normalized = self.norm_1(x), and self.self_attention(normalized, normalized, normalized, …)",
+    bug="The self-attention normalizes its query but not its keys and values, so its output grows with the residual "
+    "stream.",
+    repair="normalized = self.norm_1(x), then self.self_attention(normalized, normalized, normalized, …)",
     address="xformers#233",
-    test="Ten times the input of a pre-norm sublayer gives the same output as the input itself.",
+    test="A pre-norm sublayer returns the same output for an input and for ten times that input.",
 )

@@ -12,7 +12,7 @@ class Patient(DecoderOnly):
     """Patient 13."""
 
     number = 13
-    complaint = "On the same texts in the same order, it learns otherwise with two micro-batches than with one."
+    complaint = "On the same texts in the same order, it learns differently with two micro-batches than with one."
     n_micro_batches = 2
 
     def backward(self, batches: Sequence[Batch]) -> float:
@@ -28,9 +28,9 @@ class Patient(DecoderOnly):
 
 REPORT = Report(
     diagnosis="I",
-    bug="The loss of each micro-batch is the mean of its own tokens, and these means are averaged: a token among few "
-    "counts for more than one among many.",
-    repair="Divide each sum by the number of tokens of all micro-batches together.",
+    bug="The loss of each micro-batch is the mean over its own tokens, and these means are averaged, so a token in a "
+    "short micro-batch counts more than one in a long micro-batch.",
+    repair="Divide each sum by the total number of tokens in all micro-batches.",
     address="transformers#34191",
-    test="The gradient of four micro-batches equals that of one batch to 1e-5, with texts of unequal lengths.",
+    test="The gradient of four micro-batches equals that of one batch to 1e-5, with texts of different lengths.",
 )

@@ -22,16 +22,16 @@ class Patient(DecoderOnly):
     """Patient 14."""
 
     number = 14
-    complaint = "The training loss is low, but most answers go wrong after their first letter."
+    complaint = "The training loss is low, but most answers go wrong after the first letter."
     trains_as_twin = True
     part = LanguageModel
 
 
 REPORT = Report(
     diagnosis="G",
-    bug="The positions of each call begin at 0. Without a cache there is one call; with a cache every new token gets "
-    "the position of the first.",
-    repair="Count on from the number of tokens in the cache: super().embed(tokens, positions).",
-    address="nanoGPT#613 is a cache whose texts differ from those without",
-    test="Logits with a cache, token by token, equal those without to 1e-5, at every position.",
+    bug="The positions of each call start at 0. Without a cache there is only one call. With a cache, every new token "
+    "gets the position of the first.",
+    repair="Continue counting from the number of cached tokens: super().embed(tokens, positions).",
+    address="nanoGPT#613: the texts generated with a cache differ from those without",
+    test="Logits with a cache, token by token, equal those without a cache to 1e-5 at every position.",
 )

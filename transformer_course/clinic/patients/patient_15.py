@@ -22,14 +22,14 @@ class Patient(EncoderDecoder):
     """Patient 15."""
 
     number = 15
-    complaint = "Most answers have the right letters, in a wrong order."
+    complaint = "Most answers have the right letters in the wrong order."
     part = PreNormEncoder
 
 
 REPORT = Report(
     diagnosis="O",
-    bug="The encoder's positions are never added. It reads a word as a set of letters.",
+    bug="The encoder never adds the positional encodings, so it reads a word as a set of letters.",
     repair="self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])",
-    address="No single address: nn.Transformer has no positions of its own, and nothing warns whoever forgets them",
-    test="The memory of a word whose letters are shuffled is not the shuffled memory of the word.",
+    address="No single address: nn.Transformer has no positions of its own, and nothing warns you if you forget them",
+    test="The memory of a word with shuffled letters differs from the shuffled memory of the word.",
 )

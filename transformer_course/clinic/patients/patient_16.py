@@ -20,7 +20,7 @@ class Patient(EncoderDecoder):
     """Patient 16."""
 
     number = 16
-    complaint = "It learns, and answers well. Its probabilities change with the batch that a word is in."
+    complaint = "It learns and answers well. Its probabilities for a word change with the rest of the batch."
     part = Transformer
 
 
@@ -28,6 +28,6 @@ REPORT = Report(
     diagnosis="P",
     bug="The encoder's layers get no mask, so words attend to the padding after them.",
     repair="self.encoder(source, padding_mask(source, pad_id))",
-    address="pytorch#22374: at first, nn.Transformer had no argument to mask padding with",
-    test="The logits of a text are the same with padding after it and without.",
+    address="pytorch#22374: at first, nn.Transformer had no argument for masking padding",
+    test="The logits of a text are the same with and without padding after it.",
 )
