@@ -20,7 +20,7 @@ def generate(
     context_length: int,
     sample: Callable[[Tensor], Tensor],
 ) -> Int[Tensor, "batch n_all"]:
-    """Return the prompts and all new tokens; the model sees the last context_length tokens at most."""
+    """Return the prompts and all new tokens; the model gets at most the last context_length tokens."""
     for _ in range(max_new_tokens):
         logits = model(tokens[:, -context_length:])  # (batch, at most context_length, vocab_size)
         next_tokens = sample(logits[:, -1])
@@ -29,12 +29,12 @@ def generate(
 
 
 def shown(context_length):
-    """show the model the last context_length tokens → what the model is shown: the last context_length tokens"""
+    """pass the model the last context_length tokens → the input of the model: the last context_length tokens"""
     return lambda tokens: tokens[:, -context_length:]
 
 
 def logits(model):
-    """call the model on what it is shown → the logits of every position, (batch, n, vocab_size)"""
+    """call the model on its input → the logits of every position, (batch, n, vocab_size)"""
     return lambda shown: model(shown)
 
 
@@ -49,17 +49,17 @@ def next_tokens(sample):
 
 
 def extended():
-    """append them as a column → the tokens, one column longer"""
+    """append the next tokens as a column → the extended text: one column longer"""
     return lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)
 
 
 def n_rounds(max_new_tokens):
-    """go round max_new_tokens times → the number of rounds"""
+    """repeat max_new_tokens times → the number of iterations"""
     return max_new_tokens
 
 
 def text(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
-    """repeat → the tokens after the last round"""
+    """run the loop → the text after the loop: the prompts and the new tokens"""
     so_far = tokens
     for _ in range(n_rounds):
         so_far = extended(so_far, next_tokens(next_logits(logits(shown(so_far)))))
@@ -67,7 +67,7 @@ def text(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
 
 
 def output(text):
-    """return the prompts with all that follows → the prompts and the new tokens"""
+    """return the prompts with all new tokens → the prompts and the new tokens"""
     return text
 
 
@@ -81,7 +81,7 @@ def generate_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(batch, n, max_new_tokens, context_length, shows, *, readable=None, always=None):
-        """Draw prompts, and a model of which every position hears all before it, each in a way of its own.
+        """Draw prompts and a model in which every position depends on all before it, each in its own way.
 
         The model reads ``context_length`` tokens, or as many as ``readable`` says. What is sampled depends on the
         sizes of the logits, not only on their order; or it is ``always`` the same token.
@@ -119,7 +119,7 @@ def generate_cases(seed: int) -> list[Case]:
         case(2, 3, 6, 1, "a context window of one token, of a model that could read more", readable=11),
         case(2, 5, 9, 4, "a model that could read more than the context window", readable=20),
         case(3, 4, 5, 11, "3 texts, and a context window that holds everything"),
-        case(2, 7, 3, 11, "token 0 in every round: it ends nothing", always=0),
+        case(2, 7, 3, 11, "token 0 in every iteration, which doesn't end the text", always=0),
         case(5, 7, 13, 6, "5 texts that outgrow the context window"),
     ]
 
@@ -128,19 +128,26 @@ MISTAKES = [
     Mistake(
         "shows_the_beginning",
         STEPS.but(shown=lambda context_length: lambda tokens: tokens[:, :context_length]),
-        summary="the model is shown the *first* tokens of the text, not the last",
+        summary="you pass the model the *first* tokens of the text instead of the last",
         message=(
-            "Once the text is longer than the context window, the model is shown its *beginning*, and never sees what "
-            "was generated last."
+            "Once the text is longer than the context window, you pass the model its *beginning*, so it never sees "
+            "the newest tokens."
         ),
-        hints=["Which tokens matter most for the next one?"],
+        hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
     ),
     Mistake(
         "shows_the_prompt_only",
         STEPS.but(shown=lambda tokens, context_length: lambda so_far: tokens[:, -context_length:]),
-        summary="the model is shown the prompt in every round, not what has been generated",
-        message="In every round the model is shown the prompt alone: what it has generated since never reaches it.",
-        hints=["How does what is shown in round 2 differ from what is shown in round 1?"],
+        summary="you pass the model only the prompt in every iteration",
+        message="{summary}, so it never sees what it has generated.",
+        hints=["Which tokens should the model get in the second iteration? Which does it get in your code?"],
+    ),
+    Mistake(
+        "nothing_cropped",
+        STEPS.but(shown=lambda: lambda tokens: tokens),
+        summary="you pass the model the whole text, however long it is",
+        message="{summary}. It can read at most `context_length` tokens.",
+        hints=["With context_length = 4 and a text of 7 tokens, how many tokens should the model get?"],
     ),
     Mistake(
         "crops_the_text_itself",
@@ -156,25 +163,22 @@ MISTAKES = [
                 lambda tokens, next_tokens: torch.cat([tokens, next_tokens[:, None]], dim=1)[:, -context_length:]
             )
         ).attempt,
-        summary="the text itself is cropped, so that its beginning is lost",
-        message=(
-            "The text itself is cropped, so its beginning is missing in what is returned. Only what the *model* is "
-            "shown should be cropped."
-        ),
-        hints=["A prompt of 6 tokens and 5 new ones: how many come back? There should be 11."],
+        summary="you crop the text itself, so its beginning is lost",
+        message="{summary}. Only what you pass to the *model* should be cropped.",
+        hints=["A prompt of 6 tokens gets 5 new ones, with context_length = 3. How many tokens should you return?"],
     ),
     Mistake(
         "only_the_new_tokens",
         STEPS.but(output=lambda text, tokens: text[:, tokens.shape[1] :]),
-        summary="the prompt is left out of what is returned",
-        message="Only the new tokens come back. The prompt is part of the text that is asked for.",
-        hints=["A prompt of 3 tokens and 4 new ones: how many should come back?"],
+        summary="you return the new tokens without the prompt",
+        message="{summary}. The text that you return should begin with the prompt.",
+        hints=["A prompt of 3 tokens gets 4 new ones. How many should you return?"],
     ),
     Mistake(
         "counts_the_prompt_as_new",
         STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
-        summary="the length of the prompt decides how many tokens are added",
-        message="The longer the prompt, the fewer tokens are added. `max_new_tokens` counts only the *new* ones.",
+        summary="you count the tokens of the prompt as new ones",
+        message=("{summary}, so the longer the prompt, the fewer tokens you add. What does `max_new_tokens` count?"),
     ),
     Mistake(
         "returns_inside_the_loop",
@@ -182,15 +186,16 @@ MISTAKES = [
             n_rounds=lambda max_new_tokens: min(max_new_tokens, 1),
             output=lambda text, max_new_tokens: text if max_new_tokens else None,
         ),
-        summary="the loop ends after its first round",
-        hints=["With `max_new_tokens=4`, how many columns are added?"],
+        summary="your loop ends after its first iteration",
+        message="{summary}. Is your `return` inside the loop?",
+        hints=["With `max_new_tokens=4`, how many columns should you add? How many do you add?"],
     ),
     Mistake(
         "probabilities",
         STEPS.but(next_logits=lambda: lambda logits: logits[:, -1].softmax(dim=-1)),
-        summary="`sample` gets probabilities, not logits",
-        message="`sample` gets probabilities. It takes logits, and takes the softmax itself.",
-        hints=["What does the lesson say that `sample` takes?"],
+        summary="you pass probabilities to `sample` instead of logits",
+        message="{summary}. `sample` takes the softmax itself.",
+        hints=["What does `sample` do first with the numbers that it gets?"],
     ),
     Mistake(
         "sample_not_used",
@@ -198,9 +203,12 @@ MISTAKES = [
         STEPS.but(
             next_tokens=lambda: lambda next_logits: torch.multinomial(next_logits.softmax(dim=-1), 1)[:, 0]
         ).attempt,
-        summary="`sample` is not used",
-        message="The likeliest token is taken, or one is drawn here. How to choose is the argument `sample`.",
-        hints=["Where does the argument `sample` occur in the code?"],
+        summary="you choose the tokens yourself instead of calling `sample`",
+        message=(
+            "You choose the tokens yourself, the likeliest ones or randomly drawn ones. The caller decides that "
+            "with the argument `sample`."
+        ),
+        hints=["Where do you use the argument `sample`?"],
     ),
 ]
 
@@ -210,18 +218,25 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=generate_cases,
     points=3,
-    verified="Every new token is sampled from what the model says after the last tokens that it can see, and the "
-    "whole text comes back.",
+    verified=(
+        "Every new token is sampled from the logits after the last tokens that the model can read, and you return "
+        "the whole text."
+    ),
     hints=[
-        "One round of the loop: show the model the text, take the logits of the next token, sample, append.",
-        "`model(…)` returns logits for every position, (batch, n, vocab_size). The next token is what the *last* "
-        "position predicts, so `sample` gets (batch, vocab_size).",
-        "The model reads at most `context_length` tokens: show it the last ones, and keep the whole text for the end.",
-        "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column and leaves the caller's tensor as it is.",
+        "The prompt is 5, 6 and context_length is 3. Which tokens does the model get in the first, second and "
+        "third iteration?",
+        "In each iteration, pass the model the end of the text, take the logits of the next token, sample, and append.",
+        "`model(…)` returns logits for every position, (batch, n, vocab_size). The *last* position predicts the "
+        "next token, so `sample` gets (batch, vocab_size).",
+        "The model reads at most `context_length` tokens: pass it the last ones, and keep the whole text to return it.",
+        "`torch.cat([tokens, next_tokens[:, None]], dim=1)` appends a column, and leaves the caller's tensor "
+        "unchanged.",
     ],
     messages={
-        "call_left_out_text: so_far": "The model is shown the whole text, however long it is.",
-        "ignored_context_length: 1": "The model is shown the last token only. Without a cache, it knows no other.",
+        "ignored_context_length: 1": (
+            "You pass the model only the newest token. Without a cache, the model then knows nothing of the "
+            "earlier ones. How many tokens may it read?"
+        ),
     },
     mistakes=MISTAKES,
 )

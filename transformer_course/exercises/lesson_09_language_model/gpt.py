@@ -39,22 +39,22 @@ def first_input(embedded, encodings):
 
 
 def layers(self):
-    """take the blocks in their order → the list of blocks"""
+    """use the blocks in their order → the list of blocks"""
     return list(self.blocks)
 
 
 def mask(length):
-    """make a causal mask of that size → the causal mask"""
+    """make a causal mask for the tokens → the causal mask"""
     return parts.causal_mask(length)
 
 
 def normed(self, output):
-    """normalize the output of the last block → the normalized output of the last block"""
+    """normalize the output of the last block → the normalized output"""
     return self.norm(output)
 
 
 def logits(self, normed):
-    """multiply it with the embedding of each token → the logits"""
+    """multiply by the embedding of each token → the logits"""
     return normed @ self.embedding.weight.T
 
 
@@ -90,8 +90,10 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=gpt_cases,
     points=3,
-    verified="Your own language model: tokens in, the logits of every next token out, and no look ahead.",
+    verified=("Your own language model: from tokens to the logits of every next token, without seeing the future."),
     hints=[
+        "Follow a text of 3 tokens through the model. Which operation turns ids into vectors, and which turns "
+        "vectors into logits?",
         "In this order: embeddings plus positions; the blocks, each with a causal mask; the norm; the logits.",
         "n tokens need the first n rows of `self.positions`, and the logits are products with `self.embedding.weight`.",
         "In the loop, `x = block(x, parts.causal_mask(n))`, and after it `self.norm(x) @ self.embedding.weight.T`.",
@@ -100,8 +102,9 @@ EXERCISE = Exercise(
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
         "function_logits: §.softmax(dim=-1)": Wording(
-            "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned.",
-            summary="a softmax is taken of the logits",
+            "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should you "
+            "return?",
+            summary="you take a softmax of the logits",
         ),
     },
     mistakes=[
@@ -111,17 +114,21 @@ EXERCISE = Exercise(
             "norm_after_every_block",
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
-            summary="the last norm is used in the loop",
-            message="{summary}: the residual stream is normalized again and again. Pre-norm blocks only add to it.",
+            summary="you apply the last norm after every block",
+            message=(
+                "{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add "
+                "to it."
+            ),
         ),
         Mistake(
             "log_probabilities",
             STEPS.but(logits=lambda logits: logits.log_softmax(dim=-1)),
-            summary="a log-softmax is taken of the logits",
+            summary="you take a log-softmax of the logits",
             message=(
-                "{summary}. The loss and the sampling take logits, and do that themselves. Look at what is returned."
+                "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should "
+                "you return?"
             ),
-            hints=["What does `F.cross_entropy` do first with what it is given?"],
+            hints=["What does `F.cross_entropy` do first with its input?"],
         ),
     ],
 )

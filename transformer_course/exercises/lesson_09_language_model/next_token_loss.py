@@ -1,4 +1,4 @@
-"""The loss of a language model: every position is asked for the token that follows it."""
+"""The loss of a language model: every position predicts the token after it."""
 
 import torch
 from jaxtyping import Float, Int
@@ -22,7 +22,7 @@ from transformer_course.steps import InSteps
 def next_token_loss(
     logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], pad_id: int
 ) -> Float[Tensor, ""]:
-    """Return the mean of −log p of the next tokens that are no padding; position t predicts token t + 1."""
+    """Return the mean of −log p of the next tokens, without padding; position t predicts token t + 1."""
     log_p = torch.log_softmax(logits[:, :-1], dim=-1)  # nothing follows the last position
     targets = tokens[:, 1:]
     losses = -log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n - 1)
@@ -35,7 +35,7 @@ def predictions(logits):
 
 
 def targets(tokens):
-    """take all tokens but the first → the targets: the token that follows each of these positions, (batch, n − 1)"""
+    """take all tokens but the first → the targets: the token after each position, (batch, n − 1)"""
     return tokens[:, 1:]
 
 
@@ -50,27 +50,27 @@ def of_targets(log_probabilities, targets):
 
 
 def losses(of_targets):
-    """turn their signs round → the losses: −log p of each target, (batch, n − 1)"""
+    """negate the log-probabilities of the targets → the losses: −log p of each target, (batch, n − 1)"""
     return -of_targets
 
 
 def real(targets, pad_id):
-    """mark the targets that are no padding → the mask of the targets that are no padding, (batch, n − 1)"""
+    """mark the targets that aren't padding → the mask of the real targets, (batch, n − 1)"""
     return targets != pad_id
 
 
 def total(losses, real):
-    """add up the losses of these targets → the sum of their losses"""
+    """sum the losses of the real targets → the sum of the losses"""
     return losses[real].sum()
 
 
 def n_tokens(real):
-    """count these targets → the number of targets that are no padding"""
+    """count the real targets → the number of real targets"""
     return real.sum()
 
 
 def loss(total, n_tokens):
-    """divide the sum by the count → the loss: the mean over the targets that are no padding"""
+    """divide the sum by the number of real targets → the loss: the mean over the real targets"""
     return total / n_tokens
 
 
@@ -103,11 +103,11 @@ def next_token_loss_cases(seed: int) -> list[Case]:
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "tokens": tokens, "pad_id": pad_id}, shows)
 
-    unexpected = case(3, 5, 7, 2, "padding that is not token 0, and that nobody expects", lengths=(2, 5, 3))
+    unexpected = case(3, 5, 7, 2, "padding that isn't token 0, and that the model finds unlikely", lengths=(2, 5, 3))
     unexpected.inputs["logits"][..., 2] -= 30
-    sure = case(2, 4, 5, 4, "a model that is very sure, and often wrong", lengths=(4, 3))
+    sure = case(2, 4, 5, 4, "a very confident model that is often wrong", lengths=(4, 3))
     sure.inputs["logits"].mul_(100)
-    right = case(2, 5, 3, 1, "a model that is very sure, and right about one token", lengths=(5, 4))
+    right = case(2, 5, 3, 1, "a very confident model that is right about one token", lengths=(5, 4))
     right.inputs["logits"][0, 1, right.inputs["tokens"][0, 2]] += 200
     far = case(3, 3, 4, 3, "logits near 1000 and near -1000", lengths=(3, 2, 3))
     far.inputs["logits"][0] += 1000
@@ -129,19 +129,19 @@ MISTAKES = [
     Mistake(
         "no_shift",
         STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens),
-        summary="the logits at t are compared with the token at t itself",
+        summary="you compare the logits at t with the token at t itself",
         message=(
-            "Nothing is shifted: each position is asked for the very token that it has just read. A model learns that "
-            "at once, and can continue nothing."
+            "You don't shift: each position has to predict the very token that it has just read. A model learns "
+            "that at once, and can't continue any text."
         ),
         hints=["Which token should the logits at position 0 predict?"],
     ),
     Mistake(
         "shifted_the_wrong_way",
         STEPS.but(predictions=lambda logits: logits[:, 1:], targets=lambda tokens: tokens[:, :-1]),
-        summary="the logits at t are compared with the token at t − 1",
-        message="The shift goes the wrong way: each position is asked for the token *before* it.",
-        hints=["Which token should the logits at position 0 predict?"],
+        summary="you compare the logits at t with the token at t − 1",
+        message="You shift in the wrong direction: each position has to predict the token *before* it.",
+        hints=["In the text 5, 6, 7, which token should the logits at position 1 predict?"],
     ),
     Mistake(
         "runs_on_into_the_next_text",
@@ -149,12 +149,12 @@ MISTAKES = [
             predictions=lambda logits: logits.flatten(0, 1)[None, :-1],
             targets=lambda tokens: tokens.flatten()[None, 1:],
         ),
-        summary="the texts are joined before the shift, so that the end of one predicts the beginning of the next",
+        summary="you join the texts before you shift, so the end of one predicts the beginning of the next",
         message=(
-            "Right for one text. The texts are made one long list before the shift, so the last position of each is "
-            "asked for the first token of the *next* text."
+            "You join the texts into one long list before you shift, so the last position of each has to predict "
+            "the first token of the *next* text."
         ),
-        hints=["How many predictions do 2 texts of 4 tokens give? There should be 6."],
+        hints=["How many predictions should 2 texts of 4 tokens give? How many does your code make?"],
     ),
     Mistake(
         "an_axis_too_many",
@@ -162,12 +162,12 @@ MISTAKES = [
             of_targets=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
             total=lambda losses, real: (losses * real).sum(),
         ),
-        summary="what `gather` returns keeps its last axis, of length 1",
+        summary="you keep the last dimension of what `gather` returns",
         message=(
-            "What `gather` returns has an axis of length 1 at its end. Beside a mask of shape (batch, n − 1), every "
-            "position meets every other one."
+            "{summary}, so your losses have the shape (batch, n − 1, 1). Together with a mask of shape (batch, n − "
+            "1), that crashes or pairs each loss with the wrong positions."
         ),
-        hints=["Print the shapes of the losses and of the mask. Both should be (batch, n − 1)."],
+        hints=["Print the shapes of your losses and of your mask. Both should be (batch, n − 1)."],
     ),
     *of_the_log_probabilities(STEPS, "predictions"),
     over_several_positions(STEPS, "predictions"),
@@ -175,12 +175,9 @@ MISTAKES = [
     Mistake(
         "padding_of_the_inputs",
         STEPS.but(real=lambda tokens, pad_id: tokens[:, :-1] != pad_id),
-        summary="padding is looked for in the tokens that predict, not in those that are predicted",
-        message=(
-            "Padding is looked for in the tokens that *predict*. So the last real token of a text is still asked for "
-            "the padding that follows it."
-        ),
-        hints=["A text of 3 tokens and 2 of padding: how many predictions count? There should be 2."],
+        summary="you look for padding in the tokens that predict instead of in the targets",
+        message="{summary}, so the last real token of each text still has to predict the padding after it.",
+        hints=["A text has 3 tokens, and 2 of padding after them. How many predictions should count?"],
     ),
     *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
     Mistake(
@@ -189,37 +186,33 @@ MISTAKES = [
             predictions=lambda predictions, targets, pad_id: predictions * (targets != pad_id).unsqueeze(-1),
             real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
         ),
-        summary="padding is masked in the logits, and still counted",
-        message=(
-            "The logits at padding are set to 0, and the padding is still counted: equal probabilities cost log V "
-            "there."
-        ),
-        hints=["What is the `log_softmax` of the logits 0, 0, 0?"],
+        summary="you set the logits at padding to 0, and still count the padding",
+        message="{summary}. With equal logits, the loss there is log V instead of 0.",
+        hints=["How much does one padding position add to your loss? How much should it add?"],
     ),
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, real: (row_sums(losses, real) / real.sum(dim=1)).mean()),
-        summary="the mean of each text is taken first, and then the mean of these",
-        message="{summary}: a token of a short text counts more than one of a long text.",
-        hints=["Two texts with 1 and 9 predictions: how much does each of the 10 count?"],
+        summary="you average each text first, and then the texts",
+        message="{summary}, so a token of a short text counts more than one of a long text.",
+        hints=[
+            "Two texts have 1 and 9 predictions. How much should each of the 10 count? How much does it in your code?",
+        ],
     ),
     Mistake(
         "counts_the_first_tokens",
         STEPS.but(n_tokens=lambda tokens, pad_id: (tokens != pad_id).sum()),
-        summary="the sum is divided by the number of real *tokens*, the first of each text included",
-        message=(
-            "The sum is divided by the number of all real tokens. The first token of a text is predicted by nothing, "
-            "so there is one prediction less in each text."
-        ),
-        hints=["How many predictions do 4 tokens give?"],
+        summary="you divide by the number of real *tokens*, including the first of each text",
+        message="{summary}. Nothing predicts the first token, so each text has one prediction fewer.",
+        hints=["How many predictions does a text of 4 tokens give?"],
     ),
     Mistake(
         "divides_by_the_length",
         STEPS.but(n_tokens=lambda tokens: tokens.shape[1]),
         STEPS.but(n_tokens=lambda targets: targets.shape[1]),
-        summary="the sum is divided by the length of the texts",
+        summary="you divide the sum by the length of the texts",
         message="{summary}, not by the number of real targets in the batch.",
-        hints=["Does the loss double if the same texts are in the batch twice?"],
+        hints=["Put the same texts into the batch twice. Should the loss change? Does yours?"],
     ),
     *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
 ]
@@ -230,16 +223,17 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=next_token_loss_cases,
     points=3,
-    verified="Each position is asked for the token that follows it, every real token counts the same, and padding "
-    "counts nothing.",
+    verified=(
+        "Each position predicts the token after it, every real token counts the same, and padding doesn't count."
+    ),
     hints=[
-        "The logits at position t are about the token at t + 1. Which logits have no token that follows them, and "
+        "In the text 5, 6, 7, which logits predict the 6 and which the 7? Which logits have no next token, and "
         "which token has no logits before it?",
-        "`logits[:, :-1]` and `tokens[:, 1:]` belong together, position by position.",
-        "From there it is the loss of lesson 08 without smoothing: the log-softmax, the log-probability of each "
-        "target, and minus the mean over the targets that are not `pad_id`.",
-        "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and "
-        "`losses[targets != pad_id].mean()`.",
+        "`logits[:, :-1]` and `tokens[:, 1:]` line up, position by position.",
+        "The rest is the loss of lesson 08 without smoothing: the log-softmax, the log-probability of each target, "
+        "and minus the mean over the targets that aren't `pad_id`.",
+        "`torch.log_softmax(…, dim=-1)`, `.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`, and `losses[targets != "
+        "pad_id].mean()`.",
     ],
     messages={**mean_loss_mistakes.TOLD, **log_probability.TOLD},
     mistakes=MISTAKES,

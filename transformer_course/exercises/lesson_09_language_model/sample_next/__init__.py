@@ -43,21 +43,21 @@ def sample_next_cases(seed: int) -> list[Case]:
     large = [0.25, 0.17, 0.13, 0.11, 0.09, 0.07, 0.06, 0.05, 0.03, 0.025, 0.015]
     return [
         Case({"logits": logits([1.0, 0.0, 0.0])}, "a batch of one, and one token", kind="sampler", n_samples=1),
-        certain([[0.6, 0.3, 0.1]], "the likeliest token only", top_k=1),
-        certain([steep, even], "a mass that the likeliest token has alone", top_p=0.03),
+        certain([[0.6, 0.3, 0.1]], "top_k 1", top_k=1),
+        certain([steep, even], "a top_p that the likeliest token reaches alone", top_p=0.03),
         certain([steep, even, steep], "a temperature just above 0", temperature=0.0005),
         drawn([[0.6, 0.3, 0.1]], "one row of 3 logits"),
         drawn([steep, even], "two rows of 5 logits"),
         drawn([steep, even], "temperature 2", temperature=2.0),
         drawn([even, [0.35, 0.25, 0.2, 0.12, 0.08]], "temperature 0.5", temperature=0.5),
-        drawn([steep, even], "the likeliest 2", top_k=2),
-        drawn([steep, even], "more than there are", top_k=9),
-        drawn([steep, even], "the smallest set with 65 % of the mass", top_p=0.65),
-        drawn([[0.125] * 8], "8 equally likely tokens, and all of the mass", top_p=1.0),
-        drawn([steep, even], "temperature 2, then 65 % of the mass", temperature=2.0, top_p=0.65),
-        drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "the likeliest 3, and of these 50 %", top_k=3, top_p=0.5),
+        drawn([steep, even], "top_k 2", top_k=2),
+        drawn([steep, even], "a top_k larger than the vocabulary", top_k=9),
+        drawn([steep, even], "top_p 0.65", top_p=0.65),
+        drawn([[0.125] * 8], "8 equally likely tokens, top_p 1", top_p=1.0),
+        drawn([steep, even], "temperature 2, then top_p 0.65", temperature=2.0, top_p=0.65),
+        drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "top_k 3, then top_p 0.5", top_k=3, top_p=0.5),
         drawn([[0.0, 0.5, 0.0, 0.3, 0.2], even], "two tokens with a logit of −∞", top_k=4),
-        drawn([large, large[::-1]], "all at once", temperature=1.5, top_k=7, top_p=0.77),
+        drawn([large, large[::-1]], "temperature, top_k and top_p together", temperature=1.5, top_k=7, top_p=0.77),
     ]
 
 
@@ -66,25 +66,29 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=sample_next_cases,
     points=4,
-    verified="Every token comes as often as it should, tokens beyond top-k and top-p never do, and the same seed "
-    "draws the same tokens.",
+    verified=(
+        "Every token comes as often as it should, those that top-k or top-p drop never do, and the same seed draws "
+        "the same tokens."
+    ),
     hints=[
-        "In this order: divide by the temperature, hide all but the `top_k` largest logits, then all but the smallest "
-        "set whose mass reaches `top_p`, then draw. What is hidden gets a logit of −∞.",
-        "For top-k, `logits.topk(k).values[:, -1:]` is the smallest logit that is kept in each row; k is at most the "
+        "Five tokens have the probabilities 0.5, 0.25, 0.12, 0.08 and 0.05. Which of them does top_k=2 keep, and "
+        "which does top_p=0.8?",
+        "In this order: divide by the temperature; drop all but the `top_k` largest logits; drop all but the "
+        "smallest set whose mass reaches `top_p`; draw. A dropped token gets the logit −∞.",
+        "For top-k, `logits.topk(k).values[:, -1:]` is the smallest logit to keep in each row; k is at most the "
         "size of the vocabulary.",
-        "For top-p, sort the probabilities, the largest first. `ranked.cumsum(dim=-1) - ranked` is the mass *before* "
-        "each token; where that has reached `top_p`, the token is superfluous.",
+        "For top-p, sort the probabilities, the largest first. `ranked.cumsum(dim=-1) - ranked` is the mass "
+        "*before* each token; if that has reached `top_p`, drop the token.",
         "`order.argsort(dim=-1)` undoes the sorting, and `torch.multinomial(…, 1, generator=generator)` draws; it "
         "returns (batch, 1).",
     ],
     messages={
         "call_left_out_probabilities": (
-            "`torch.multinomial` gets logits. It takes probabilities, and refuses negative numbers."
+            "You pass logits to `torch.multinomial`, which expects probabilities and rejects negative numbers."
         ),
         "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
-            "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "
-            "They should be a column: one for each row."
+            "Your thresholds have the shape (batch,), so they line up with the *columns* of the logits. That "
+            "crashes, or compares the wrong numbers. Which shape has one threshold for each row?"
         ),
     },
     mistakes=MISTAKES,

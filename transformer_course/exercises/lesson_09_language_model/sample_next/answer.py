@@ -34,63 +34,63 @@ def scaled(logits, temperature):
 
 
 def n_kept(top_k, logits):
-    """keep top_k tokens, or all where there are no more → the number of tokens that top-k keeps"""
+    """limit top_k to the size of the vocabulary → the number of tokens that top-k keeps → the number of kept tokens"""
     return logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
 
 
 def smallest(scaled, n_kept):
-    """find the smallest of the top_k largest logits of each row → the smallest logit that top-k keeps, (batch, 1)"""
+    """find the smallest of the top_k largest logits → the smallest logit that top-k keeps, (batch, 1)"""
     return scaled.topk(n_kept).values[:, -1:]
 
 
 def best_k(scaled, smallest):
-    """set all smaller ones to −∞ → the logits after top-k"""
+    """set the logits that top-k drops to −∞ → the logits after top-k"""
     return scaled.masked_fill(scaled < smallest, -torch.inf)
 
 
 def candidates(best_k):
-    """take the softmax of what is left → the probabilities after top-k"""
+    """take the softmax after top-k → the probabilities after top-k"""
     return best_k.softmax(dim=-1)
 
 
 def order(candidates):
-    """sort the tokens, the likeliest first → the ids of the tokens, the likeliest first"""
+    """sort the tokens by probability, the likeliest first → the token ids in sorted order"""
     return candidates.argsort(dim=-1, descending=True)
 
 
 def mass_before(candidates, order):
-    """add up the probabilities before each token → the mass of the tokens before each token, in sorted order"""
+    """sum the probabilities before each token → the mass before each token: in sorted order"""
     ranked = candidates.gather(-1, order)
     return ranked.cumsum(dim=-1) - ranked
 
 
 def superfluous(mass_before, top_p):
-    """mark where the mass before has reached top_p → the mask of the tokens that top-p drops, in sorted order"""
+    """mark the tokens before which the mass has reached top_p → the sorted mask of top-p: True at dropped tokens"""
     return mass_before >= (math.inf if top_p is None else top_p)
 
 
 def dropped(superfluous, order):
-    """bring this mask back into the order of the vocabulary → the mask of the tokens that top-p drops"""
+    """undo the sorting of the mask → the mask of top-p: True at dropped tokens"""
     return superfluous.gather(-1, order.argsort(dim=-1))
 
 
 def nucleus(best_k, dropped):
-    """set the logits of these tokens to −∞ → the logits after top-p"""
+    """set the logits that top-p drops to −∞ → the logits after top-p"""
     return best_k.masked_fill(dropped, -torch.inf)
 
 
 def probabilities(nucleus):
-    """take the softmax of what is left → the probabilities to draw from"""
+    """take the softmax after top-p → the probabilities after top-p"""
     return nucleus.softmax(dim=-1)
 
 
 def drawn(probabilities, generator):
-    """draw a token for each row, with the generator → the tokens, (batch, 1)"""
+    """draw a token for each row with the generator → the drawn tokens, (batch, 1)"""
     return torch.multinomial(probabilities, 1, generator=generator)
 
 
 def tokens(drawn):
-    """leave the axis of the draws out → the tokens, (batch,)"""
+    """remove the last dimension → the tokens, (batch,)"""
     return drawn.squeeze(-1)
 
 

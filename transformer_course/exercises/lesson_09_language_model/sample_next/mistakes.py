@@ -1,4 +1,4 @@
-"""What goes wrong with the temperature, with top-k and top-p, and with the draw itself."""
+"""Mistakes with the temperature, top-k, top-p and the draw."""
 
 import torch
 from torch.nn import functional
@@ -42,12 +42,17 @@ TEMPERATURE = [
     Mistake(
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
-        summary="the logits are multiplied by the temperature",
+        summary="you multiply the logits by the temperature",
+        message=(
+            "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
+            "more alike."
+        ),
     ),
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
-        summary="the temperature has no effect",
+        summary="you ignore the temperature",
+        message="{summary}: a temperature of 2 should make the tokens more alike than one of 0.5.",
     ),
     Mistake(
         "temperature_at_the_end",
@@ -55,37 +60,39 @@ TEMPERATURE = [
             scaled=lambda logits: logits,
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
-        summary="the temperature comes after top-p, not before",
+        summary="you apply the temperature after top-p instead of at the beginning",
+        message="{summary}, so top-p chooses by other probabilities than those that you draw with.",
     ),
     Mistake(
         "temperature_after_the_softmax",
         STEPS.but(
             probabilities=lambda nucleus, logits: logits.masked_fill(nucleus == -torch.inf, -torch.inf).softmax(-1)
         ),
-        summary="the temperature decides what top-p keeps, and the rest is drawn without it",
+        summary="you use the temperature to decide what top-p keeps, and draw without it",
+        message="{summary}. Which logits do you draw from?",
     ),
     Mistake(
         "softmax_twice",
         STEPS.but(logits=lambda logits: logits.softmax(dim=-1)),
         STEPS.but(scaled=lambda scaled: scaled.softmax(dim=-1)).attempt,
         STEPS.but(probabilities=lambda probabilities: probabilities.softmax(dim=-1)),
-        summary="a softmax is taken of probabilities",
+        summary="you take the softmax of probabilities",
         message=(
-            "A softmax is taken of what are probabilities already. That makes all tokens nearly equally likely, also "
-            "those with a probability of 0."
+            "{summary}. That makes the tokens more alike, even those with probability 0: (1, 0, 0) becomes about "
+            "(0.58, 0.21, 0.21)."
         ),
-        hints=["What is the softmax of 1, 0, 0?"],
+        hints=["How many softmaxes do your numbers go through before you draw?"],
     ),
     Mistake(
         "exponentials_overflow",
         STEPS.but(probabilities=lambda nucleus: nucleus.exp()),
         STEPS.but(probabilities=lambda nucleus: nucleus.exp() / nucleus.exp().sum(dim=-1, keepdim=True)).attempt,
-        summary="`exp` is taken of the logits as they are, which overflows at a low temperature",
+        summary="you take `exp` of the logits as they are, which overflows at a low temperature",
         message=(
-            "`exp` is taken of the logits as they are. At a low temperature they are large, and the exponentials "
-            "infinite, or all 0."
+            "{summary}. With a temperature of 0.0005, a logit of 2 becomes 4000 and `exp(4000)` is infinite, while "
+            "negative logits all become 0."
         ),
-        hints=["What is `torch.tensor(2.0 / 0.001).exp()`? And with −2?"],
+        hints=["What is `torch.tensor(2.0 / 0.001).exp()`? And what is it for −2?"],
     ),
 ]
 
@@ -93,31 +100,39 @@ TOP_K = [
     Mistake(
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
-        summary="`top_k` is not used",
+        summary="you ignore `top_k`",
+        message="{summary}, so even with top_k=1 you draw other tokens than the likeliest.",
     ),
     Mistake(
         "drops_the_last_of_the_k",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled <= smallest, -torch.inf))),
         STEPS.but(n_kept=kept(lambda top_k: max(top_k - 1, 1))).attempt,
-        summary="top-k keeps one token too few",
+        summary="you keep one token too few in top-k",
+        message="{summary}. Should you keep or drop the smallest of the k largest logits?",
+        hints=["With top_k=2, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "keeps_one_too_many",
         STEPS.but(n_kept=kept(lambda top_k: top_k + 1)),
-        summary="top-k keeps one token too many",
+        summary="you keep one token too many in top-k",
+        message="{summary}. Which logit is the smallest that you should keep?",
+        hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "keeps_the_largest_only",
         STEPS.but(
             smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
         ),
-        summary="with any `top_k` only the likeliest token is kept",
+        summary="you keep only the likeliest token, for any `top_k`",
+        message="{summary}. Which logit do you compare the others with?",
+        hints=["With top_k=2, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "keeps_the_least_likely",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled >= smallest, -torch.inf))),
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
-        summary="top-k hides the likeliest tokens",
+        summary="you drop the likeliest tokens in top-k",
+        message="{summary} instead of the least likely ones. In which direction do you compare?",
     ),
     Mistake(
         "top_k_of_the_first_row",
@@ -128,19 +143,24 @@ TOP_K = [
             )
         ).attempt,
         STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.amin()).attempt,
-        summary="one threshold is used for all rows in top-k",
-        message="All rows are compared with one number, in top-k. Each row has k largest logits of its own.",
-        hints=["How many tokens are kept in the second row?"],
+        summary="you use the same threshold for all rows in top-k",
+        message="{summary}. Each row has its own k largest logits.",
+        hints=["With top_k=2, how many tokens do you keep in the second row?"],
     ),
     Mistake(
         "top_k_fills_with_zero",
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
-        summary="the logits that top-k hides become 0, not −∞",
+        summary="you set the logits that top-k drops to 0 instead of −∞",
+        message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
     ),
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
-        summary="with a `top_k` the *ranks* of the tokens come out, not their ids",
+        summary="you return the *ranks* of tokens instead of their ids if there is a `top_k`",
+        message=(
+            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
+            "has the token of that rank?"
+        ),
     ),
 ]
 
@@ -148,12 +168,14 @@ TOP_P = [
     Mistake(
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
-        summary="`top_p` is not used",
+        summary="you ignore `top_p`",
+        message="{summary}, so you also draw tokens outside the likeliest ones that reach it.",
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
-        summary="`top_p` is not used where there is a `top_k`",
+        summary="you ignore `top_p` if there is a `top_k`",
+        message="{summary}. If both are given, apply one after the other.",
     ),
     Mistake(
         "drops_the_token_that_reaches_p",
@@ -161,34 +183,48 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass >= top_p)).attempt,
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass > top_p))),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: but_the_first(mass >= top_p))).attempt,
-        summary="top-p drops the very token with which the mass reaches p",
+        summary="you drop the token with which the mass reaches p in top-p",
+        message="{summary}: of 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep one.",
+        hints=[
+            "For the probabilities 0.5, 0.3 and 0.2, what is the mass before each token? Which of these masses "
+            "have reached 0.65?",
+        ],
     ),
     Mistake(
         "keeps_one_more_than_needed",
         STEPS.but(
             superfluous=where_the_mass(lambda mass, before, top_p: functional.pad(before >= top_p, (1, 0))[:, :-1])
         ),
-        summary="top-p keeps one token more than are needed",
+        summary="you keep one token more than needed in top-p",
+        message="{summary}: of 0.5, 0.3 and 0.2, top_p=0.65 should keep two tokens, and you keep all three.",
+        hints=[
+            "For the probabilities 0.5, 0.3 and 0.2, what is the mass before each token? Which of these masses "
+            "have reached 0.65?",
+        ],
     ),
     Mistake(
         "sorts_the_least_likely_first",
         STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
-        summary="the tokens are sorted with the *least* likely first",
+        summary="you sort the tokens with the *least* likely first",
+        message="{summary}, so top-p keeps the unlikely ones and drops the likely ones.",
     ),
     Mistake(
         "not_sorted",
         STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
-        summary="the mass is added up in the order of the vocabulary, not of the probabilities",
+        summary="you sum the probabilities in the order of the vocabulary",
+        message="{summary}. For top-p, the likeliest tokens should come first.",
     ),
     Mistake(
         "order_not_undone",
         STEPS.but(dropped=lambda superfluous: superfluous),
-        summary="the mask of top-p stays in sorted order, and is used in the order of the vocabulary",
+        summary="you apply the sorted mask of top-p to the unsorted logits",
+        message="{summary}, so you drop the wrong tokens. Which index undoes the sorting?",
     ),
     Mistake(
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
-        summary="the mask is sorted once more, by the same order, instead of being brought back",
+        summary="you sort the mask of top-p a second time instead of undoing the sorting",
+        message="{summary}. If `order` sorts a row, which index brings it back?",
     ),
     Mistake(
         "ranks_instead_of_ids",
@@ -197,13 +233,18 @@ TOP_P = [
                 best_k if top_p is None else best_k.gather(-1, order).masked_fill(superfluous, -torch.inf)
             )
         ),
-        summary="with a `top_p` the *ranks* of the tokens come out, not their ids",
+        summary="you return the *ranks* of tokens instead of their ids if there is a `top_p`",
+        message=(
+            "With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
+            "Which id has the token of that rank?"
+        ),
     ),
     Mistake(
         "keeps_what_is_superfluous",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
-        summary="the mask of top-p is inverted",
+        summary="your mask of top-p is inverted",
+        message="{summary}: you drop the likeliest tokens and keep the rest.",
     ),
     Mistake(
         "p_is_a_threshold",
@@ -215,20 +256,25 @@ TOP_P = [
             )
         ).attempt,
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
-        summary="each probability is compared with p, not the sum of those before it",
-        message="Each probability is compared with a number by itself. It is their *sum* that should reach `top_p`.",
-        hints=["Ten equally likely tokens and top_p=0.5: how many should be kept?"],
+        summary="you compare each probability alone with a threshold, not the sum of those before it",
+        message=(
+            "You compare each probability alone with a threshold. For top-p, it is the *sum* of the probabilities "
+            "that should reach `top_p`."
+        ),
+        hints=["Ten tokens are equally likely, and top_p is 0.5. How many should be kept?"],
     ),
     Mistake(
         "the_rest_of_p",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before >= 1 - top_p)),
-        summary="the mass is compared with 1 − p",
+        summary="you compare the mass with 1 − top_p",
+        message="{summary}, so the *larger* top_p is, the fewer tokens you keep.",
     ),
     Mistake(
         "adds_up_logits",
         STEPS.but(candidates=lambda best_k: best_k),
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
-        summary="top-p adds up numbers that are not probabilities",
+        summary="you sum numbers that aren't probabilities in top-p",
+        message="{summary}: those of a row don't sum to 1. Which function turns logits into probabilities?",
     ),
     Mistake(
         "adds_up_over_the_batch",
@@ -237,20 +283,21 @@ TOP_P = [
                 candidates.gather(-1, order).cumsum(dim=0) - candidates.gather(-1, order)
             )
         ),
-        summary="top-p adds up over the batch, not over the vocabulary",
-        message="The mass is added up over the *batch*. It should be over the tokens of each row.",
-        hints=["What is the last of the sums in each row? It should be 1."],
+        summary="you sum over the batch instead of the vocabulary in top-p",
+        message="{summary}. Along which `dim` should the running sum go?",
+        hints=["What is the last running sum of each row? It should be 1."],
     ),
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        summary="top-p counts the mass of all tokens, not only of those that top-k leaves",
-        message="{summary}. Look at what it counts, and which of the two comes first.",
+        summary="you count the mass of all tokens in top-p, including those that top-k drops",
+        message="{summary}. After top-k, the probabilities of the kept tokens should sum to 1 again.",
     ),
     Mistake(
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
-        summary="the logits that top-p drops become 0, not −∞",
+        summary="you set the logits that top-p drops to 0 instead of −∞",
+        message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
     ),
 ]
 
@@ -258,14 +305,15 @@ DRAW = [
     Mistake(
         "greedy",
         STEPS.but(drawn=lambda probabilities: probabilities.argmax(dim=-1, keepdim=True)),
-        summary="the likeliest token is taken every time; nothing is drawn",
-        message="The same token is taken every time. Nothing is drawn, so the generator has no part in it.",
-        hints=["How often should a token of probability 0.3 come out?"],
+        summary="you always take the likeliest token instead of drawing one",
+        message="{summary}, so the same token comes every time, and the generator has no effect.",
+        hints=["In 1,000 calls, how often should a token of probability 0.3 come?"],
     ),
     Mistake(
         "ignores_the_generator",
         STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
-        summary="the draw does not use the generator",
+        summary="you draw without the generator",
+        message="{summary}, so the same seed gives different tokens. Which argument of the draw takes it?",
     ),
     Mistake(
         "a_generator_of_its_own",
@@ -275,25 +323,24 @@ DRAW = [
         STEPS.but(
             drawn=lambda probabilities: torch.multinomial(probabilities, 1, generator=torch.Generator().manual_seed(42))
         ).attempt,
-        summary="the draw uses a generator with a seed of its own",
+        summary="you draw with a generator that you seed yourself",
+        message="{summary}, so every call draws the same tokens. Which generator should you use?",
     ),
     Mistake(
         "every_axis_of_length_1_removed",
         STEPS.but(tokens=lambda drawn: drawn.squeeze()),
-        summary="every axis of length 1 is removed, also that of a batch of one",
-        message="Every axis of length 1 is removed, also the batch where it has one row. One axis should stay.",
-        hints=["What shape comes out for a single row?"],
+        summary="you remove every dimension of length 1, even that of a batch of one",
+        message=("{summary}. For a single row, you should return the shape (1,). Which dimension should you remove?"),
+        hints=["What shape do you return for a single row?"],
     ),
     Mistake(
         "a_list",
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).tolist()),
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).float()).attempt,
         STEPS.but(tokens=lambda drawn: drawn.squeeze(-1).int()).attempt,
-        summary="the tokens are not a tensor of int64",
-        message=(
-            "The tokens come as a list, or in another dtype. Ids are a tensor of int64, as an embedding takes them."
-        ),
-        hints=["What do `type` and `.dtype` say of the result?"],
+        summary="you don't return a tensor of int64",
+        message="You return a list, or a tensor of another dtype. Token ids are a tensor of int64.",
+        hints=["What are `type(…)` and `.dtype` of your result?"],
     ),
 ]
 
