@@ -67,6 +67,10 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         }
         for person in all_people
     }
+    owners: dict[int, list[str]] = defaultdict(list)
+    for person in all_people:
+        for notebook in by_person[person]:
+            owners[id(notebook)].append(names[person])
     near: list[SimilarPair] = []
     for lesson in lessons:
         counted = {names[person]: own[lesson].notebook for person, own in lesson_results.items()}
@@ -89,6 +93,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
             _like(names[person], near),
             [one for one in overrides[person] if one.is_open],
             [names[one] for one in whose.candidates.get(person, ())],
+            _left_groups(by_person[person], lesson_results[person], owners, names[person]),
         )
         for person in sorted(all_people, key=names.__getitem__)
     ]
@@ -105,6 +110,28 @@ def _that_count(
     return [
         one for one in notebooks if id(one) in counted or not kept_apart & {one.attempt.lesson, one.submission.lesson}
     ]
+
+
+def _left_groups(
+    own: Sequence[GradedSubmission],
+    results: Mapping[str, LessonResult],
+    owners: Mapping[int, Sequence[str]],
+    name: str,
+) -> dict[str, list[str]]:
+    """Return the lessons in which a student's own submission counts instead of the group's, with the other members.
+
+    Args:
+        own: What the student submitted, alone or in a group.
+        results: The student's results.
+        owners: The names of the students who submitted a notebook, by its ``id``.
+        name: The student's name.
+    """
+    found = {}
+    for lesson, result in results.items():
+        together = dict.fromkeys(one for book in own if book.lesson == lesson for one in owners[id(book)])
+        if result.notebook is not None and len(together) > 1 == len(owners[id(result.notebook)]):
+            found[lesson] = [one for one in together if one != name]
+    return found
 
 
 def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:

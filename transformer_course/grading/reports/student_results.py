@@ -117,6 +117,8 @@ class StudentResult:
         like: Whose submissions are nearly the same, by lesson.
         requests: What the student has asked to be looked at again, and has no answer yet.
         candidates: Who in the roster the student may be, if that is not certain.
+        left_groups: The other members of the group, by lesson, if the student's own submission counts instead of the
+            group's.
     """
 
     name: str
@@ -130,6 +132,7 @@ class StudentResult:
     like: Mapping[str, Sequence[str]] = field(default_factory=dict)
     requests: Sequence[Override] = ()
     candidates: Sequence[str] = ()
+    left_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -200,6 +203,14 @@ class StudentResult:
             yield f"{n} notebooks of {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
 
     @property
+    def remarks_on_groups(self) -> list[str]:
+        """The lessons for which the student submitted alone, although a group submitted for the student, too."""
+        return [
+            f"{lesson}: this student's own submission counts, not the one of the group with {join_words(others)}."
+            for lesson, others in self.left_groups.items()
+        ]
+
+    @property
     def held_back(self) -> list[str]:
         """What a later attempt at each lesson would lower, and therefore does not count."""
         return [
@@ -221,6 +232,7 @@ class StudentResult:
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)
         yield from dict.fromkeys(nb.submission.beside for nb in self.notebooks if nb.submission.beside)
         yield from self.held_back
+        yield from self.remarks_on_groups
         for lesson in self.lessons.values():
             yield from self.remarks_on_choice(lesson)
             yield from lesson.notebook.notes if lesson.notebook else ()
@@ -271,6 +283,7 @@ class ClassResults:
         for lesson, (n, of) in self.left_out.items():
             yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
         yield from self._unknown_times
+        yield from (f"{student.name}: {one}" for student in self.students for one in student.remarks_on_groups)
         yield from self.unknown
         yield from self.unfinished
 

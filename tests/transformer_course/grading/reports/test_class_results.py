@@ -366,6 +366,19 @@ def test_a_group_gives_its_points_to_all_members_and_is_no_copy():
     assert not results.similar and len(results.students) == 3
 
 
+def test_own_submission_of_a_group_member_is_reported():
+    ada, ben, cleo = PEOPLE[0], Person("4", "Ben Shaw"), Person("5", "Cleo Hart")
+    rules = ClassRules(Roster([ada, ben, cleo], {"Team 1": [ada, ben, cleo]}))
+    together, alone = attempts(notebook(1, known_as="Team 1"), notebook(2, known_as="Ada Lovelace"))
+    results = class_results({"Team 1": [together], "Ada Lovelace": [alone]}, rules)
+    line = "01_lookup: this student's own submission counts, not the one of the group with Ben Shaw and Cleo Hart."
+    assert [line in student.remarks for student in results.students] == [True, False, False]
+    assert f"Ada Lovelace: {line}" in summary(Path("out"), results) and f"Ada Lovelace: {line}" in list(results.remarks)
+    lower = replace(alone, exercises=notebook(0).exercises)  # the group's result counts, because it is better
+    assert not list(class_results({"Team 1": [together], "Ada Lovelace": [lower]}, rules).remarks)
+    assert not list(class_results({"Team 1": [together]}, rules).remarks)
+
+
 def test_marks_and_overrides_of_a_spreadsheet_find_their_student():
     people = [Person("00123", "Ada Lovelace"), Person("202611000000123", "Ben Shaw")]
     books = {name: [notebook(1, written={"why": "so"})] for name in ("Ada Lovelace", "Ben Shaw")}
