@@ -6,10 +6,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from transformer_course.checking.formatting import join_words
-from transformer_course.grading.incoming.column_titles import find_columns
 from transformer_course.grading.incoming.platform_names import (
     LASTING_NUMBERS,
     SUBMITTER_SEPARATOR,
@@ -17,7 +14,6 @@ from transformer_course.grading.incoming.platform_names import (
     without_copy_marks,
 )
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
 TRANSLITERATIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
 """Letters that systems without them write differently than without the accent."""
@@ -95,6 +91,15 @@ class Roster:
         """Return the one person who is called so, apart from case, accents, word order and marks of copies."""
         found = next(filter(None, self._by_whole_name(name)), [])
         return found[0] if len(found) == 1 else None
+
+    def find_by_all_words(self, name: str) -> Person | None:
+        """Return the person whom ``find`` returns, if every word of the name is this person's, at least an initial."""
+        person = self.find(name)
+        if person is None:
+            return None
+        own = {word for words in (*self._words[person], *self._keys[person]) for word in words}
+        initials = {word[0] for word in own}
+        return person if all(word in own or word in initials for word in _words(name)) else None
 
     def knows(self, name: str) -> bool:
         """Return whether a name means one person, several people or a group."""
@@ -191,13 +196,20 @@ class Roster:
         ]
 
     def _contained(self, name: str) -> list[Person]:
-        """Return the person with the longest id, login or full name that a name contains."""
+        """Return the person with the longest id, login or full name that a name contains.
+
+        Several people if it also contains the full name of another person elsewhere, as “Ada Lovelace, Ben Shaw” does.
+        """
         words = _words(name)
         if len(words) < 2:
             return []
         lengths = {person: _longest_run(words, keys) for person, keys in self._keys.items()}
         longest = max(lengths.values(), default=0)
-        return [person for person in self.people if lengths[person] == longest] if longest else []
+        found = [person for person in self.people if lengths[person] == longest] if longest else []
+        if len(found) != 1:
+            return found
+        others = [person for person in self.people if person not in found and lengths[person]]
+        return found + [other for other in others if _are_both_in(words, self._keys[found[0]], self._keys[other])]
 
     def _by_words(self, name: str) -> list[Person]:
         """Return who has all words of a name, or initials of them, or all of whose words are in it."""
@@ -212,31 +224,6 @@ class Roster:
 
     def _in_order(self, people: set[Person]) -> list[Person]:
         return [person for person in self.people if person in people] if people else []
-
-
-def with_groups(roster: Roster, path: Path) -> Roster:
-    """Return a roster with the groups of a table: a row for each member, with the group's name.
-
-    Raises:
-        ValueError: The table has no column for groups, or a row does not name one person of the roster.
-        OSError: The table cannot be read.
-    """
-    table = Table(path)
-    columns = find_columns(table, "group")
-    if not columns:
-        raise ValueError(f"{path} has no column for groups; its columns are {table.listed_titles}")
-    group = lower_case_words(table.titles[columns[0]])
-    groups: dict[str, list[Person]] = defaultdict(list)
-    for row in rows_of(table):
-        cells = [cell for title, cell in row.items() if cell and title not in (group, "line")]
-        full_name = " ".join(row[title] for title in ("first name", "last name") if title in row)
-        person = roster.find(*filter(None, [full_name, *cells]))
-        if person is None:
-            may_be = " or ".join(f"{one.name} ({one.id})" for cell in cells for one in roster.all_called(cell))
-            advice = f"it may be {may_be}" if may_be else "give --roster, with everybody"
-            raise ValueError(f"{path}, line {row['line']}: {join_words(cells)} is nobody in the roster; {advice}")
-        groups[row[group]].append(person)
-    return Roster(roster.people, groups)
 
 
 def _names_of(person: Person) -> Iterator[str]:
@@ -270,6 +257,15 @@ def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
         (len("".join(key)) for key in keys if any(words[i : i + len(key)] == key for i in range(len(words)))),
         default=0,
     )
+
+
+def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether a run of these words is one of the keys, and a full name of another person is in the rest."""
+    longest = max(keys, key=lambda key: _longest_run(words, [key]))
+    starts = [i for i in range(len(words)) if words[i : i + len(longest)] == longest]
+    rests = [part for i in starts for part in (words[:i], words[i + len(longest) :])]
+    full_names = [other for other in others if len(other) > 1]
+    return any(_longest_run(rest, full_names) for rest in rests)
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:

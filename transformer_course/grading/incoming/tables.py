@@ -290,7 +290,7 @@ def rows_of(table: Table) -> list[dict[str, str]]:
         if not any(cells):
             continue
         if any(cells[len(titles) :]):
-            advice = "put a text that contains the separator between quotation marks"
+            advice = f"put a text that contains “{table.separator}” between quotation marks"
             raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells under {len(titles)} titles; {advice}")
         if table.encoding == LEGACY_ENCODING and (word := OTHER_LEGACY.search(" ".join(cells))):
             raise ValueError(f"{table.path} has an encoding that gives “{word[0]}”; save it as “CSV UTF-8”")

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
+from transformer_course.grading.incoming.name_lists import people_named
 from transformer_course.grading.incoming.people import Match, Roster
 from transformer_course.grading.incoming.platform_names import LASTING_NUMBERS, PersonHint
 from transformer_course.grading.incoming.roster import Person
@@ -242,11 +243,11 @@ def _by_person(
     found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []
     for row in rows:
-        person = by_name.get(row.student) or known.find(row.student)
-        if person is None and (several := [names[one] for one in known.all_called(row.student)]):
-            unknown.append(f"{file}: {row.student!r} may be {' or '.join(several)}. Write which one.")
-        elif person is None:
-            unknown.append(f"{file}: there is no student {row.student!r}.")
-        else:
+        people = [by_name[row.student]] if row.student in by_name else people_named(row.student, known)
+        for person in people:
             found[person].append(row)
+        if not people and (several := [names[one] for one in known.all_called(row.student)]):
+            unknown.append(f"{file}: {row.student!r} may be {' or '.join(several)}. Write which one.")
+        elif not people:
+            unknown.append(f"{file}: there is no student {row.student!r}.")
     return found, unknown

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from transformer_course.exercises import every_lesson
-from transformer_course.grading.incoming.people import Roster, with_groups
+from transformer_course.grading.incoming.groups import with_groups
+from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import read_roster
 from transformer_course.grading.incoming.written_answers import Criteria, Key, WrittenAnswer, read_marks, read_rubric
 from transformer_course.grading.rules.late_policy import (

@@ -134,3 +134,12 @@ def test_a_group_means_all_its_members():
     assert Roster(people).match([hint])[hint].people == tuple(people[:2])
     given = Roster([replace(one, group="") for one in people], {"group1": people[1:]})
     assert given.match([hint])[hint].people == tuple(people[1:]) and given.knows("Group 1")
+
+
+def test_name_of_two_people_belongs_to_neither_without_a_word():
+    people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Mary Ann Lee"), Person("4", "Ann Lee")]
+    for name in ("Ada Lovelace, Ben Shaw", "ben_shaw_ada_lovelace"):
+        hint = PersonHint(name)
+        assert Roster(people).match([hint])[hint] == Match((), tuple(people[:2]))
+    hint = PersonHint("Mary Ann Lee lab")
+    assert Roster(people).match([hint])[hint].people == (people[2],)

@@ -379,6 +379,19 @@ def test_own_submission_of_a_group_member_is_reported():
     assert not list(class_results({"Team 1": [together]}, rules).remarks)
 
 
+def test_override_of_several_students_counts_for_each():
+    people = [Person("1", "Ada Lovelace"), Person("2", "Chloé Müller-Lang"), Person("3", "Ben Shaw")]
+    rules = ClassRules(Roster(people), overrides=[Override("Lovelace, Ada, Müller-Lang, Chloé", FIRST.name, 0.5)])
+    results = class_results({"1": [notebook(0)]}, rules)
+    assert {student.name: student.points for student in results.students} == {
+        "Ada Lovelace": 0.5,
+        "Ben Shaw": 0,
+        "Chloé Müller-Lang": 0.5,
+    }
+    unclear = ClassRules(Roster(people), overrides=[Override("Lovelace, Ada, Nobody", FIRST.name, 0.5)])
+    assert class_results({"1": [notebook(0)]}, unclear).unknown
+
+
 def test_marks_and_overrides_of_a_spreadsheet_find_their_student():
     people = [Person("00123", "Ada Lovelace"), Person("202611000000123", "Ben Shaw")]
     books = {name: [notebook(1, written={"why": "so"})] for name in ("Ada Lovelace", "Ben Shaw")}

@@ -1,0 +1,56 @@
+"""A list of names means the same people whatever separates them, or it means nobody."""
+
+import itertools
+
+import pytest
+
+from transformer_course.grading.incoming.name_lists import people_named
+from transformer_course.grading.incoming.people import Roster
+from transformer_course.grading.incoming.roster import Person
+
+ADA, CHLOE = Person("1", "Ada Lovelace", "ada@uni.edu"), Person("2", "Chloé Müller-Lang", login="cml")
+BEN, KING = Person("3", "Ben Shaw"), Person("4", "King, Martin, Jr.")
+CLASS = Roster([ADA, CHLOE, BEN, KING, Person("5", "Lina Lang"), Person("6", "Li Na"), Person("7", "Li Na")])
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("Lovelace, Ada, Müller-Lang, Chloé", [ADA, CHLOE]),
+        ("Müller-Lang, Chloé, Ada Lovelace, 3", [ADA, CHLOE, BEN]),
+        ("King, Martin, Jr., Shaw, Ben", [BEN, KING]),
+        ("Lovelace, Ada; Müller-Lang, Chloé", [ADA, CHLOE]),
+        ("Lovelace, Ada & Müller-Lang, Chloé", [ADA, CHLOE]),
+        ("Ada Lovelace and Ben Shaw", [ADA, BEN]),
+        ("ada@uni.edu,cml", [ADA, CHLOE]),
+        ("Ada, Ben, Chloé", [ADA, CHLOE, BEN]),
+        ("Lovelace, Ada", [ADA]),
+        ("Lovelace, A.", [ADA]),
+        ("Chloé Müller-Lang", [CHLOE]),
+        ("Lovelace, Ada, Nobody", []),
+        ("Lovelace, Ada; Nobody", []),
+        ("Ada Lovelace, Li Na", []),  # which one?
+        ("Ada Lovelace Ben Shaw", []),
+        ("", []),
+        (", ,", []),
+    ],
+)
+def test_finds_everyone_in_a_list_or_no_one(text: str, people: list[Person]):
+    assert people_named(text, CLASS) == people
+
+
+def test_every_order_of_names_with_commas_gives_the_same_people():
+    names = ["Lovelace, Ada", "Müller-Lang, Chloé", "Ben Shaw", "King, Martin, Jr."]
+    for own in itertools.permutations(names):
+        assert people_named(", ".join(own), CLASS) == [ADA, CHLOE, BEN, KING]
+
+
+def test_list_that_can_be_read_in_two_ways_means_nobody():
+    roster = Roster([Person("1", "Kim Lee"), Person("2", "Lee Park"), Person("3", "Kim"), Person("4", "Lee"), ADA])
+    assert people_named("Park, Lee, Ada Lovelace", roster) == [roster.people[1], ADA]
+    assert people_named("Lee, Kim, Ada Lovelace", roster) == []  # Kim Lee, or Lee and Kim
+
+
+def test_long_list_is_read_in_an_instant():
+    people = [Person(str(n), f"First{n} Last{n}") for n in range(25)]
+    assert people_named(", ".join(f"Last{n}, First{n}" for n in range(25)), Roster(people)) == people
