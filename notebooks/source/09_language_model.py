@@ -488,12 +488,8 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
 # %% [markdown]
-# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
-# the knobs: the bars are our GPT's own distribution after `Return the name of the`.
-
-# %% tags=["approximate"]
-prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
-views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512)], top_p=0.9)
+# Top-k keeps k tokens whether the model is certain or not. Top-p keeps few tokens when the model is certain, and many
+# when it is not.
 
 # %% [markdown]
 # ## Generating
@@ -520,6 +516,7 @@ def generate(
 check(generate)
 
 # %% tags=["nbval-ignore-output"]
+prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
 samplers = {
     "top_p = 0.9": partial(parts.sample_next, top_p=0.9),
     "as it is": parts.sample_next,
@@ -587,6 +584,15 @@ def continued(model: nn.Module, tokenizer: Tokenizer, text: str, n_tokens: int) 
 # %%
 _ = torch.manual_seed(0)
 print(" ".join(continued(large, stored.tokenizer, "Raise ValueError if", 50).split()))
+
+# %% [markdown]
+# Each of these tokens was drawn from a distribution like the one below: the stored GPT's probabilities for the token
+# after `Raise ValueError if`. Turn the knobs. Which tokens remain at top-p 0.9, and which at temperature 0.7 as well?
+
+# %% tags=["approximate"]
+likely = torch.tensor([stored.tokenizer.encode("Raise ValueError if").ids])
+pieces = [stored.tokenizer.decode([i]) for i in range(stored.tokenizer.get_vocab_size())]
+views.SamplingDial(large(likely)[0, -1], pieces, top_p=0.9)
 
 
 # %% tags=["hide-input"]
