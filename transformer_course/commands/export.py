@@ -35,6 +35,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     columns += "grade, maximum or feedback (default: found by known titles and by content)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
     parser.add_argument("--bonus", action="store_true", help="add the points of stretch exercises")
+    force = "export even if the table seems to belong to the assignment of another lesson"
+    parser.add_argument("--force", action="store_true", help=force)
     parser.add_argument("--look", action="store_true", help="print what would change without writing anything")
     parser.set_defaults(run=run)
 
@@ -43,9 +45,10 @@ def run(args: argparse.Namespace) -> int:
     """Write the table, print who gets points, and return the exit code 0.
 
     Raises:
-        ValueError: There are no results, or the table is of another kind.
+        ValueError: There are no results, or the table is of another kind, or seems to be of another lesson.
         OSError: A file cannot be read or written.
     """
+    from transformer_course.checking.formatting import join_words
     from transformer_course.exercises import every_lesson
     from transformer_course.grading.incoming.column_titles import parse_columns
     from transformer_course.grading.reports.class_report import read_results
@@ -63,6 +66,12 @@ def run(args: argparse.Namespace) -> int:
     else:
         to = args.results / "moodle.csv"
         table = merge_into_moodle(args.moodle, results, lesson=args.lesson, columns=parse_columns(args.columns))
+    if table.doubts and not args.force:
+        doubt = f"{args.canvas or args.moodle} may belong to another lesson than {args.lesson}: "
+        doubt += f"{join_words(table.doubts)}. If it is right, give --force"
+        if not args.look:
+            raise ValueError(doubt)
+        print(f"Caution: {doubt}.")
     print("\n".join([table.messages, *results.unfinished]))
     if args.look:
         print("Nothing was written.")

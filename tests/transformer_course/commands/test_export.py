@@ -91,6 +91,19 @@ def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys
         assert archive.namelist() == ["ada_12345_67890_01_lookup.ipynb"]
 
 
+def test_rejects_column_of_another_lesson_without_force(tmp_path: Path, capsys):
+    write_results(tmp_path / "graded", {"ada": 2})
+    (tmp_path / "export.csv").write_text("Student,ID,Scaling\nAda,ada,\n")
+    command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv")]
+    command += ["--lesson", "1", "--column", "Scaling"]
+    assert main(command) == 2 and not (tmp_path / "graded" / "canvas.csv").exists()
+    doubt = "may belong to another lesson than 01_lookup: “Scaling” names 02_scaling. If it is right, give --force"
+    assert doubt in capsys.readouterr().err
+    assert main([*command, "--look"]) == 0 and f"{doubt}.\n" in capsys.readouterr().out
+    assert main([*command, "--force"]) == 0 and (tmp_path / "graded" / "canvas.csv").exists()
+    assert doubt not in capsys.readouterr().out
+
+
 def test_what_cannot_be_exported_is_told_in_a_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (

@@ -17,6 +17,7 @@ from transformer_course.grading.incoming.column_titles import participant_number
 from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person, is_canvas_row
 from transformer_course.grading.incoming.tables import Row, Table, read_cell, read_number
+from transformer_course.grading.reports.assignment_doubts import doubts_by_grades, doubts_by_name, doubts_by_numbers
 from transformer_course.grading.reports.moodle_worksheet import worksheet_columns
 from transformer_course.grading.reports.student_results import (
     NOTHING_SUBMITTED,
@@ -49,12 +50,14 @@ class FilledTable:
         not_graded: The results of those who submitted something that could not be graded: their pages say why.
         messages: Lines that say which column it is, how many students get points, who gets none, and which cells
             change.
+        doubts: Why the table may belong to the assignment of another lesson, as clauses about “it”.
     """
 
     content: bytes
     found: Mapping[Person, StudentResult]
     not_graded: Mapping[Person, StudentResult]
     messages: str
+    doubts: Sequence[str] = ()
 
 
 def merge_into_canvas(
@@ -81,6 +84,7 @@ def merge_into_canvas(
             f"{table.listed_titles}. In Canvas, choose Grades, Export, Export Entire Gradebook"
         )
     login, sis = table.column("SIS Login ID"), table.column("SIS User ID", "Integration ID")
+    doubts = doubts_by_name(lesson, results, column) if lesson else []
     numbered = re.compile(re.escape(column.casefold()) + r"( \(\d+\))?")
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
     where = f"The column is “{column if place is None else table.titles[place]}”"
@@ -97,11 +101,12 @@ def merge_into_canvas(
             rows[person] = (row, table.read(row, sis))
     found, not_graded, messages = _matched(results, {person: sis_id for person, (_, sis_id) in rows.items()}, lesson)
     cells = [(result, rows[person][0], place) for person, result in found.items()]
+    doubts += _doubts_by_grades(table, cells, results, lesson)
     lines = [where, messages, *_fill_in(table, cells, results, lesson)]
     beyond = sum(_points(result, results, lesson) > possible for result in found.values())
     if beyond:
         lines.append(f"{beyond} of them have more than the {_plain(possible)} points possible: Canvas allows that.")
-    return FilledTable(bytes(table), found, not_graded, "\n".join(lines))
+    return FilledTable(bytes(table), found, not_graded, "\n".join(lines), doubts)
 
 
 def _assignments(table: Table) -> list[str]:
@@ -130,6 +135,10 @@ def merge_into_moodle(
     rows = {_person_in(table, row, places.person): row for row in table.rows if any(map(read_cell, row.cells))}
     found, not_graded, messages = _matched(results, dict.fromkeys(rows, ""), lesson)
     cells = [(result, rows[person], places.grade) for person, result in found.items()]
+    doubts = _doubts_by_grades(table, cells, results, lesson)
+    if lesson:
+        doubts += doubts_by_numbers(lesson, results, {person.id for person in rows if person.id.isdecimal()})
+        doubts += doubts_by_name(lesson, results, export.stem)
     lines = [messages, *_fill_in(table, cells, results, lesson)]
     lines += _beyond_maximum(table, places.maximum, cells, results, lesson)
     if places.feedback is None:
@@ -137,7 +146,17 @@ def merge_into_moodle(
     else:
         for person, result in found.items():
             table.write(rows[person], places.feedback, short_feedback(result, lesson))
-    return FilledTable(bytes(table), found, not_graded, "\n".join(lines))
+    return FilledTable(bytes(table), found, not_graded, "\n".join(lines), doubts)
+
+
+def _doubts_by_grades(
+    table: Table, cells: Sequence[tuple[StudentResult, Row, int]], results: ClassResults, lesson: str
+) -> list[str]:
+    before = [(student, read_number(table.read(row, place))) for student, row, place in cells]
+    grades = [(student, grade) for student, grade in before if grade is not None]
+    return (
+        doubts_by_grades(lesson, results, grades, lambda student, of: _points(student, results, of)) if lesson else []
+    )
 
 
 def _person_in(table: Table, row: Row, columns: Mapping[str, int | None]) -> Person:

@@ -1,0 +1,133 @@
+"""Whether a table that points are to be put into belongs to the assignment of another lesson.
+
+Two weeks of the same maximum look alike, and an upload into the wrong one overwrites grades.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from transformer_course.checking.formatting import join_words
+from transformer_course.exercises import every_lesson
+from transformer_course.grading.incoming.platform_names import read_platform_name
+from transformer_course.grading.reports.student_results import ClassResults, StudentResult
+
+Points = Callable[[StudentResult, str], float]
+"""The points of a student in a lesson, as they are exported."""
+MAX_SHORT_NUMBER = 2
+"""Number of digits of a number that may count weeks or sheets."""
+MIN_GRADES = 3
+"""Number of grades that are more than a coincidence."""
+MIN_WORD_LENGTH = 4
+"""Number of letters of a word in a lesson's name that is no coincidence in a title."""
+
+
+def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> list[str]:
+    """Return a doubt if a worksheet of Moodle has the participant numbers of another lesson's submissions.
+
+    Args:
+        lesson: The lesson that is exported.
+        results: The results of the class.
+        numbers: The participant numbers in the worksheet.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    for student in results.students:
+        for notebook in student.notebooks:
+            if notebook.submission.platform == "Moodle":
+                found[notebook.lesson].add(notebook.submission.lms_id)
+    if not numbers or not found[lesson] or found[lesson] & numbers:
+        return []
+    others = [other for other in results.lessons if found[other] & numbers]
+    of_others = f", but those of {others[0]}" if others else ""
+    return [f"it has none of the participant numbers of the submissions of {lesson}{of_others}"]
+
+
+def doubts_by_grades(
+    lesson: str, results: ClassResults, grades: Sequence[tuple[StudentResult, float]], points: Points
+) -> list[str]:
+    """Return a doubt if a column already has the points of another lesson.
+
+    Args:
+        lesson: The lesson that is exported.
+        results: The results of the class.
+        grades: The students whose cells have a number, with that number.
+        points: Function that returns the points that are exported.
+    """
+    if len(grades) < MIN_GRADES:
+        return []
+    n_equal = {
+        one: sum(before == points(student, one) for student, before in grades) for one in (lesson, *results.lessons)
+    }
+    others = [one for one in results.lessons if one != lesson and n_equal[one] > 0.8 * len(grades)]
+    if not others or n_equal[lesson] > len(grades) / 2:
+        return []
+    n = n_equal[others[0]]
+    return [f"it already has the points of {others[0]} for {n} of {len(grades)} students"]
+
+
+def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
+    """Return a doubt if a table or column is called like the assignment of another lesson.
+
+    Args:
+        lesson: The lesson that is exported.
+        results: The results of the class.
+        name: The title of the column, or the name of the worksheet.
+    """
+    words = _words(name)
+    for other in every_lesson():
+        if other != lesson and _is_named(other, name) and not _is_named(lesson, name):
+            return [f"“{name}” names {other}"]
+    downloads = _downloads(results)
+    own = downloads.get(lesson, set())
+    for other, others in downloads.items():
+        tells = own - others and others - own  # “submissions” and “week 2 submissions” do not differ by their weeks
+        if other != lesson and tells and words & (others - own) and not words & (own - others):
+            shared = join_words([f"“{word}”" for word in sorted(words & (others - own))])
+            return [f"“{name}” has {shared} like the folder or zip with the submissions of {other}"]
+    return []
+
+
+def _is_named(lesson: str, text: str) -> bool:
+    """Return whether a text names a lesson, such as “01_lookup”, “Lookup” or “Lesson 1”."""
+    number, _, word = lesson.partition("_")
+    numbered = [int(found) for found in re.findall(r"lesson\W*(\d+)", text.casefold())]
+    long_words = {part for part in word.split("_") if len(part) >= MIN_WORD_LENGTH}
+    is_numbered = number.isdigit() and int(number) in numbered
+    return lesson in text or is_numbered or bool(long_words and long_words <= _words(text))
+
+
+def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
+    """Return the words in the names of the folders or zips in which each lesson's submissions came."""
+    paths: dict[tuple[str, str], list[Path]] = defaultdict(list)
+    for student in results.students:
+        for notebook in student.notebooks:
+            paths[notebook.lesson, notebook.submission.batch].append(notebook.submission.path.parent)
+    words: dict[str, set[str]] = defaultdict(set)
+    for (lesson, _), own in paths.items():
+        if len({*own}) > 1:  # the folder of one student alone may be called anything
+            words[lesson] |= _words(_common_folder(own))
+    return words
+
+
+def _common_folder(paths: Sequence[Path]) -> str:
+    """Return the name of the lowest folder that all paths are in; "" if there is none, or if it is one student's."""
+    together = ""
+    for parts in zip(*(path.parts for path in paths), strict=False):
+        if len({*parts}) > 1:
+            break
+        together = parts[0]
+    return together if read_platform_name(together) is None else ""
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text in lower case, and its numbers: short ones with the word before, as in “week 2”."""
+    words, before = set[str](), ""
+    for found in re.findall(r"\d+|[^\W\d_]+", text.casefold()):
+        if not found.isdigit():
+            words.add(found)
+            before = found
+        elif len(found) > MAX_SHORT_NUMBER or before:
+            number = found.lstrip("0") or "0"
+            words.add(number if len(found) > MAX_SHORT_NUMBER else f"{before} {number}")
+    return words
