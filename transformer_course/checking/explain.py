@@ -59,9 +59,8 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
     kind, message = (readable(text, MAX_ERROR_LENGTH) for text in (error["type"], error["message"]))
     if kind == "TookTooLong" and "computed" in error:
         return (
-            f"{where}: stopped, {message}. It computed for {error['computed']:.1f} s of these. Either your "
-            "code never ends or waits for something, or this machine is too busy with other work. If so, check again "
-            "later."
+            f"{where}: stopped, {message}. Your code computed for {error['computed']:.1f} s in all. Does it wait for "
+            "something, such as input, a lock or the network?"
         )
     if kind == "TookTooLong":
         return f"{where}: stopped, {message}. Either your code never ends, or it is very slow."

@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -26,7 +27,7 @@ from transformer_course.running.isolation import suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observe_all
 from transformer_course.running.parts import Parts
-from transformer_course.running.time_limit import CLOCK_FACTOR, SECONDS_PER_CHECK
+from transformer_course.running.time_limit import MAX_IDLE_S, SECONDS_PER_CHECK
 from transformer_course.running.trace import CannotTrace, Traced
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import record_messages, record_pass
@@ -49,6 +50,8 @@ class Session:
         self.exercises, self.shell = exercises, shell
         self.seconds = SECONDS_PER_CHECK
         """Time of computing that all cases of one check may take together."""
+        self.max_idle = MAX_IDLE_S
+        """Seconds of the clock after which code that only waits is stopped."""
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
         self.not_passed: dict[str, Any] = {}
@@ -132,9 +135,8 @@ class Session:
             return Verdict(exercise.name, "wrong", "Your code checks itself: it is being checked already.")
         known = behavior(exercise, SEED)
         with self.parts.without(exercise.name):
-            limit = CLOCK_FACTOR * self.seconds
-            with sign_of_life(limit):
-                observed = observe_all(attempt, list(known.cases), self.seconds, limit)
+            with sign_of_life(self.seconds):
+                observed = observe_all(attempt, list(known.cases), self.seconds, math.inf, self.max_idle)
             if not in_training:
                 observed = [_as_in_eval_mode(*pair) for pair in zip(observed, known.expected, strict=False)]
             verdict = judge(exercise, SEED, observed, self.exercises.keys() - {exercise.name})

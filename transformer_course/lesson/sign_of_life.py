@@ -16,7 +16,7 @@ def sign_of_life(limit: float) -> Iterator[None]:
     """Tell a learner who looks on that the block is running, if it has not ended soon.
 
     Args:
-        limit: Seconds after which the block will be stopped.
+        limit: Seconds of computing after which the block will be stopped.
     """
     if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # nobody looks on, so it would be one more output to store
         yield
@@ -28,7 +28,7 @@ def sign_of_life(limit: float) -> Iterator[None]:
     def tell() -> None:
         if has_ended.wait(SILENT_S):
             return
-        said = f"Your code is running. If it has not ended {limit:.0f} seconds after its start, it is stopped."
+        said = f"Your code is running. It is stopped once it has computed for {limit:.0f} seconds."
         handle.display({"text/plain": said}, raw=True)
         has_ended.wait()
         handle.update({"text/plain": f"The check took {time.monotonic() - begun:.0f} seconds."}, raw=True)

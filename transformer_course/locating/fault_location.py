@@ -5,6 +5,7 @@ is: the learner's own code runs once more, with one expression replaced by the r
 comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
 """
 
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,13 +35,13 @@ from transformer_course.running.case import Case
 from transformer_course.running.isolation import restored_globals
 from transformer_course.running.plain_data import same, to_plain_data
 from transformer_course.running.record import copy_inputs, load_module
-from transformer_course.running.time_limit import TookTooLong, time_limit
+from transformer_course.running.time_limit import MAX_IDLE_S, TookTooLong, time_limit
 from transformer_course.running.trace import MAX_RUNS, Expression, Trace, TracedAttempt, ValueSequence
 from transformer_course.steps import InSteps, Variant, needs
 
 SEARCH_TIME_LIMIT_S = 10.0
-"""Seconds after which the search is given up. What it finds must not depend on the machine, so ``MAX_RUNS`` ends it
-long before; only an answer that computes for very long meets this clock."""
+"""Seconds of computing after which the search is given up. What it finds must not depend on the machine, so ``MAX_RUNS`` ends it
+long before; only an answer that computes for very long reaches this limit."""
 MAX_LINE_LENGTH = 80
 """Number of characters of a line that are shown."""
 MAX_LENGTH_BEFORE = 25
@@ -105,7 +106,7 @@ def with_place(
     traced: TracedAttempt,
     changed: Sequence[str] = (),
     note: str = "",
-    clock: float | None = None,
+    clock: float = math.inf,
 ) -> Verdict:
     """Return a verdict with the place of what it is about, where that can be proven.
 
@@ -117,14 +118,14 @@ def with_place(
         traced: The attempt; it is run, and must be allowed to.
         changed: The arguments that a call changed.
         note: What to say between the place and the verdict.
-        clock: Seconds of the clock after which the search ends; ``SEARCH_TIME_LIMIT_S`` is then that of computing.
+        clock: Seconds of the clock after which the search ends, however little it has computed.
     """
     if not may_have_place(verdict):
         return verdict
     is_changed = CHANGES_ARGUMENT in verdict.mistakes
     named = known.named(verdict.mistakes, verdict.message)
     try:
-        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock):
+        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock, MAX_IDLE_S):
             search = _Search(known, traced)
             if verdict.status == "mistake":
                 return _with_line(verdict, search, named, changed if is_changed else ())
@@ -161,7 +162,7 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
 def locate(known: Behavior, traced: TracedAttempt) -> Place | None:
     """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
     try:
-        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S):
+        with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, math.inf, MAX_IDLE_S):
             return _Search(known, traced).place()
     except TookTooLong:
         return None

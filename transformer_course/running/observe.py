@@ -34,9 +34,11 @@ def observe(attempt: Any, case: Case) -> Observation:
     return observation_of(record(attempt, case), case)
 
 
-def observe_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Observation]:
+def observe_all(
+    attempt: Any, cases: list[Case], seconds: float, clock: float | None = None, max_idle: float = math.inf
+) -> list[Observation]:
     """Call an attempt on the cases as ``record_all`` does, and return what that showed."""
-    return observations_of(record_all(attempt, cases, seconds, clock), cases)
+    return observations_of(record_all(attempt, cases, seconds, clock, max_idle), cases)
 
 
 def observations_of(records: Sequence[Record], cases: Sequence[Case]) -> list[Observation]:

@@ -58,7 +58,9 @@ def record(attempt: Any, case: Case) -> Record:
     return observed
 
 
-def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Record]:
+def record_all(
+    attempt: Any, cases: list[Case], seconds: float, clock: float | None = None, max_idle: float = math.inf
+) -> list[Record]:
     """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
 
     What the attempt prints is shown for the first case only.
@@ -68,11 +70,12 @@ def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | N
         cases: The cases.
         seconds: Time that the cases share; with ``clock``, of computing.
         clock: Seconds of the clock that they share, for what waits or gets too little of the machine.
+        max_idle: Seconds of the clock after which code that only waits is stopped.
     """
     records: list[Record] = []
     stopwatch, own = Stopwatch(), os.getpid()
     try:
-        with restored_globals(), time_limit(seconds, clock):
+        with restored_globals(), time_limit(seconds, clock, max_idle):
             for case in cases:
                 with suppressed_output() if records else contextlib.nullcontext():
                     records.append(record(attempt, case))
@@ -80,17 +83,20 @@ def record_all(attempt: Any, cases: list[Case], seconds: float, clock: float | N
                 if "error" in (observed := records[-1]) and observed["error"]["type"] == "MemoryError":
                     break  # to fill the memory again for every case would take until time is up
     except TookTooLong:
-        if stopwatch.clock < min(seconds, math.inf if clock is None else clock):  # it is an outer limit's
+        if stopwatch.clock < min(seconds, math.inf if clock is None else clock, max_idle):  # it is an outer limit's
             raise
         if len(records) < len(cases):  # otherwise it came just behind the last
-            records.append({"error": _took_too_long(stopwatch, seconds, clock)})
+            records.append({"error": _took_too_long(stopwatch, seconds, clock, max_idle)})
     return records
 
 
-def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None) -> CrashReport:
+def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None, max_idle: float) -> CrashReport:
     """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
     waited = clock is not None and stopwatch.computing < seconds
-    message = f"no answer within {clock if waited else seconds:g} s for all cases together"
+    if waited and stopwatch.clock < clock:
+        message = f"it computed next to nothing for {max_idle:g} s"
+    else:
+        message = f"no answer within {clock if waited else seconds:g} s for all cases together"
     report: CrashReport = {"type": "TookTooLong", "message": message}
     return {**report, "computed": stopwatch.computing} if waited else report
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import math
 import threading
 import time
 from collections.abc import Iterator
@@ -15,8 +16,10 @@ _limited = threading.local()
 
 SECONDS_PER_CHECK = 10.0
 """Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
-CLOCK_FACTOR = 1.2
-"""By the clock, a check may take this many times as long: other programs take time, too, but a learner waits for it."""
+MAX_IDLE_S = 12.0
+"""Seconds of the clock after which a check is stopped if the code computes next to nothing, as in a sleep."""
+MIN_BUSY_FRACTION = 0.1
+"""Code that gets at least this fraction of a processor is not idle, however many other programs are running."""
 SHORTEST_WAIT = 0.001
 """Seconds of the clock between two checks of how much has been computed."""
 
@@ -26,6 +29,7 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self._begun, self._begun_computing = time.monotonic(), time.process_time()
+        self._busy_until, self._busy_computing = 0.0, 0.0
 
     @property
     def clock(self) -> float:
@@ -37,17 +41,23 @@ class Stopwatch:
         """Seconds of processor time of this process; threads side by side count once, so never more than the clock."""
         return min(time.process_time() - self._begun_computing, self.clock)
 
-    def left(self, seconds: float, clock: float | None) -> float:
+    def left(self, seconds: float, clock: float | None, max_idle: float = math.inf) -> float:
         """Return the seconds that are left at least, of a number by the clock, or of computing with a ``clock``."""
-        return seconds - self.clock if clock is None else min(seconds - self.computing, clock - self.clock)
+        if clock is None:
+            return seconds - self.clock
+        now, computing = self.clock, self.computing
+        if computing - self._busy_computing >= MIN_BUSY_FRACTION * max_idle:
+            self._busy_until, self._busy_computing = now, computing
+        return min(seconds - computing, clock - now, self._busy_until + max_idle - now)
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float, clock: float | None = None) -> Iterator[None]:
+def time_limit(seconds: float, clock: float | None = None, max_idle: float = math.inf) -> Iterator[None]:
     """Raise ``TookTooLong`` inside the block once it has run for a number of seconds.
 
     With ``clock``, the seconds are those of computing: on a machine that does other work as well, the block gets as
-    much as elsewhere. What computes nothing, such as a sleep, is stopped after ``clock`` seconds of the clock.
+    much as elsewhere. What computes nothing, such as a sleep, is stopped after ``clock`` seconds of the clock, or as
+    soon as it has computed next to nothing for ``max_idle`` seconds.
 
     It works on every platform and in any thread, but only between two steps of Python: one very long call
     into C (a sleep, a huge product) ends first, and code that catches everything, always, goes on. The grader has the
@@ -69,7 +79,7 @@ def time_limit(seconds: float, clock: float | None = None) -> Iterator[None]:
 
     def watch() -> None:
         nonlocal sent
-        while (wait := stopwatch.left(seconds, clock)) > 0:
+        while (wait := stopwatch.left(seconds, clock, max_idle)) > 0:
             if over.acquire(timeout=max(wait, SHORTEST_WAIT)):
                 return
         while True:

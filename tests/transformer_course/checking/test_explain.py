@@ -430,8 +430,8 @@ def test_what_is_wrong_with_frequencies_is_named():
         ),
         (
             {"type": "TookTooLong", "message": "no answer within 9 s", "computed": 1.26},
-            "Here: stopped, no answer within 9 s. It computed for 1.3 s of these. Either your code never "
-            "ends or waits for something, or this machine is too busy with other work. If so, check again later.",
+            "Here: stopped, no answer within 9 s. Your code computed for 1.3 s in all. Does it wait for something, "
+            "such as input, a lock or the network?",
         ),
     ],
 )

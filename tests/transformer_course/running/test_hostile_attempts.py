@@ -35,9 +35,9 @@ may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExce
 
 
 @pytest.fixture
-def impatient(session, monkeypatch):
+def impatient(session):
     session.seconds = 0.2  # of computing; others may have the processors meanwhile, for as long as they like
-    monkeypatch.setattr("transformer_course.lesson.session.CLOCK_FACTOR", 240.0)
+    session.max_idle = 48.0
 
 
 def is_a_proper(verdict):
