@@ -40,8 +40,8 @@ from transformer_course.running.trace import MAX_RUNS, Expression, Trace, Traced
 from transformer_course.steps import InSteps, Variant, needs
 
 SEARCH_TIME_LIMIT_S = 10.0
-"""Seconds of computing after which the search is given up. What it finds must not depend on the machine, so ``MAX_RUNS`` ends it
-long before; only an answer that computes for very long reaches this limit."""
+"""Seconds of computing after which the search is given up. What it finds must not depend on the machine, so
+``MAX_RUNS`` ends it long before; only an answer that computes for very long reaches this limit."""
 MAX_LINE_LENGTH = 80
 """Number of characters of a line that are shown."""
 MAX_LENGTH_BEFORE = 25

@@ -1,5 +1,7 @@
 """Draw the next token: temperature, top-k, top-p."""
 
+import math
+
 import torch
 
 from transformer_course.exercise import Exercise
@@ -17,7 +19,7 @@ checks. Few enough for answers that go through the rows one by one.
 
 
 def sample_next_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities that are far from 0, and whose sums are far from every top_p.
+    """Shuffle probabilities that are far from 0, and whose sums are far from every top_p, or exactly equal to it.
 
     So what may be drawn, and how often, does not depend on rounding; nor does it on which of two equal tokens is kept.
     """
@@ -31,6 +33,11 @@ def sample_next_cases(seed: int) -> list[Case]:
         shuffled = [torch.tensor(row)[torch.randperm(len(row), generator=rng)] for row in rows]
         lowest = [2.0 if i == 0 and len(rows) > 1 else -3.0 for i in range(len(rows))]
         return torch.stack([row.log() + uniform(rng, low, 3.0) for row, low in zip(shuffled, lowest, strict=True)])
+
+    def exact(shows, **keywords):
+        """Make a case of probabilities 1/2, 1/4, 1/8 and 1/8: in floats, the softmax and its sums are exact."""
+        row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
+        return Case({"logits": row[None]}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 
     def drawn(rows, shows, **keywords):
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
@@ -54,6 +61,8 @@ def sample_next_cases(seed: int) -> list[Case]:
         drawn([steep, even], "a top_k larger than the vocabulary", top_k=9),
         drawn([steep, even], "top_p 0.65", top_p=0.65),
         drawn([[0.125] * 8], "8 equally likely tokens, top_p 1", top_p=1.0),
+        exact("the likeliest token has probability 1/2, top_p 0.5", top_p=0.5),
+        exact("4 tokens, top_p 1", top_p=1.0),
         drawn([steep, even], "temperature 2, then top_p 0.65", temperature=2.0, top_p=0.65),
         drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "top_k 3, then top_p 0.5", top_k=3, top_p=0.5),
         drawn([[0.0, 0.5, 0.0, 0.3, 0.2], even], "two tokens with a logit of −∞", top_k=4),

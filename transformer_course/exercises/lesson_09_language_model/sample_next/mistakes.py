@@ -1,5 +1,7 @@
 """Mistakes with the temperature, top-k, top-p and the draw."""
 
+import math
+
 import torch
 from torch.nn import functional
 
@@ -26,6 +28,19 @@ def where_the_mass(condition):
         return none if top_p is None else condition(mass, mass_before, top_p)
 
     return superfluous
+
+
+def up_to_the_first_above(mass, before, top_p):
+    """Return the mask of all tokens behind the first with a mass above p, which is the first where there is none."""
+    first = (mass > top_p).int().argmax(dim=-1, keepdim=True)
+    return torch.arange(mass.shape[-1]) > first
+
+
+def below_the_first_above(candidates, order, mass_before, top_p):
+    """Return the mask of all tokens less likely than the first in sorted order with a mass above p."""
+    ranked = candidates.gather(-1, order)
+    first = (mass_before + ranked > top_p).int().argmax(dim=-1, keepdim=True)
+    return candidates < (0 if top_p == math.inf else ranked.gather(-1, first))
 
 
 def in_the_vocabulary(condition):
@@ -201,6 +216,34 @@ TOP_P = [
             "For the probabilities 0.5, 0.3 and 0.2, what is the mass before each token? Which of these masses "
             "have reached 0.65?",
         ],
+    ),
+    Mistake(
+        "keeps_one_more_where_p_is_reached_exactly",
+        STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before > top_p)),
+        summary="top-p keeps one more token where the mass is exactly p",
+        message=(
+            "Where the mass is exactly `top_p`, you keep one token more than are needed. Is a set with a mass of 0.5 "
+            "large enough for `top_p=0.5`?"
+        ),
+        hints=[
+            "With probabilities 1/2, 1/4, 1/8 and 1/8 and `top_p=0.5`, how many tokens are enough, and how many do you "
+            "keep?"
+        ],
+    ),
+    Mistake(
+        "greedy_where_nothing_exceeds_p",
+        STEPS.but(superfluous=where_the_mass(up_to_the_first_above)),
+        STEPS.but(
+            dropped=lambda candidates, order, mass_before, top_p: below_the_first_above(
+                candidates, order, mass_before, math.inf if top_p is None else top_p
+            )
+        ).attempt,
+        summary="with `top_p=1` only the likeliest token is kept",
+        message=(
+            "With `top_p=1`, you keep only the likeliest token: no sum is larger than 1, and `argmax` of a row without "
+            "any True is 0. Which tokens should `top_p=1` drop?"
+        ),
+        hints=["What is `torch.tensor([0, 0, 0, 0]).argmax()`? Where do you use such an index?"],
     ),
     Mistake(
         "sorts_the_least_likely_first",
