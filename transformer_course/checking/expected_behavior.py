@@ -21,7 +21,7 @@ from transformer_course.generated_mistakes.catalog import catalog_of, outline
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, GeneratedMistake
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import message_of
-from transformer_course.running.isolation import default_torch_state, suppressed_output
+from transformer_course.running.isolation import default_torch_state, suppressed_native_output, suppressed_output
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import count_samples, observe
 from transformer_course.running.plain_data import count_numbers, to_plain_data
@@ -318,7 +318,7 @@ def _along_the_distributions(gradient: Any) -> Any:
 @contextlib.contextmanager
 def in_isolation() -> Iterator[None]:
     """Keep what many calls print, warn of and set from showing."""
-    with default_torch_state(), suppressed_output(), warnings.catch_warnings():
+    with default_torch_state(), suppressed_output(), suppressed_native_output(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 

@@ -1,6 +1,7 @@
 """Isolation of a call: the same global state for every attempt, and restored when the call is over."""
 
 import contextlib
+import ctypes
 import io
 import os
 import sys
@@ -59,6 +60,32 @@ def suppressed_output() -> Iterator[None]:
     """Discard what is printed: a call that the learner does not know of should not show."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
+
+
+@contextlib.contextmanager
+def suppressed_native_output() -> Iterator[None]:
+    """Discard what libraries in C and Fortran write to the process's standard output, such as LAPACK about nan.
+
+    It affects the whole process, so it is only for blocks in which nothing else writes there.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # standard output may be closed
+            kept, discarded = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+            stack.callback(os.close, kept)
+            _flush_native_output()
+            stack.callback(os.dup2, kept, 1)
+            os.dup2(discarded, 1)
+            os.close(discarded)
+            stack.callback(_flush_native_output)
+        yield
+
+
+def _flush_native_output() -> None:
+    """Write out what C has buffered for standard output."""
+    with contextlib.suppress(Exception):  # there may be none, or a closed one
+        sys.__stdout__.flush()  # type: ignore[union-attr]
+    with contextlib.suppress(Exception):  # Windows has no library of that name
+        ctypes.CDLL(None).fflush(None)
 
 
 @contextlib.contextmanager

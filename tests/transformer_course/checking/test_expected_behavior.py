@@ -1,5 +1,6 @@
 """What the reference and the mistakes show: in full once, and quickly as often as it is needed."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -120,3 +121,9 @@ def test_outputs_of_both_modes_are_brought_to_the_form_in_which_they_are_compare
     [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
     observed = known.expected[index]
     assert observed["output"] == observed["output_in_training"] == {"the output is that of the frozen layer": False}
+
+
+def test_native_output_of_mistakes_is_discarded(capfd):
+    with in_isolation():
+        os.write(1, b"** On entry to DLASCL parameter number 4 had an illegal value")
+    assert capfd.readouterr() == ("", "")

@@ -1,5 +1,7 @@
 """A call meets torch as it starts out, and leaves everything as it was."""
 
+import ctypes
+import os
 import sys
 import warnings
 
@@ -11,6 +13,7 @@ from transformer_course.running.isolation import (
     collected_warnings,
     default_torch_state,
     restored_globals,
+    suppressed_native_output,
     suppressed_output,
 )
 
@@ -102,3 +105,12 @@ def test_of_a_warning_that_quotes_everything_the_beginning_is_kept():
     with collected_warnings() as said:
         warnings.warn("x" * 10**6, stacklevel=2)
     assert said == ["x" * MAX_WARNING_LENGTH]
+
+
+def test_native_output_is_discarded_inside_the_block_only(capfd):
+    with suppressed_native_output():
+        os.write(1, b"from C")
+        if os.name == "posix":
+            ctypes.CDLL(None).puts(b"from a buffer of C")
+    os.write(1, b"after it")
+    assert capfd.readouterr().out == "after it"
