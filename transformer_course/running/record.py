@@ -93,7 +93,7 @@ def record_all(
 def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None, max_idle: float) -> CrashReport:
     """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
     waited = clock is not None and stopwatch.computing < seconds
-    if waited and stopwatch.clock < clock:
+    if clock is not None and waited and stopwatch.clock < clock:
         message = f"it computed next to nothing for {max_idle:g} s"
     else:
         message = f"no answer within {clock if waited else seconds:g} s for all cases together"
