@@ -1,6 +1,7 @@
 """What an answer with the right numbers may still do wrong: cut gradients, or write into its arguments."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from torch import Tensor
 
@@ -108,14 +109,18 @@ def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observati
 def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and the modules that have no part in the output, though others have, and they should.
 
-    No gradient at all reaches them: they are not used, or what is made of them is lost.
+    No gradient at all reaches them: they are not used, or what is made of them is lost. A frozen parameter gets no
+    gradient either way. Nor does what the code keeps from its first call, since gradients are those of the second.
     """
+    if any(True for _ in _remarks(observed, "keeps")):
+        return []
+    frozen = {_owner(name) for observation in observed for name in cast(Any, observation).get("frozen", ())}
     wanted: dict[str, None] = {}
     reached: set[str] = set()
     for observation, right in zip(observed, expected, strict=False):
         wanted |= {_owner(name): None for name, gradient in _gradients(right) if gradient is not None}
         reached |= {_owner(name) for name, gradient in _gradients(observation) if gradient is not None}
-    return [name for name in wanted if name not in reached] if reached else []
+    return [name for name in wanted if name not in reached and name not in frozen] if reached else []
 
 
 def _owner(name: str) -> str:

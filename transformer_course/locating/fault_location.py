@@ -170,8 +170,16 @@ def locate(known: Behavior, traced: TracedAttempt) -> Place | None:
 
 def is_small(case: Case) -> bool:
     """Return whether a case is one on which a place is searched."""
-    n_numbers = sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
-    return case.kind != "sampler" and n_numbers <= MAX_INPUT_NUMBERS
+    return case.kind != "sampler" and sum(map(_size, case.inputs.values())) <= MAX_INPUT_NUMBERS
+
+
+def _size(value: Any) -> int:
+    """Return the number of numbers in tensors and lists, and of characters in strings."""
+    if isinstance(value, Tensor):
+        return value.numel()
+    if isinstance(value, list | tuple):
+        return sum(map(_size, value))
+    return len(value) if isinstance(value, str) else isinstance(value, int | float)
 
 
 @dataclass

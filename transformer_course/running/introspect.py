@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 from typing import Any, TypedDict
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_course.running.dependencies import names_of_function
 
@@ -96,6 +96,32 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
     except Exception:  # other objects of the notebook may raise when they are inspected, too
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
+
+
+def kept_between_calls(attempt: Any) -> list[Any]:
+    """Return what identifies the values that an attempt can keep from one call to the next.
+
+    These are its attributes, default arguments, closures, caches, and the values of the notebook that it names. If a
+    call changes the result, it has kept something.
+    """
+    try:
+        kept: list[Any] = [vars(attempt)] if hasattr(attempt, "__dict__") else []
+        if isinstance(attempt, nn.Module):
+            kept += [part for module in attempt.modules() for part in (vars(module), module._buffers)]
+        for function in functions_of(attempt):
+            cells = [cell.cell_contents for cell in function.__closure__ or ()]
+            named = [function.__globals__.get(name) for name in names_of_function(function.__code__)]
+            kept += [vars(function), *(function.__defaults__ or ()), *cells, *named]
+        caches = [getattr(attempt, "cache_info", None)]
+        return [_identity(value) for value in kept] + [repr(info()) for info in caches if callable(info)]
+    except Exception:  # an object may raise when it is inspected
+        return []
+
+
+def _identity(value: Any) -> Any:
+    if isinstance(value, dict):
+        return id(value), {key: id(one) for key, one in value.items()}
+    return (id(value), [*map(id, value)]) if isinstance(value, list | set) else id(value)
 
 
 def gradient_cuts(attempt: Any) -> list[str]:

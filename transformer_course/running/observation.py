@@ -38,6 +38,7 @@ class Remarks(TypedDict, total=False):
         cuts: What it uses that cuts gradients, such as ``detach``.
         backward: What torch said when it was to compute the gradients, and could not.
         remembers: Whether a second call returned the tensor of the first, and not one of its own.
+        keeps: Whether the first call left something behind that the second can use.
     """
 
     seconds: float
@@ -48,6 +49,7 @@ class Remarks(TypedDict, total=False):
     cuts: list[str]
     backward: str
     remembers: bool
+    keeps: bool
 
 
 @final

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformer_course.running import called_names, served_models, stand_in_models
 from transformer_course.running.case import Case
 from transformer_course.running.crash_report import describe_crash
-from transformer_course.running.introspect import files_of, gradient_cuts, notebook_dependencies
+from transformer_course.running.introspect import files_of, gradient_cuts, kept_between_calls, notebook_dependencies
 from transformer_course.running.isolation import (
     collected_warnings,
     default_torch_state,
@@ -106,9 +106,10 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
     models = [value for value in inputs.values() if isinstance(value, nn.Module)]
     with contextlib.ExitStack() as stack:
         watched = {name: stack.enter_context(LargestTensor(inputs[name])) for name in case.max_numbers}
-        stopwatch = Stopwatch()
+        kept, stopwatch = kept_between_calls(attempt), Stopwatch()
         output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
         seconds = stopwatch.computing
+        keeps = kept_between_calls(attempt) != kept
     left = {name: _as_left(value) for name, value in {**inputs, **keywords}.items()}
     trained = None
     if models and isinstance(returned, list | tuple):
@@ -126,6 +127,8 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
         "gradients": {name: gradients[name] for name in leaves},
         "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
     }
+    if keeps:
+        observed["remarks"]["keeps"] = True
     if _share_memory(returned, again):
         observed["remarks"]["remembers"] = True
     if trained is not None:
@@ -177,8 +180,8 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
     # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
     watched = {name: _cloned(value) for name, value in given.items()}
     for name, model in given.items():
-        if isinstance(model, nn.Module):
-            tables = [*model.named_parameters(), *model.named_buffers()]
+        if isinstance(model, nn.Module):  # what is frozen stays so: an attempt may look at `requires_grad`
+            tables = [*((n, p) for n, p in model.named_parameters() if p.requires_grad), *model.named_buffers()]
             leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
     try:
         output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})

@@ -11,9 +11,12 @@ from tests.transformer_course.checking.test_mistake_recognition import (
     module_cases,
     verdict_on,
 )
+from transformer_course.checking.judge import judge
 from transformer_course.checking.side_effects import describe_changes
 from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises import every_exercise
 from transformer_course.running.case import Case
+from transformer_course.running.observe import observe
 from transformer_course.steps import InSteps
 
 MAY_CUT = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
@@ -181,3 +184,36 @@ def test_parameters_that_get_no_gradient_are_told_by_their_layer():
 
     message = verdict_on(Frozen, exercise).message
     assert message == "Your numbers are right, but no gradient reaches `x` and `first`. What cuts it: `.data`."
+
+
+def verdict_in(name, attempt):
+    exercise = every_exercise()[name]
+    return judge(exercise, 0, [observe(attempt, case) for case in exercise.cases(0)])
+
+
+def test_an_attempt_that_skips_frozen_parameters_gives_the_same_at_a_second_call():
+    def gradient_norms(model):
+        trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
+        return {name: 0.0 if one.grad is None else one.grad.norm().item() for name, one in trained.items()}
+
+    assert "different output" not in verdict_in("gradient_norms", gradient_norms).message
+
+
+def test_parameters_that_are_frozen_are_not_called_unused():
+    class LoRALinear(every_exercise()["LoRALinear"].reference):
+        def __init__(self, linear, rank, alpha):
+            super().__init__(linear, rank, alpha)
+            self.requires_grad_(False)
+
+    verdict = verdict_in("LoRALinear", LoRALinear)
+    assert "no effect" not in verdict.message
+
+
+def test_an_argument_that_is_kept_from_the_first_call_is_not_called_unused():
+    def soft_lookup(query, keys, values, kept={}):  # noqa: B006
+        kept.setdefault(values.shape, values)
+        return 2 * (keys @ query).softmax(dim=-1).square() @ kept[values.shape]
+
+    verdict = verdict_in("soft_lookup", soft_lookup)
+    assert not verdict.passed
+    assert "no effect" not in verdict.message
