@@ -371,7 +371,7 @@ def test_what_is_wrong_with_a_module_is_named(attempt, message):
     assert explained(FEED_FORWARD, "Here", case, found, right) == f"Here: {message}"
 
 
-def of_samples(attempt, label="the likeliest 2"):
+def of_samples(attempt, label="top_k 2"):
     case = next(case for case in SAMPLE_NEXT.cases(0) if case.label == label)
     found, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
     return explained(SAMPLE_NEXT, "Here", case, found, right)
