@@ -133,7 +133,9 @@ class InSteps:
         """Return how the value of a step is made: its whole description, or what it needs."""
         text = self._docstring_parts(name)[1]
         needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
-        return text.rstrip(".") if ":" in text else f"{self.noun(name)}: made of {needed}"
+        if text and (":" in text or not needed):
+            return text.rstrip(".")
+        return f"{self.noun(name)}: made of {needed}" if needed else self.noun(name)
 
     def code(self, name: str) -> str:
         """Return the code of a step, without its docstring."""

@@ -136,6 +136,20 @@ def test_a_step_says_what_it_does_and_what_comes_of_it():
     assert needs(scores) == ("products", "scale")
 
 
+def test_formula_of_a_step_without_inputs_is_its_noun():
+    def axis():
+        """choose the last dimension → the dimension of the features, (1,)"""
+        return -1
+
+    def total(x, axis):
+        """sum up"""
+        return x.sum(axis)
+
+    steps = InSteps(axis, total, reference=lambda x: x.sum(-1))
+    assert steps.formula("axis") == "the dimension of the features, (1,)"
+    assert steps.formula("total") == "the result of “sum up”: made of `x` and the dimension of the features"
+
+
 def test_a_step_may_have_a_short_name():
     def width(queries):
         """read d_k, the width of the queries
