@@ -103,13 +103,13 @@ MISTAKES = [
         "pre_norm_instead",
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
         summary="you put the norms before the sublayers, as in pre-norm",
-        message=(
-            "You build a pre-norm layer, which is the next exercise: you normalize the inputs of the sublayers "
-            "instead of the sums. What should you pass to each norm here?"
-        ),
+        message="You build a pre-norm layer, which is the next exercise: you normalize the inputs of the sublayers "
+        "instead of the sums. What should you pass to each norm here?",
         hints=[
             "With all parameters of attention and network at 0, your layer returns x unchanged. What should a "
             "post-norm layer return?",
+            "Post-norm normalizes each sum, LayerNorm(x + sublayer(x)), and not the input of the sublayer.",
+            "`self.norm_1(x + attended)`, where the attention gets x itself.",
         ],
     ),
     Mistake(
@@ -117,11 +117,13 @@ MISTAKES = [
         STEPS.but(**PRE_NORM_ATTENTION),
         STEPS.but(**PRE_NORM_NETWORK),
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
-        message=(
-            "One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
-            "input instead of the sum. What do you pass to each norm?"
-        ),
-        hints=["Write both halves in the form norm(x + sublayer(x)). Which one differs?"],
+        message="One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
+        "input instead of the sum. What do you pass to each norm?",
+        hints=[
+            "Write both halves in the form norm(x + sublayer(x)). Which one differs?",
+            "Post-norm normalizes each sum, and not the input of the sublayer.",
+            "Pass x to each sublayer as it is, and the sum of x and the output to its norm.",
+        ],
     ),
     Mistake(
         "normed_before_and_added",
@@ -131,11 +133,13 @@ MISTAKES = [
             normed_2=lambda sum_2: sum_2,
         ),
         summary="you replace x by the normalized x before each sublayer",
-        message=(
-            "{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
-            "do you pass to each norm?"
-        ),
-        hints=["In LayerNorm(x + sublayer(x)), what does the norm get?"],
+        message="{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
+        "do you pass to each norm?",
+        hints=[
+            "In LayerNorm(x + sublayer(x)), what does the norm get?",
+            "In post-norm, x itself goes into the sublayer and into the sum. The norm comes last.",
+            "`self.norm_1(x + attended)`, where the attention gets x itself.",
+        ],
     ),
     Mistake(
         "norm_inside_the_sum",
@@ -143,10 +147,12 @@ MISTAKES = [
         STEPS.but(**NORMED_ATTENTION),
         STEPS.but(**NORMED_NETWORK),
         summary="you normalize a sublayer's output before you add it to x",
-        message=(
-            "{summary}. The norm should get the whole sum, x included. Where does the parenthesis of each norm open?"
-        ),
-        hints=["After ten such layers, how large can the sum be? Which norm limits it?"],
+        message="{summary}. The norm should get the whole sum, x included. Where do its parentheses open?",
+        hints=[
+            "After ten such layers, how large can the sum be? Which norm limits it?",
+            "In post-norm, each norm gets the sum of x and the sublayer's output.",
+            "`self.norm_1(x + attended)` instead of `x + self.norm_1(attended)`.",
+        ],
     ),
     Mistake(
         "side_by_side",
@@ -155,8 +161,12 @@ MISTAKES = [
             sum_2=lambda x, attended, computed: x + attended + computed,
         ),
         summary="you run attention and network in parallel, on the same x",
-        message=("{summary}. Run them one after the other, so that the network works on the result of the attention."),
-        hints=["In your code, what does the network know about the other positions?"],
+        message="{summary}. Run them one after the other, so that the network works on the result of the attention.",
+        hints=[
+            "In your code, what does the network know about the other positions?",
+            "The second half starts from the result of the first half.",
+            "Assign the result of the first half to x, and use this x in the second half.",
+        ],
     ),
     *of_either_layer(
         STEPS,

@@ -131,11 +131,13 @@ MISTAKES = [
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
         summary="you multiply by the weights without transposing them",
-        message=(
-            "{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
-            "of this."
-        ),
-        hints=["What is the shape of `self.w_1.weight`?"],
+        message="{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
+        "of this.",
+        hints=[
+            "What is the shape of `self.w_1.weight`?",
+            "A layer that you call multiplies by its transposed weight and adds its bias.",
+            "`self.w_1(x)`, and the same with `self.w_2`.",
+        ],
     ),
     Mistake(
         "dropout_in_training",
@@ -147,6 +149,8 @@ MISTAKES = [
         hints=[
             "Call your layer twice on the same x in training mode, and twice after `eval()`. When do the results "
             "differ?",
+            "The formula has nothing random in it.",
+            "Leave the dropout out.",
         ],
     ),
 ]

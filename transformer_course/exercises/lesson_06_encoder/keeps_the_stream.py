@@ -21,7 +21,7 @@ def keeps_the_stream(layer: Callable[[Tensor], Tensor], x: Float[Tensor, "batch 
 
 
 def larger(x):
-    """multiply x by 1,000 → the enlarged x: 1,000 times x"""
+    """multiply x by 1000 → the enlarged x: 1000 times x"""
     return 1000 * x
 
 
@@ -31,12 +31,12 @@ def output(layer, larger):
 
 
 def reduced(output):
-    """divide the output by 1,000 → the output divided by 1,000"""
+    """divide the output by 1000 → the reduced output: the output for the enlarged x, divided by 1000"""
     return output / 1000
 
 
 def kept(reduced, x):
-    """compare the result with x → whether the output divided by 1,000 is close to x → the comparison with x"""
+    """compare the reduced output with x → whether the reduced output is close to x → the comparison with x"""
     return torch.allclose(reduced, x, atol=0.1)
 
 

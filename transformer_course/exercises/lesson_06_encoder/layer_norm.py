@@ -144,7 +144,11 @@ MISTAKES = [
         STEPS.but(normalized=lambda x, mean, root: x - mean / root),
         summary="you divide only the mean, not the difference of x and the mean",
         message="{summary}: Python divides before it subtracts. Where do you need parentheses?",
-        hints=["What is `8 - 6 / 2` in Python?"],
+        hints=[
+            "What is `8 - 6 / 2` in Python?",
+            "The formula divides the whole difference of x and the mean by the square root.",
+            "Compute `x - mean` first, in parentheses or on a line of its own.",
+        ],
     ),
     Mistake(
         "loses_digits",

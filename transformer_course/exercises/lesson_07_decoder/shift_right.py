@@ -62,6 +62,7 @@ MISTAKES = [
         STEPS.but(begin=lambda begin: begin.repeat(1, 2)),
         summary="you put bos in front of each row twice",
         message="{summary}, so the input is one token longer than the labels. Which pieces do you join?",
+        hints=["For the labels [5, 6, 7] and bos 1, which three tokens should the decoder read?"],
     ),
     Mistake(
         "shifts_left",
@@ -81,12 +82,14 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(1)),
         summary="you put a last token in front instead of bos",
         message="{summary}, as `roll` does. The decoder then reads at its first position how a text ends.",
+        hints=["For the labels [5, 6, 7] and bos 1, which token should the decoder read at position 0?"],
     ),
     Mistake(
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
         summary="you drop the last *row* instead of the last token of each row",
         message="{summary}, so a whole sentence is missing. Along which dimension do you slice?",
+        hints=["You have 2 rows of 3 tokens. Which shape should remain when the last token of each row is dropped?"],
     ),
     Mistake(
         "down_the_batch",
@@ -94,10 +97,9 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
         summary="you shift whole rows down",
-        message=(
-            "{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
-            "tokens move?"
-        ),
+        message="{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
+        "tokens move?",
+        hints=["For the two rows [5, 6, 7] and [8, 9, 4] and bos 1, what should the decoder read in the second row?"],
     ),
 ]
 

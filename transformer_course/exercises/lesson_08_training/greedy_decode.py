@@ -213,7 +213,12 @@ MISTAKES = [
         ),
         summary="you take the argmax over the positions instead of the vocabulary",
         message="{summary}, so you return a *position* as if it were a token.",
-        hints=["The logits have the shape (batch, n, vocab_size). Which of these is dimension 1?"],
+        hints=[
+            "The logits have the shape (batch, n, vocab_size). Which of these is dimension 1?",
+            "Take the logits of the last position first. In these, of shape (batch, vocab_size), only the "
+            "vocabulary is left to choose from.",
+            "`logits[:, -1].argmax(dim=-1)`.",
+        ],
     ),
     Mistake(
         "the_decoder_gets_the_source",

@@ -142,6 +142,7 @@ MISTAKES = [
         STEPS.but(smoothing=lambda: 0.1),
         summary="you always use a smoothing of 0.1 instead of the argument `smoothing`",
         message="{summary}. The first case here passes 0.0.",
+        hints=["Does your loss change if `smoothing` changes?"],
     ),
     Mistake(
         "spreads_on_the_wrong_tokens_only",

@@ -178,7 +178,8 @@ MISTAKES = [
         "counts_the_prompt_as_new",
         STEPS.but(n_rounds=lambda max_new_tokens, tokens: max(max_new_tokens - tokens.shape[1], 0)),
         summary="you count the tokens of the prompt as new ones",
-        message=("{summary}, so the longer the prompt, the fewer tokens you add. What does `max_new_tokens` count?"),
+        message="{summary}, so the longer the prompt, the fewer tokens you add. What does `max_new_tokens` count?",
+        hints=["The prompt has 3 tokens, and max_new_tokens is 4. How many tokens should you return?"],
     ),
     Mistake(
         "returns_inside_the_loop",
@@ -188,7 +189,11 @@ MISTAKES = [
         ),
         summary="your loop ends after its first iteration",
         message="{summary}. Is your `return` inside the loop?",
-        hints=["With `max_new_tokens=4`, how many columns should you add? How many do you add?"],
+        hints=[
+            "With `max_new_tokens=4`, how many columns should you add? How many do you add?",
+            "A `return` ends the function, even in the middle of a loop.",
+            "Move the `return` after the loop, to the indentation of the `for`.",
+        ],
     ),
     Mistake(
         "probabilities",

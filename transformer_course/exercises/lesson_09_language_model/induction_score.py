@@ -83,6 +83,7 @@ MISTAKES = [
         STEPS.but(score=lambda repeated, weights: repeated.sum(dim=-1).mean(dim=0) / weights.shape[-1]),
         summary="you divide by the number of all queries, including those with nothing to copy",
         message="{summary}, so no head can reach a score of 1. How many queries are in your sum?",
+        hints=["A text of 8 tokens has the period 4. How many queries have something to copy?"],
     ),
 ]
 

@@ -72,18 +72,24 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             "network_first",
             network_first,
             summary="you apply the feed-forward network before the attention",
-            message=("{summary}. The network should work on what the attention has gathered from the other positions."),
-            hints=["In your code, what does the network at position 0 know about position 1?"],
+            message="{summary}. The network should work on what the attention has gathered from the other positions.",
+            hints=[
+                "In your code, what does the network at position 0 know about position 1?",
+                "The attention first collects from all positions, then the network works on each position by itself.",
+                "Use `self.self_attention` in the first half, and `self.feed_forward` in the second.",
+            ],
         ),
         Mistake(
             "norms_without_their_weights",
             steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
             summary="you normalize without the weight and bias of `norm_1` and `norm_2`",
-            message=(
-                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
-                "its parameters."
-            ),
-            hints=["Which parameters of your layer get no gradient?"],
+            message="{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
+            "its parameters.",
+            hints=[
+                "Which parameters of your layer get no gradient?",
+                "After normalizing, an `nn.LayerNorm` multiplies by its weight and adds its bias.",
+                "Call `self.norm_1` and `self.norm_2` themselves.",
+            ],
         ),
     ]
 

@@ -35,18 +35,24 @@ MISTAKES = [
         "pre_norm",
         STEPS.but(**PRE_NORM, **UNNORMED),
         summary="you normalize the input of each sublayer instead of the sums, as in pre-norm",
-        message=(
-            "{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
-            "each norm?"
-        ),
-        hints=["In norm(x + sublayer(x)), what does the norm get?"],
+        message="{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
+        "each norm?",
+        hints=[
+            "In norm(x + sublayer(x)), what does the norm get?",
+            "Post-norm passes x to each sublayer as it is, and the sum to the norm.",
+            "`self.norm_1(x + attended)`, where the attention gets x itself.",
+        ],
     ),
     Mistake(
         "pre_norm_in_one_sublayer",
         *[STEPS.but(**dict(both)) for both in zip(PRE_NORM.items(), UNNORMED.items(), strict=True)],
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
         message="{summary}. Which of your three norms gets something other than a sum?",
-        hints=["Write each sublayer in the form norm(x + sublayer(x)). Which one differs?"],
+        hints=[
+            "Write each sublayer in the form norm(x + sublayer(x)). Which one differs?",
+            "Post-norm passes x to each sublayer as it is, and the sum to the norm.",
+            "Pass the input of each sublayer on unchanged, and normalize the sum of input and output.",
+        ],
     ),
     Mistake(
         "normed_first_and_added_to_it",
@@ -57,29 +63,37 @@ MISTAKES = [
             **UNNORMED,
         ),
         summary="you normalize first, and add each sublayer's output to the normalized vectors",
-        message=(
-            "{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
-            "comes first, the sum or the norm?"
-        ),
-        hints=["Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?"],
+        message="{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
+        "comes first, the sum or the norm?",
+        hints=[
+            "Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?",
+            "In post-norm, x itself goes into the sublayer and into the sum. The norm comes last.",
+            "`self.norm_1(x + attended)`, where the attention gets x itself.",
+        ],
     ),
     Mistake(
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         *[STEPS.but(**dict(both)) for both in zip(NORMED_OUTPUTS.items(), UNNORMED.items(), strict=True)],
         summary="you normalize a sublayer's output before you add it",
-        message="{summary}. Normalize the *sum*: where does the parenthesis of each norm open?",
-        hints=["In norm(x + f(x)), what is inside the norm?"],
+        message="{summary}. Normalize the *sum*: where do the parentheses of each norm open?",
+        hints=[
+            "In norm(x + f(x)), what is inside the norm?",
+            "The norm gets the sum of the sublayer's input and its output.",
+            "`self.norm_1(x + attended)` instead of `x + self.norm_1(attended)`.",
+        ],
     ),
     Mistake(
         "nothing_normed",
         STEPS.but(**UNNORMED),
         summary="you never normalize the sums",
-        message=(
-            "You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
-            "`norm_2` and `norm_3`?"
-        ),
-        hints=["In norm(x + sublayer(x)), which part does your code leave out?"],
+        message="You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
+        "`norm_2` and `norm_3`?",
+        hints=[
+            "In norm(x + sublayer(x)), which part does your code leave out?",
+            "Each sublayer has its own norm, which gets the sum.",
+            "`x = self.norm_1(x + attended)`, and the same with the other two norms.",
+        ],
     ),
     Mistake(
         "norm_used_twice",
@@ -98,10 +112,9 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
         summary="you don't use the norms in the order of their numbers",
-        message=(
-            "{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
-            "wrong sublayer."
-        ),
+        message="{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
+        "wrong sublayer.",
+        hints=["In the formula, which norm comes after the self-attention? Which one comes there in your code?"],
     ),
     Mistake(
         "norms_without_their_parameters",

@@ -102,7 +102,12 @@ MISTAKES = [
         STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask),
         summary="you pass each attention the mask of the other",
         message="{summary}. That crashes unless source and target happen to have the same length.",
-        hints=["For each mask, is a column a source position or a target position?"],
+        hints=[
+            "For each mask, is a column a source position or a target position?",
+            "The columns of a mask are keys: target positions in the self-attention, source positions in the "
+            "cross-attention.",
+            "The self-attention gets `mask`, and the cross-attention gets `memory_mask`.",
+        ],
     ),
     Mistake(
         "a_mask_of_its_own",
@@ -120,14 +125,22 @@ MISTAKES = [
         STEPS.but(**NOTHING_ADDED),
         summary="you leave out all residual connections",
         message="{summary}: you replace the input of each sublayer by its output instead of adding the two.",
-        hints=["If all sublayers return zeros, what is left of x?"],
+        hints=[
+            "If all sublayers return zeros, what is left of x?",
+            "A residual connection adds the input of a sublayer to its output, before the norm.",
+            "`self.norm_1(x + attended)`, and the same for the other two sublayers.",
+        ],
     ),
     Mistake(
         "one_residual_around_everything",
         STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
         summary="you add x once, around all three sublayers, instead of around each one",
         message="You use one residual connection around all three sublayers instead of one around each.",
-        hints=["How many sums does the formula have? How many does your code have?"],
+        hints=[
+            "How many sums does the formula have? How many does your code have?",
+            "Each sublayer has its own residual connection, before its norm.",
+            "`self.norm_1(x + attended)`, and the same for the other two sublayers.",
+        ],
     ),
     Mistake(
         "everything_added_to_the_input",
@@ -136,11 +149,13 @@ MISTAKES = [
             network_sum=lambda x, network_output: x + network_output,
         ),
         summary="you add every sublayer's output to the layer's input",
-        message=(
-            "{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
-            "earlier sublayers added."
-        ),
-        hints=["If the network returns only zeros, what is left of the two attentions in your output?"],
+        message="{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
+        "earlier sublayers added.",
+        hints=[
+            "If the network returns only zeros, what is left of the two attentions in your output?",
+            "Each sum starts from the input of its own sublayer.",
+            "Assign each result to x, so that the next sublayer and its sum start from it.",
+        ],
     ),
     Mistake(
         "sublayers_side_by_side",
@@ -153,7 +168,11 @@ MISTAKES = [
         ).attempt,
         summary="you run sublayers in parallel, on the same input",
         message="{summary}. Each sublayer should start from the result of the previous one.",
-        hints=["In your code, what does the cross-attention know about the other target tokens?"],
+        hints=[
+            "In your code, what does the cross-attention know about the other target tokens?",
+            "The result of each sublayer is the input of the next one.",
+            "Assign each result to x, so that the next sublayer and its sum start from it.",
+        ],
     ),
     Mistake(
         "cross_attention_first",
@@ -169,11 +188,13 @@ MISTAKES = [
             norms=lambda norms: (norms[1], norms[0], norms[2]),
         ),
         summary="you apply the cross-attention before the self-attention",
-        message=(
-            "{summary}, so a position searches the source while it knows only its own token. Which attention "
-            "should come first?"
-        ),
-        hints=["In your code, which target tokens influence the queries of the cross-attention?"],
+        message="{summary}, so a position searches the source while it knows only its own token. Which attention "
+        "should come first?",
+        hints=[
+            "In your code, which target tokens influence the queries of the cross-attention?",
+            "The order is self-attention, cross-attention, feed-forward network.",
+            "Move the self-attention to the first line, and pass its result to the cross-attention.",
+        ],
     ),
     Mistake(
         "feed_forward_between",
@@ -184,6 +205,10 @@ MISTAKES = [
         ),
         summary="you apply the feed-forward network between the two attentions",
         message="{summary}. It should come last, and work on the results of both attentions.",
-        hints=["In your code, what does the network know about the source?"],
+        hints=[
+            "In your code, what does the network know about the source?",
+            "The order is self-attention, cross-attention, feed-forward network.",
+            "Move the feed-forward network to the last line.",
+        ],
     ),
 ]

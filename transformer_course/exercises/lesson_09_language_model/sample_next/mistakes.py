@@ -58,16 +58,16 @@ TEMPERATURE = [
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         summary="you multiply the logits by the temperature",
-        message=(
-            "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
-            "more alike."
-        ),
+        message="{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
+        "more alike.",
+        hints=["The logits are 0 and 2, and the temperature is 2. Which two numbers should go into the softmax?"],
     ),
     Mistake(
         "no_temperature",
         STEPS.but(scaled=lambda logits: logits),
         summary="you ignore the temperature",
         message="{summary}: a temperature of 2 should make the tokens more alike than one of 0.5.",
+        hints=["Where do you use `temperature`?"],
     ),
     Mistake(
         "temperature_at_the_end",
@@ -77,6 +77,9 @@ TEMPERATURE = [
         ),
         summary="you apply the temperature after top-p instead of at the beginning",
         message="{summary}, so top-p chooses by other probabilities than those that you draw with.",
+        hints=[
+            "With a temperature of 2, which probabilities does top-p add up in your code, and which do you draw with?",
+        ],
     ),
     Mistake(
         "temperature_after_the_softmax",
@@ -85,6 +88,7 @@ TEMPERATURE = [
         ),
         summary="you use the temperature to decide what top-p keeps, and draw without it",
         message="{summary}. Which logits do you draw from?",
+        hints=["With a temperature of 2, which probabilities do you draw with?"],
     ),
     Mistake(
         "softmax_twice",
@@ -117,6 +121,7 @@ TOP_K = [
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
         summary="you ignore `top_k`",
         message="{summary}, so even with top_k=1 you draw other tokens than the likeliest.",
+        hints=["With top_k=1, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "drops_the_last_of_the_k",
@@ -148,6 +153,7 @@ TOP_K = [
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled > smallest, -torch.inf))).attempt,
         summary="you drop the likeliest tokens in top-k",
         message="{summary} instead of the least likely ones. In which direction do you compare?",
+        hints=["With top_k=1, which token should always be drawn? Can your function draw it?"],
     ),
     Mistake(
         "top_k_of_the_first_row",
@@ -167,15 +173,15 @@ TOP_K = [
         STEPS.but(best_k=if_wanted(lambda scaled, smallest: scaled.masked_fill(scaled < smallest, 0.0))),
         summary="you set the logits that top-k drops to 0 instead of −∞",
         message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
+        hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),
     Mistake(
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
         summary="you return the *ranks* of tokens instead of their ids if there is a `top_k`",
-        message=(
-            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
-            "has the token of that rank?"
-        ),
+        message="With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
+        "has the token of that rank?",
+        hints=["The logits are 1, 5 and 3, and top_k is 1. Which id should you return?"],
     ),
 ]
 
@@ -185,12 +191,14 @@ TOP_P = [
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
         summary="you ignore `top_p`",
         message="{summary}, so you also draw tokens outside the likeliest ones that reach it.",
+        hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which tokens should be possible?"],
     ),
     Mistake(
         "no_top_p_beside_top_k",
         STEPS.but(superfluous=lambda superfluous, top_k: superfluous & (top_k is None)),
         summary="you ignore `top_p` if there is a `top_k`",
         message="{summary}. If both are given, apply one after the other.",
+        hints=["With top_k=3 and a tiny top_p, how many different tokens can your function draw from one row?"],
     ),
     Mistake(
         "drops_the_token_that_reaches_p",
@@ -250,24 +258,34 @@ TOP_P = [
         STEPS.but(order=lambda candidates: candidates.argsort(dim=-1)),
         summary="you sort the tokens with the *least* likely first",
         message="{summary}, so top-p keeps the unlikely ones and drops the likely ones.",
+        hints=["The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept?"],
     ),
     Mistake(
         "not_sorted",
         STEPS.but(order=lambda candidates: torch.arange(candidates.shape[-1]).expand(candidates.shape)),
         summary="you sum the probabilities in the order of the vocabulary",
         message="{summary}. For top-p, the likeliest tokens should come first.",
+        hints=[
+            "The probabilities are 0.2, 0.5 and 0.3, and top_p is 0.4. Which token should be kept? Which ones do "
+            "you keep?",
+        ],
     ),
     Mistake(
         "order_not_undone",
         STEPS.but(dropped=lambda superfluous: superfluous),
         summary="you apply the sorted mask of top-p to the unsorted logits",
         message="{summary}, so you drop the wrong tokens. Which index undoes the sorting?",
+        hints=[
+            "The probabilities are 0.2, 0.5 and 0.3. Where is the likeliest token in the sorted order, and where "
+            "is it in the logits?",
+        ],
     ),
     Mistake(
         "order_undone_the_wrong_way",
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
         summary="you sort the mask of top-p a second time instead of undoing the sorting",
         message="{summary}. If `order` sorts a row, which index brings it back?",
+        hints=["If `order` is [2, 0, 1], at which place of the sorted row is token 0? And token 2?"],
     ),
     Mistake(
         "ranks_instead_of_ids",
@@ -277,10 +295,9 @@ TOP_P = [
             )
         ),
         summary="you return the *ranks* of tokens instead of their ids if there is a `top_p`",
-        message=(
-            "With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
-            "Which id has the token of that rank?"
-        ),
+        message="With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
+        "Which id has the token of that rank?",
+        hints=["The logits are 1, 5 and 3, and top_p is tiny. Which id should you return?"],
     ),
     Mistake(
         "keeps_what_is_superfluous",
@@ -288,6 +305,7 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: mass <= top_p)).attempt,
         summary="your mask of top-p is inverted",
         message="{summary}: you drop the likeliest tokens and keep the rest.",
+        hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which token should be kept?"],
     ),
     Mistake(
         "p_is_a_threshold",
@@ -311,6 +329,7 @@ TOP_P = [
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before >= 1 - top_p)),
         summary="you compare the mass with 1 − top_p",
         message="{summary}, so the *larger* top_p is, the fewer tokens you keep.",
+        hints=["With top_p=0.9, which mass should the kept tokens reach?"],
     ),
     Mistake(
         "adds_up_logits",
@@ -318,6 +337,7 @@ TOP_P = [
         STEPS.but(candidates=lambda best_k: best_k.exp()).attempt,
         summary="you sum numbers that aren't probabilities in top-p",
         message="{summary}: those of a row don't sum to 1. Which function turns logits into probabilities?",
+        hints=["What is the sum of the numbers in one row before you take the running sum? What should it be?"],
     ),
     Mistake(
         "adds_up_over_the_batch",
@@ -335,12 +355,14 @@ TOP_P = [
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
         summary="you count the mass of all tokens in top-p, including those that top-k drops",
         message="{summary}. After top-k, the probabilities of the kept tokens should sum to 1 again.",
+        hints=["After top-k, what is the sum of the probabilities that top-p adds up in your code?"],
     ),
     Mistake(
         "top_p_fills_with_zero",
         STEPS.but(nucleus=lambda best_k, dropped: best_k.masked_fill(dropped, 0.0)),
         summary="you set the logits that top-p drops to 0 instead of −∞",
         message="{summary}. A token with the logit 0 can still be drawn, because exp(0) is 1.",
+        hints=["What is the softmax of the logits 2 and 0? And of 2 and −∞?"],
     ),
 ]
 
@@ -357,6 +379,9 @@ DRAW = [
         STEPS.but(drawn=lambda probabilities: torch.multinomial(probabilities, 1)),
         summary="you draw without the generator",
         message="{summary}, so the same seed gives different tokens. Which argument of the draw takes it?",
+        hints=[
+            "Call your function twice, each time with a new generator of the same seed. Do you get the same tokens?"
+        ],
     ),
     Mistake(
         "a_generator_of_its_own",
@@ -368,6 +393,7 @@ DRAW = [
         ).attempt,
         summary="you draw with a generator that you seed yourself",
         message="{summary}, so every call draws the same tokens. Which generator should you use?",
+        hints=["Call your function twice with the same generator. Should you get the same tokens?"],
     ),
     Mistake(
         "every_axis_of_length_1_removed",
