@@ -19,27 +19,27 @@ def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query
 
 
 def columns(n_query, n_key):
-    """count the keys → the number of keys: `n_key`, or `n_query` where that is None"""
+    """count the keys → the number of keys: `n_key`, or `n_query` if that is None"""
     return n_query if n_key is None else n_key
 
 
 def past(n_query, columns):
-    """count the keys before the first query → the number of keys before the first query: n_key − n_query"""
+    """count the keys before the first query → the number of earlier keys: n_key − n_query"""
     return columns - n_query
 
 
 def matrix(n_query, columns):
-    """make a matrix of True → a matrix of True: a row for each query, a column for each key"""
+    """make a matrix of True → the matrix of True: a row for each query, a column for each key"""
     return torch.ones(n_query, columns, dtype=torch.bool)
 
 
 def allowed(matrix, past):
-    """keep what lies on and below that diagonal → the keys that do not come later: j ≤ i + n_key − n_query"""
+    """keep the lower triangle → the keys that don't come later: j ≤ i + n_key − n_query"""
     return matrix.tril(past)
 
 
 def mask(allowed):
-    """leave the matrix as it is: two axes of True and False → the mask: that matrix, as it is"""
+    """return a boolean matrix → the mask: a boolean matrix, (n_query, n_key)"""
     return allowed
 
 
@@ -59,9 +59,9 @@ MISTAKES = [
     Mistake(
         "numbers_turned_round",
         STEPS.but(allowed=lambda n_query, columns, past: ~torch.ones(n_query, columns).triu(past + 1)),
-        summary="`~` is given a matrix of numbers",
-        message="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the matrix.",
-        hints=["Print `.dtype` of what stands behind `~`."],
+        summary="you apply `~` to a matrix of floats",
+        message="{summary}, so your code crashes: `~` inverts booleans. Which dtype does your matrix have?",
+        hints=["What is `torch.ones(2, 2).dtype`?"],
     ),
 ]
 
@@ -71,32 +71,37 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=causal_mask_cases,
     points=2,
-    verified="Each row may attend to its own position and all before it. With more keys than queries, the last query "
-    "stands at the last key.",
+    verified=(
+        "Each position may attend to itself and to everything before it. With more keys than queries, the last query "
+        "is lined up with the last key."
+    ),
     hints=[
-        "Write the mask for 3 positions by hand. Row i is a query, column j a key. Which of the nine are True?",
-        "The mask of 2 queries and 5 keys is the last two rows of the mask of 5 positions. So at which position does "
-        "the first query stand?",
-        "Take a matrix of True, `torch.ones(n_query, n_key, dtype=torch.bool)`, and keep its lower triangle with "
-        "`.tril()`, whose argument is the number of diagonals above the main one that stay. Or compare positions: "
-        "query i stands at i + n_key - n_query.",
+        "Write the mask for 3 positions by hand: row i is a query, column j is a key. Which of the nine entries are "
+        "True?",
+        "The mask for 2 queries and 5 keys is the last two rows of the mask for 5 positions. So what is the position "
+        "of the first query?",
+        "Make a matrix of True, `torch.ones(n_query, n_key, dtype=torch.bool)`, and keep its lower triangle with "
+        "`.tril(k)`, where k is the number of diagonals above the main one that stay. Or compare positions: query i "
+        "has position i + n_key − n_query.",
     ],
     messages={
         "wrong_input_past": Wording(
-            "A square mask is right. With more keys than queries, {summary}, so the queries do not see the keys in "
-            "front of them.",
-            summary="the first query is aligned with the first key, not the last with the last",
-            hints=["With 1 query and 3 keys, the query stands at the last key. How many keys may it attend to?"],
+            "Your mask is right if it is square. With 2 queries and 5 keys, {summary}, so the queries can't attend "
+            "to the earlier keys.",
+            summary="you line up the first query with the first key instead of the last with the last",
+            hints=["With 1 query and 3 keys, the query is at the last key. How many keys may it attend to?"],
         ),
         "shifted_past: § - 1": mask_mistakes.NOT_ITSELF,
-        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
-        "always_one_columns: n_key": (
-            "`n_key` is used as it comes in. It is None where nobody gives it, and then there are as many keys as "
-            "queries."
+        "inverted_mask": mask_mistakes.INVERTED,
+        "always_one_columns: n_key": Wording(
+            "You use `n_key` even if the caller doesn't pass it. Then it is None, and there are as many keys as "
+            "queries.",
+            summary="you don't handle `n_key=None`",
         ),
-        "sibling_allowed": (
-            "The first row is True everywhere: the first position sees the whole future, and the last one "
-            "only itself. Rows and columns seem to have changed places."
+        "sibling_allowed": Wording(
+            "You keep the upper triangle, so the first position can attend to the whole future, and the last one "
+            "only to itself. Which of rows and columns are the queries?",
+            summary="you keep the upper triangle instead of the lower one",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_04_masks.padding_mask import VOCAB_SIZE, draw_padded, real
 from transformer_course.exercises.shared import mask_mistakes, padding_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
@@ -21,37 +21,37 @@ def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 
 
 def keys(real):
-    """add axes of length 1 for heads and queries → the keys that are real: (batch, 1, 1, n)"""
+    """add dimensions for heads and queries → the real keys: (batch, 1, 1, n)"""
     return real[:, None, None, :]
 
 
 def n(tokens):
-    """count the tokens of a sentence → the number of tokens of a sentence: the length of the second axis"""
+    """count the tokens of a sentence → the number of tokens: the size of dim 1"""
     return tokens.shape[1]
 
 
 def diagonal():
-    """choose the last diagonal that stays → the number of the last diagonal that stays: 0, the main one"""
+    """choose the last diagonal to keep → the last diagonal to keep: 0, the main one"""
     return 0
 
 
 def not_later(n, diagonal):
-    """make a triangle of that size → the keys that do not come later: the lower triangle of an n × n matrix"""
+    """make the causal mask → the causal mask: the lower triangle of an n × n matrix"""
     return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
 
 
 def sign():
-    """join the two by *and* → the sign that joins the two: `&`, which means and"""
+    """choose the operator that combines the two masks → the operator: `&`, which means and"""
     return torch.logical_and
 
 
 def both(keys, not_later, sign):
-    """broadcast them together → the keys that are real and do not come later: (batch, 1, n, n)"""
+    """combine the two masks → the combined mask: real keys that don't come later, (batch, 1, n, n)"""
     return sign(keys, not_later)
 
 
 def mask(both):
-    """leave it as it is: True and False → the mask: that matrix, as it is"""
+    """return a boolean mask → the mask: True and False, (batch, 1, n, n)"""
     return both
 
 
@@ -80,29 +80,30 @@ MISTAKES = [
     Mistake(
         "either_will_do",
         STEPS.but(sign=lambda: torch.logical_or),
-        summary="it is enough that one of the two conditions holds",
+        summary="you combine the two masks with *or* instead of *and*",
         message=(
-            "A key may be attended to if it is real *or* not later: every real token of the future is visible, and so "
-            "is padding in the past. Look at how the two are joined."
+            "{summary}, so a key only has to be real *or* not later: your mask allows real tokens of the future, and "
+            "padding in the past."
         ),
-        hints=["What does the first row of the first sentence say?"],
+        hints=["In the first sentence, which keys may the first position attend to? Which does your mask allow?"],
     ),
     Mistake(
         "padding_forgotten",
         STEPS.but(keys=lambda keys: torch.ones_like(keys)),
         STEPS.but(both=lambda not_later: not_later[None, None]),
-        summary="padding is not hidden",
+        summary="you don't hide padding",
         message=(
-            "This is the causal mask alone: `pad_id` has no effect, so padding may be attended to. Look for its mask."
+            "You return the causal mask alone: `pad_id` has no effect, so padding can be attended to. Which mask is "
+            "missing?"
         ),
-        hints=["For a sentence that ends in padding, what does the last column say?"],
+        hints=["For a sentence that ends in padding, what should the last column of the mask be?"],
     ),
     Mistake(
         "tokens_for_their_number",
         STEPS.but(n=lambda tokens: tokens),
-        summary="the tokens are handed on where their number is needed",
-        message="It crashes: the causal mask is made from the tokens themselves, where it needs their number.",
-        hints=["Print what you hand to `causal_mask`. What does its signature ask for?"],
+        summary="you pass the tokens where their number is needed",
+        message="{summary}, so your code crashes. Which arguments does `causal_mask` take?",
+        hints=["Print what you pass to `causal_mask`. What does its signature ask for?"],
     ),
     *padding_mistakes.which_tokens(STEPS),
 ]
@@ -113,22 +114,24 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=decoder_mask_cases,
     points=2,
-    verified="A key may be attended to if it is a real token *and* does not come later.",
+    verified="A key may be attended to if it is a real token *and* doesn't come later.",
     hints=[
-        "There are both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes do they "
-        "have?",
-        "(batch, 1, 1, n) and (n, n) are broadcast together. What comes out?",
-        "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
+        "You have written both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. Which shapes "
+        "do they have?",
+        "(batch, 1, 1, n) and (n, n) broadcast together. Which shape do they give?",
+        "A key may be attended to if the first mask *and* the second mask allow it. For boolean tensors, `&` means "
+        "and.",
     ],
     messages={
-        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
-        "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": (
-            "This is the padding mask alone: every position may attend to the tokens that come later. Look for the "
-            "causal mask."
+        "inverted_mask": mask_mistakes.INVERTED,
+        "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": Wording(
+            "You return the padding mask alone, so every position can attend to later tokens. Which mask is missing?",
+            summary="you don't hide later tokens",
         ),
-        "inverted_not_later": (
-            "The two halves speak different languages: for padding True means may attend, for the future it "
-            "means forbidden. So only the future is visible."
+        "inverted_not_later": Wording(
+            "Your two masks use opposite conventions: for padding, True means *may attend*, and for the future it "
+            "means *blocked*. So your mask allows only the future.",
+            summary="you invert the causal mask",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_04_masks.decoder_mask import diagonal, not_later
 from transformer_course.exercises.shared import mask_mistakes
 from transformer_course.exercises.shared.draw_cases import generator
@@ -21,32 +21,37 @@ def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n 
 
 
 def queries(documents):
-    """say for each query which document it belongs to → the document of each query, along the rows: (batch, n, 1)"""
+    """add a dimension for the keys → the document of each query: (batch, n, 1)"""
     return documents[:, :, None]
 
 
 def keys(documents):
-    """say for each key which document it belongs to → the document of each key, along the columns: (batch, 1, n)"""
+    """add a dimension for the queries → the document of each key: (batch, 1, n)"""
     return documents[:, None, :]
 
 
 def same(queries, keys):
-    """compare the two → whether query and key are of one document: (batch, n, n)"""
+    """compare the documents of queries and keys → the pairs in one document: (batch, n, n)"""
     return queries == keys
 
 
 def n(documents):
-    """count the tokens of a row → the number of tokens of a row: the length of the second axis"""
+    """count the tokens of a row → the number of tokens: the size of dim 1"""
     return documents.shape[1]
 
 
 def both(same, not_later):
-    """join the two by *and* → the keys of the same document that do not come later: (batch, n, n)"""
+    """combine the two conditions with *and*
+
+    the keys of the same document that don't come later: (batch, n, n)
+
+    the combined conditions
+    """
     return same & not_later
 
 
 def mask(both):
-    """add an axis for the heads → the mask, with an axis of length 1 for the heads: (batch, 1, n, n)"""
+    """add a dimension for the heads → the mask: (batch, 1, n, n)"""
     return both[:, None]
 
 
@@ -79,9 +84,12 @@ MISTAKES = [
         "and_later_documents",
         STEPS.but(same=lambda queries, keys: queries <= keys),
         STEPS.but(same=lambda queries, keys: queries >= keys),
-        summary="the numbers of the documents are compared by size",
-        message="{summary}. The numbers are only names: a smaller one means nothing. Look at the comparison.",
-        hints=["Exchange the numbers of two documents. Should the mask change?"],
+        summary="you compare the document numbers by size",
+        message=(
+            "{summary}, so a token can also attend to other documents. The numbers are only names, and a smaller one "
+            "means nothing. Which comparison do you need?"
+        ),
+        hints=["If you swap the numbers of two documents, should the mask change?"],
     ),
 ]
 
@@ -91,48 +99,68 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=document_mask_cases,
     points=2,
-    verified="Each document is a triangle of its own: no token sees another document, or what comes later in its own.",
+    verified=(
+        "Each document has a triangle of its own: no token can attend to another document, or to a later token of "
+        "its own."
+    ),
     hints=[
         "Write the mask for the documents 0, 0, 1 by hand: rows are queries, columns are keys. Which of the nine "
         "entries are True?",
-        "Two conditions have to hold. One of them is `parts.causal_mask(n)`. The other compares the documents of all "
-        "pairs.",
-        "`documents[:, :, None] == documents[:, None, :]` has the shape (batch, n, n). Join it with the causal mask by "
-        "`&`, and add the axis for the heads.",
+        "Two conditions have to hold. One of them is `parts.causal_mask(n)`. The other compares the documents of "
+        "every pair of tokens.",
+        "`documents[:, :, None] == documents[:, None, :]` has shape (batch, n, n). Combine it with the causal mask "
+        "by `&`, and add a dimension for the heads.",
     ],
     messages={
-        "part_left_out_both: same": (
-            "The causal mask is missing: every token sees what comes later in its own document."
+        "part_left_out_both: same": Wording(
+            "You leave out the causal mask, so every token can attend to later tokens of its own document.",
+            summary="you leave out the causal mask",
         ),
-        "slice_queries": (
-            "Each position sees all that came before, whatever document it is in: this is the causal mask alone."
+        "slice_queries": Wording(
+            "Each position can attend to everything before it, whatever the document: you return the causal mask "
+            "alone. Do you compare the document of each query with that of each *key*?",
+            summary="you ignore the documents",
         ),
-        "operator_both": (
-            "It is enough that one of the two conditions holds: the same document *or* not later. Look at how "
-            "the two are joined."
+        "operator_both": Wording(
+            "You combine the two conditions with *or*, so a key only has to be in the same document *or* not later. "
+            "Both conditions should hold.",
+            summary="you combine the two conditions with *or* instead of *and*",
         ),
-        "comparison_same": "A key has to be of *another* document, so no position sees itself. Look at the comparison.",
+        "comparison_same": Wording(
+            "You allow only keys of *another* document, so no position can attend to itself. Which comparison do you "
+            "use?",
+            summary="you allow keys of other documents instead of the same one",
+        ),
         "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
-        "inverted_mask": mask_mistakes.INVERTED_MESSAGE,
-        "sibling_not_later": (
-            "The triangle is the wrong one: each position sees itself and what comes *after* it in its document."
+        "inverted_mask": mask_mistakes.INVERTED,
+        "sibling_not_later": Wording(
+            "You keep the wrong triangle: each position can attend to itself and to what comes *after* it in its "
+            "document.",
+            summary="you keep the upper triangle instead of the lower one",
         ),
-        "number_diagonal: 1": (
-            "Every position may also attend to the *next* one of its document, the one that it has to predict."
+        "number_diagonal: 1": Wording(
+            "Your mask also allows each position to attend to the *next* one of its document, the one that it has to "
+            "predict. Which diagonal do you keep last?",
+            summary="you keep one diagonal too many",
         ),
-        "left_out_mask": (
-            "The entries are right, but the axis for the heads is missing: with (batch, n, n), the texts "
-            "would meet the *heads* of the scores."
+        "left_out_mask": Wording(
+            "Your entries are right, but you don't add a dimension for the heads: shape (batch, n, n) lines up the "
+            "texts with the *heads* of the scores.",
+            summary="you don't add a dimension for the heads",
         ),
-        "slice_mask": (
-            "The axis for the heads stands in front of the batch, so the texts would meet the *heads* of the "
-            "scores. Right for one text, wrong for more."
+        "slice_mask": Wording(
+            "You add the dimension for the heads in front of the batch, which lines up the texts with the *heads* of "
+            "the scores. It is right for one text only.",
+            summary="you add the dimension for the heads in front of the batch",
         ),
-        "first_for_all_mask": (
-            "The documents of the first text are used for all texts of the batch. Each text is packed in its own way."
+        "first_for_all_mask": Wording(
+            "You use the documents of the first text for all texts of the batch. Each text is packed in its own way.",
+            summary="you use the documents of the first text for all texts",
         ),
-        "length_n": (
-            "The triangle is as long as there are *texts*, not as one text is long. It crashes where the two differ."
+        "length_n": Wording(
+            "You use the batch size as the length of a text: your triangle has a row for each *text*. Your code "
+            "crashes, or doesn't hide the future if there is one text.",
+            summary="you use the batch size as the length of a text",
         ),
     },
     mistakes=MISTAKES,

@@ -2,7 +2,7 @@
 
 
 def turned(keys):
-    """swap the last two axes of the keys → the keys as columns"""
+    """transpose the keys → the transposed keys: their last two dimensions are swapped"""
     return keys.mT
 
 
@@ -12,17 +12,27 @@ def products(queries, turned):
 
 
 def width(queries):
-    """read d_k, the width of the queries → d_k, the width of the queries"""
+    """read d_k from the queries
+
+    d_k, the width of the queries
+
+    d_k
+    """
     return queries.shape[-1]
 
 
 def divisor(width):
-    """take its root → the root of d_k"""
+    """take the square root of d_k
+
+    the square root of d_k
+
+    √d_k
+    """
     return width**0.5
 
 
 def scores(products, divisor):
-    """divide the products by the root → the scores: the products divided by √d_k"""
+    """divide the products by √d_k → the scores: the products divided by √d_k"""
     return products / divisor
 
 
@@ -37,17 +47,17 @@ def mixture(weights, values):
 
 
 def scaled(products, divisor):
-    """divide the products by the root → the products divided by √d_k"""
+    """divide the products by √d_k → the scaled products: the products divided by √d_k"""
     return products / divisor
 
 
 def visible(mask):
-    """read in the mask where looking is allowed → the places where looking is allowed"""
+    """read the mask → the allowed positions: True where a query may attend to a key"""
     return mask
 
 
 def fill():
-    """choose the score that has a weight of 0 → the score of what is hidden"""
+    """choose the score of hidden keys → the score of hidden keys: −∞, which gives weight 0"""
     return float("-inf")
 
 

@@ -14,7 +14,10 @@ def a_float(variant: Variant, what: str) -> Mistake:
     return Mistake(
         "a_float",
         variant,
-        summary="a float comes out",
-        message=f"The number is right, but it is a float. {what} are counted in whole numbers.",
-        hints=["What does `type` say of the result?"],
+        summary="you return a float",
+        message=(
+            f"Your number is right, but you return a float. {what} are counted in whole numbers. Where does yours "
+            "become a float?"
+        ),
+        hints=["What is the `type` of your result? What does the annotation after `->` promise?"],
     )

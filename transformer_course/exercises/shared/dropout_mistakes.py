@@ -21,10 +21,10 @@ def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
     return Mistake(
         name,
         *[drops(step, p, in_both) for in_both, p in ((False, 0.1), (False, 0.5), (True, 0.1)) for step in names],
-        message="Some numbers are dropped at random. In these exercises there is no dropout.",
+        message="Your output is random, because you use dropout. There is no dropout in these exercises.",
         hints=[
-            "Call it twice with the same input, in train mode and in eval mode. What differs?",
+            "Call your module twice with the same input, in training mode and in eval mode. What differs?",
             "Nothing in the formula is random.",
-            "Leave the dropout out.",
+            "Remove the dropout.",
         ],
     )

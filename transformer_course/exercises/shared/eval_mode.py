@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps, asking
 
 
 def was_training(model):
-    """remember the mode of the model → the mode in which the model came: its `training`"""
+    """save the model's mode → the model's original mode: its `training` flag"""
     return model.training
 
 
@@ -32,33 +32,30 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             "forgets_eval",
             steps.but(evaluating=lambda model: model),
             steps.but(evaluating=lambda model: model.train()),
-            summary="the model is not switched to eval mode",
+            summary="you don't switch the model to eval mode",
             message=(
-                "{summary}. While it trains, dropout changes its logits, and what is measured is not what the model "
-                "does when it is used."
+                "{summary}, so while it trains, dropout changes its logits at random. What you measure is not what "
+                "the model does in use."
             ),
-            hints=["Print `model.training` just before the model is called."],
+            hints=["Print `model.training` right before you call the model. What should it be?"],
         ),
         Mistake(
             "two_modes",
             steps.but(**{first: lambda model, tokens: model(tokens)}),
-            summary="one of the two runs is made in training mode, the other in eval mode",
-            message=(
-                "One of the two runs is made in training mode and the other in eval mode. Where these differ, even a "
-                "healthy model is accused. Look at when the mode is switched."
-            ),
-            hints=["Print `model.training` just before each call of the model."],
+            summary="you run the model once in training mode and once in eval mode",
+            message="{summary}, so dropout alone makes a correct model look broken. When do you switch the mode?",
+            hints=["Print `model.training` right before each call of the model."],
         ),
         Mistake(
             "stays_in_eval_mode",
             steps.but(**{steps.last: asking(torch.Tensor.item, result)}).attempt,
             message=(
-                "The numbers are right, and the model stays in eval mode. Somebody in the middle of training would "
-                "train on without dropout. Look at what is done to the model after the last call."
+                "Your result is right, but you leave the model in eval mode, so a training loop that calls your "
+                "function would go on without dropout. What should you do after the last call?"
             ),
             hints=[
-                "Print `model.training` before a call and after it.",
-                "Which mode it came in has to be known at the end, so it has to be noted at the beginning.",
+                "Print `model.training` before and after you call your function.",
+                "To restore the mode at the end, you have to save it at the beginning.",
                 "`was_training = model.training` first, `model.train(was_training)` last.",
             ],
         ),
@@ -68,12 +65,12 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
                 **{steps.last: asking(lambda model, value: (model.train(), value.item())[1], "model", result)}
             ).attempt,
             message=(
-                "The numbers are right, and at the end the model is put into training mode, even if it came in eval "
-                "mode. It should be left as it was. Look at what `model.train()` is given."
+                "Your result is right, but you put the model into training mode at the end, even if it was in eval "
+                "mode before. What do you pass to `model.train()`?"
             ),
             hints=[
-                "Which mode does `model.train()` switch to? And `model.train(False)`?",
-                "`model.training` says which mode it is in. When does it have to be asked?",
+                "Which mode does `model.train()` set? And `model.train(False)`?",
+                "`model.training` is the current mode. When do you have to read it?",
                 "`was_training = model.training` first, `model.train(was_training)` last.",
             ],
         ),

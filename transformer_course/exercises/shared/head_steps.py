@@ -2,7 +2,7 @@
 
 
 def scores(scaled, hidden, fill):
-    """fill it in where something is hidden → the masked scores"""
+    """fill the hidden scores with −∞ → the masked scores"""
     return scaled if hidden is None else scaled.masked_fill(hidden, fill)
 
 
@@ -12,10 +12,10 @@ def probabilities(scores):
 
 
 def merged(mixture):
-    """put the heads side by side → what all the heads found, side by side"""
+    """merge the heads → the merged heads: side by side, (batch, n, d_model)"""
     return mixture.transpose(1, 2).flatten(2)
 
 
 def output(self, merged):
-    """mix what the heads found with `w_o` → the output"""
+    """apply `w_o` to the merged heads → the output"""
     return self.w_o(merged)

@@ -14,17 +14,17 @@ from transformer_course.steps import InSteps, Variant, asking
 
 
 def sizes(differences):
-    """leave the signs out → the sizes of the differences, without their signs"""
+    """take the absolute values of the differences → the absolute differences"""
     return differences.abs()
 
 
 def largest(sizes):
-    """take the largest of all → the largest of the sizes"""
+    """take the maximum of the absolute differences → the largest absolute difference"""
     return sizes.max()
 
 
 def answer(model, was_training, largest):
-    """set the mode of the model back → the largest difference as a number, with the mode of the model set back"""
+    """restore the model's mode → the result: the largest difference as a number, with the model's mode restored"""
     model.train(was_training)
     return largest.item()
 
@@ -68,9 +68,9 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "more_than_one_number",
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
-            summary="more than one number comes out",
-            message="{summary}. One is asked for: the largest difference of all.",
-            hints=["What does the annotation after `->` promise?"],
+            summary="you return more than one number",
+            message="{summary}. Return a single number, the largest of all absolute differences.",
+            hints=["What type does the annotation after `->` promise?"],
         ),
         Mistake(
             "signs_left_in",
@@ -78,96 +78,94 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: -differences),
             steps.but(sizes=lambda differences: differences, largest=lambda sizes: sizes.max().abs()),
             steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
-            summary="the maximum is taken of differences with their signs",
+            summary="you take the maximum of the differences without dropping their signs",
             message=(
-                "{summary}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken."
+                "{summary}, so a large difference with the wrong sign is lost: the maximum of −5 and 1 is 1. What do "
+                "you do to the differences first?"
             ),
-            hints=["What is the maximum of −5 and 1, and which of them is the larger difference?"],
+            hints=["Which of −5 and 1 is the larger difference?"],
         ),
         Mistake(
             "largest_compared",
             instead(lambda one, other: (one.max() - other.max()).abs()),
             message=(
-                "The largest logit of the one is compared with the largest of the other: two numbers, which may stand "
-                "anywhere. Look at what comes first, the maximum or the difference."
+                "You compare the largest logit of one output with the largest logit of the other, and these may be "
+                "at different positions. Which comes first, the maximum or the difference?"
             ),
             hints=[
-                "Two logits change places. What do the two maxima say?",
-                "First subtract, logit by logit; then take the maximum.",
+                "If two logits swap places, what do the two maxima show?",
+                "Subtract logit by logit first, then take the maximum.",
                 "`(a - b).abs().max()`.",
             ],
         ),
         Mistake(
             "sizes_compared",
             of_both(torch.abs),
-            summary="the signs of the logits are left out before they are subtracted",
-            message=(
-                "The signs are left out before the logits are subtracted: from 3 to −3, nothing seems to change. Look "
-                "at what `abs` is applied to."
-            ),
+            summary="you drop the signs of the logits before you subtract them",
+            message="{summary}, so a change from 3 to −3 looks like no change. What should you apply `abs` to?",
         ),
         Mistake(
             "mean_of_the_differences",
             steps.but(largest=lambda sizes: sizes.mean()),
             steps.but(largest=lambda sizes: sizes.median()),
-            summary="the mean of the differences is taken, not the largest",
+            summary="you take the mean or the median of the differences instead of the largest",
             message=(
-                "The *mean* of the differences comes out, or the median. A fault at a single position nearly vanishes "
-                "in it. Look at how many numbers become one."
+                "{summary}, so a bug at a single position almost disappears: one logit of 1,000 that is off by 5 has "
+                "a mean difference of 0.005."
             ),
-            hints=["Of 1000 logits, one is wrong by 5. What is the mean difference, and what the largest?"],
+            hints=["If only one of 1,000 logits is wrong, which should decide your result: all of them or that one?"],
         ),
         Mistake(
             "length_of_the_difference",
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes)),
             steps.but(largest=lambda sizes: torch.linalg.vector_norm(sizes, dim=-1).max()),
-            summary="the norm of differences is taken, not the largest",
-            message="A norm of the differences comes out. The largest single one is asked for.",
+            summary="you take a norm of the differences instead of the largest",
+            message=(
+                "{summary}, so many small differences add up to a large one. Return the largest single difference."
+            ),
         ),
         Mistake(
             "squares_of_the_differences",
             steps.but(sizes=lambda differences: differences.square()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean()),
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
-            summary="the differences are squared",
+            summary="you square the differences",
             message=(
-                "{summary}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference "
-                "is asked for."
+                "{summary}. Return the size of a difference itself: squared, 0.001 becomes 0.000001, which looks "
+                "like rounding."
             ),
-            hints=["How large is the square of 0.001?"],
+            hints=["Which function drops the sign of −0.001 and leaves its size as it is?"],
         ),
         Mistake(
             "probabilities_compared",
             of_both(lambda logits: logits.softmax(dim=-1)),
             of_both(lambda logits: logits.log_softmax(dim=-1)),
-            summary="probabilities are compared, not logits",
-            message=(
-                "Probabilities are compared, or their logarithms. The logits are asked for, as the model gives them."
-            ),
-            hints=["May the number that comes out be larger than 1?"],
+            summary="you compare probabilities or their logarithms instead of logits",
+            message="{summary}. Compare the outputs of the model as they are, before any softmax.",
+            hints=["Does your result change if you add 1 to all logits of one of the two outputs? Should it?"],
         ),
         Mistake(
             "choices_compared",
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().mean()),
             instead(lambda a, b: (a.argmax(dim=-1) != b.argmax(dim=-1)).float().max()),
             message=(
-                "Only the likeliest tokens are compared. Logits can be wrong for a long time before another token "
-                "wins, and it is their difference that is asked for."
+                "You compare only the most likely tokens. A logit can be far off before another token wins, so "
+                "compare the logits themselves."
             ),
             hints=[
-                "A logit moves from 2.0 to 2.9, and the next larger one is 3.0. Does the choice change?",
-                "The logits themselves should be compared.",
-                "Leave the `argmax` out: `(a - b).abs().max()`.",
+                "A logit moves from 2.0 to 2.9, and the largest one is 3.0. Does the most likely token change?",
+                "Compare the logits, not the tokens that you would pick.",
+                "Leave out the `argmax`: `(a - b).abs().max()`.",
             ],
         ),
         Mistake(
             "yes_or_no",
             instead(lambda a, b: torch.tensor(torch.allclose(a, b))),
             instead(lambda a, b: torch.tensor(not torch.allclose(a, b))),
-            message="A yes or no comes out. *How large* the largest difference is, is asked for.",
+            message="You return yes or no. Return *how large* the largest difference is.",
             hints=[
-                "What does the annotation after `->` promise?",
-                "Is it rounding, or is it a fault? The size tells.",
+                "What type does the annotation after `->` promise?",
+                "The size of the difference tells rounding from a bug.",
                 "`(a - b).abs().max().item()`.",
             ],
         ),
@@ -175,10 +173,10 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "relative_difference",
             instead(lambda a, b: ((a - b).abs() / b.abs()).max()),
             instead(lambda a, b: (a - b).abs().max() / b.abs().max()),
-            message="The difference is divided by the size of the logits. The difference alone is asked for.",
+            message="You divide the difference by the size of the logits. Return the difference itself.",
             hints=[
-                "Does the result change when all logits are multiplied by 2?",
-                "What is the difference divided by?",
+                "Does your result change if you multiply all logits by 2? Should it?",
+                "Subtract the logits and take the largest absolute value. Nothing has to be divided.",
                 "`(a - b).abs().max()`, and nothing more.",
             ],
         ),

@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps, asking
 
 
 def embedded(self, tokens):
-    """look up the vector of each token → the embeddings"""
+    """look up the embedding of each token → the embeddings"""
     return self.embedding(tokens)
 
 
@@ -20,12 +20,17 @@ def width(self):
 
 
 def factor(width):
-    """take its square root → the factor √d_model"""
+    """take the square root of d_model
+
+    the factor √d_model
+
+    √d_model
+    """
     return math.sqrt(width)
 
 
 def scaled(embedded, factor):
-    """multiply the embeddings by it → the scaled embeddings"""
+    """multiply the embeddings by √d_model → the scaled embeddings"""
     return embedded * factor
 
 
@@ -35,27 +40,30 @@ def length(tokens):
 
 
 def encodings(self, length):
-    """take as many rows of `positions` → the positional encodings"""
+    """take the first rows of `positions` → the positional encodings: one row for each token"""
     return self.positions[:length]
 
 
 def first_input(scaled, encodings):
-    """add the positions to the scaled embeddings → the input of the first layer: scaled embeddings plus encodings"""
+    """add the positional encodings to the scaled embeddings
+
+    the input of the first layer: scaled embeddings plus encodings
+    """
     return scaled + encodings
 
 
 def layers(self):
-    """take the layers in their order → the list of layers"""
+    """take the layers in order → the list of layers"""
     return list(self.layers)
 
 
 def layer_input():
-    """give each layer the output of the one before → the input of each layer"""
+    """pass each layer the output of the previous layer → the input of each layer"""
     return lambda number, previous: previous
 
 
 def layer_mask(mask):
-    """give every layer the mask → the mask of each layer"""
+    """pass the mask to every layer → the mask of each layer"""
     return lambda number: mask
 
 
@@ -65,7 +73,7 @@ def layer_output(layer_mask):
 
 
 def kept():
-    """keep the output of each layer as it is → what is kept of each layer"""
+    """keep the output of each layer unchanged → the unchanged output of each layer"""
     return lambda before, after: after
 
 
@@ -82,34 +90,34 @@ def output(outputs):
     return outputs[-1]
 
 
-ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
+ROW_BY_ROW = "Row t of the table is the encoding of position t, counted from 0."
 SLICE = "`self.positions[: tokens.shape[1]]`."
 TOLD_OF_THE_INPUT = {
     "part_left_out_scaled: embedded": Wording(
-        "The embeddings are not scaled. Drawn with variance 1/d_model, as they should be, they are small beside the "
-        "positions. Look at what is done before the positions are added.",
-        summary="the embeddings are not multiplied by √d_model",
-        hints=["How large are the numbers of an embedding, and how large those of a sinusoid?"],
+        "You don't multiply the embeddings by √d_model. Initialized with variance 1/d_model, they are small next to "
+        "the positional encodings. What should you do before you add the two?",
+        summary="you don't multiply the embeddings by √d_model",
+        hints=["How large is a typical entry of an embedding with variance 1/d_model, and how large is a sinusoid?"],
     ),
     "moved_scaled: first_input": Wording(
-        "{summary}. Only the embeddings are scaled. Look at what is multiplied.",
-        summary="the positional encodings are multiplied by √d_model, too",
-        hints=["What should the input of the first layer be for an embedding of zeros?"],
+        "{summary}. Scale only the embeddings. Do you multiply before or after you add?",
+        summary="you multiply the positional encodings by √d_model too",
+        hints=["For an embedding of zeros, what should the input of the first layer be?"],
     ),
 }
 """What is said of generated mistakes where tokens become vectors with positions."""
 
 TOLD_OF_THE_LAYERS = {
     "index_outputs: found[0]": Wording(
-        "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not called. "
-        "Each should go on from the output of the one before. Look at what each layer is given.",
-        summary="the last layer is given the embedded tokens, not the output of the layer before it",
-        hints=["What does the second layer get as its x?"],
+        "Only your last layer has an effect: you pass it the embedded tokens instead of the output of the layer "
+        "before it. What should each layer get as its input?",
+        summary="you pass the last layer the embedded tokens instead of the output of the layer before it",
+        hints=["With two layers, what does your second layer get as its x?"],
     ),
     "index_output: outputs[1]": Wording(
-        "Only the first layer is used. Look at where the `return` is, and which layers are called.",
-        summary="the output of the first layer is returned",
-        hints=["How often does a loop run that contains a `return`?"],
+        "{summary}, so the other layers have no effect. Where is your `return`, and which layers do you call?",
+        summary="you return the output of the first layer",
+        hints=["How many times does a loop run if it contains a `return`?"],
     ),
 }
 """What is said of generated mistakes in the loop over the layers."""
@@ -118,9 +126,10 @@ TOLD_OF_THE_LAYERS = {
 def inverted(mask: str) -> Wording:
     """Return what is said of a mask of this name that is inverted, on its way to attention or to a layer."""
     return Wording(
-        "Read the wrong way round: {summary}. True means *may attend to*, for the layers as well.",
-        summary=f"`{mask}` is inverted",
-        hints=["Which meaning has True in this course, and which in `nn.MultiheadAttention`?"],
+        "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend "
+        "to*.",
+        summary=f"you invert `{mask}`",
+        hints=["What does True mean in this course, and what does it mean in `nn.MultiheadAttention`?"],
     )
 
 
@@ -132,39 +141,53 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(width=lambda tokens: tokens.shape[1]),
             steps.but(width=lambda self: self.embedding.num_embeddings),
             steps.but(width=lambda self: len(self.positions)).attempt,
-            summary="the factor is made of another number than the width of the embeddings",
+            summary="you scale by the square root of a size other than d_model",
+            message=(
+                "{summary}. The factor is √d_model, where d_model is the width of an embedding. Which size do you use?"
+            ),
             hints=[
-                "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which is used?"
+                "The batch, the tokens of a sentence, the vocabulary, the rows of the table, the width: which of "
+                "these sizes is under your square root?"
             ],
         ),
         Mistake(
             "one_position",
             steps.but(encodings=lambda self, length: self.positions[length - 1]),
             steps.but(encodings=lambda self, length: self.positions[length]).attempt,
-            summary="all tokens get the same row of `positions`",
-            message="{summary}, so that their places cannot be told apart. Look at how the table is indexed.",
+            summary="you add the same row of `positions` to all tokens",
+            message="{summary}, so the model can't tell their positions apart. How do you index the table?",
             hints=["What is `table[3]`, and what is `table[:3]`?"],
         ),
         Mistake(
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
-            summary="the positions are looked up by token",
-            message="{summary}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
+            summary="you look up positions by token id",
+            message=(
+                "{summary}, so a token gets the same encoding wherever it occurs. What should you index the table with?"
+            ),
             hints=["Which row does token 5 get at position 0, and which at position 3?"],
         ),
         Mistake(
             "columns_of_the_table",
             steps.but(encodings=lambda self, length: self.positions[:, :length]).attempt,
             message=(
-                "The table is cut along its width: columns are taken instead of rows. Look at where the slice stands."
+                "You slice the table along its width, so you take columns instead of rows. Where in the brackets is "
+                "your slice?"
             ),
-            hints=["`self.positions` has the shape (max_length, d_model). Which axis is cut?", ROW_BY_ROW, SLICE],
+            hints=[
+                "`self.positions` has shape (max_length, d_model). Which dimension do you slice?",
+                ROW_BY_ROW,
+                SLICE,
+            ],
         ),
         Mistake(
             "positions_called",
             steps.but(encodings=lambda self, tokens: self.positions(tokens)).attempt,
-            message="`self.positions` is called as if it were a module. It is a table, with a row for each position.",
-            hints=["What does `__init__` put into `self.positions`?", ROW_BY_ROW, SLICE],
+            message=(
+                "You call `self.positions` as if it were a module. It is a table with one row for each position. How "
+                "do you take rows of a table?"
+            ),
+            hints=["What does `__init__` assign to `self.positions`?", ROW_BY_ROW, SLICE],
         ),
     ]
 
@@ -175,18 +198,21 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
         Mistake(
             "one_layer_again_and_again",
             steps.but(layers=lambda layers: [layers[0]] * len(layers)),
-            summary="one of the layers is called again and again, and the others never",
-            hints=["Which parameters get no gradient?"],
+            summary="you call the same layer every time",
+            message=(
+                "{summary}, so the other layers have no effect and get no gradient. Which layer does your loop call?"
+            ),
+            hints=["After `backward()`, which parameters have no gradient?"],
         ),
         Mistake(
             "added_around_each_layer",
             steps.but(kept=lambda: lambda before, after: before + after),
-            summary="the output of each layer is added to its input",
+            summary="you add the output of each layer to its input",
             message=(
-                "Around each layer there is one more residual connection. The layers have theirs inside. Look at what "
-                "is done with the output of a layer."
+                "{summary}, which is one more residual connection. The layers already have theirs inside. What "
+                "should the next layer get?"
             ),
-            hints=["Which sums does a layer make inside? How many more are there in your loop?"],
+            hints=["Which sums does a layer compute inside? How many more are there in your loop?"],
         ),
         Mistake(
             "positions_in_every_layer",
@@ -194,18 +220,22 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
                 layer_input=lambda encodings: lambda number, previous: previous + encodings if number else previous
             ),
             steps.but(layer_input=lambda encodings: lambda number, previous: previous + encodings),
-            summary="the positional encodings are added again in the loop over the layers",
+            summary="you add the positional encodings again in the loop over the layers",
             message=(
-                "{summary}. Some models do so; here it happens once, at the beginning. Look at what is inside the loop."
+                "{summary}. Some models do that, but here you add them once, before the first layer. What is inside "
+                "your loop?"
             ),
-            hints=["How often are they added if there are three layers?"],
+            hints=["With three layers, how many times do you add the positional encodings?"],
         ),
         Mistake(
             "one_more_norm",
             steps.but(output=lambda outputs: F.layer_norm(outputs[-1], outputs[-1].shape[-1:])),
-            summary="the output of the last layer is normalized once more",
-            message="{summary}. Post-norm layers have normalized it already; pre-norm stacks need one norm at the end.",
-            hints=["How often is the result normalized after its last sum? How often should it be?"],
+            summary="you normalize the output of the last layer again",
+            message=(
+                "{summary}. Post-norm layers have already normalized it, and a pre-norm stack needs exactly one norm "
+                "at the end."
+            ),
+            hints=["How many times do you normalize after the last residual sum? How many times should you?"],
         ),
     ]
 
@@ -215,9 +245,9 @@ def all_outputs(steps: InSteps) -> Mistake:
     return Mistake(
         "all_outputs",
         steps.but(output=lambda outputs: outputs[1:]),
-        summary="the outputs of all layers are returned",
-        message="{summary}. Asked for is that of the last one.",
-        hints=["What do `type(...)` or the shape say of the result?"],
+        summary="you return the outputs of all layers",
+        message="{summary}. Return only the output of the last layer.",
+        hints=["What is the type or the shape of your result?"],
     )
 
 
@@ -234,22 +264,23 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             f"{mask}_in_one_layer",
             steps.but(**{step: asking(lambda given: lambda number: None if number else given, mask)}),
             steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
-            summary=f"only some of the layers are given `{mask}`",
-            hints=[f"With three layers, which of them use `{mask}`?"],
+            summary=f"you pass `{mask}` to only some of the layers",
+            message="{summary}. The other layers then attend to positions that it should hide.",
+            hints=[f"With three layers, which of them get `{mask}`?"],
         ),
     ]
 
 
 def own_mask(steps: InSteps, whose: str) -> Mistake:
-    """Return the mistake of masks that nobody has asked for."""
+    """Return the mistake of a causal mask that the caller has not asked for."""
     return Mistake(
         "a_mask_of_its_own",
         steps.but(layer_mask=lambda tokens: lambda number: _causal(tokens)),
         steps.but(layer_mask=lambda mask, tokens: lambda number: _causal(tokens) if mask is None else mask),
-        summary=f"the {whose} makes a causal mask of its own",
+        summary=f"your {whose} makes its own causal mask",
         message=(
-            "{summary}. The caller says what may be attended to, and without a mask everything may. Look at where the "
-            "mask comes from."
+            "{summary}. The caller decides what may be attended to, and without a mask everything may. Where does your "
+            "mask come from?"
         ),
         hints=["What should happen if `mask` is None?"],
     )

@@ -13,30 +13,44 @@ from transformer_course.steps import InSteps, Step, Variant, asking
 
 
 def log_probabilities(logits, vocabulary_axis):
-    """take the log-softmax over the vocabulary → the log-probabilities of all tokens at each position"""
+    """take the log-softmax over the vocabulary → the log-probabilities of all tokens: at each position"""
     return logits.log_softmax(vocabulary_axis)
 
 
 def vocabulary_axis():
-    """name the axis of the vocabulary → the axis of the vocabulary: the last"""
+    """choose the axis of the vocabulary → the axis of the vocabulary: the last"""
     return -1
 
 
 TOLD = {
-    "call_left_out_log_probabilities": Wording(summary="the logits are used as if they were log-probabilities"),
+    "call_left_out_log_probabilities": Wording(
+        "{summary}. The `exp` of the log-probabilities at a position sums to 1. Does it for your logits?",
+        summary="you use the logits as if they were log-probabilities",
+    ),
     "function_logits: logits.softmax(dim=-1)": Wording(
-        "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes the "
-        "probabilities nearly equal.",
-        summary="a softmax is taken of the logits, and then another one",
-        hints=["What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first."],
+        "{summary}. After the first, all numbers are between 0 and 1, so the second makes the probabilities nearly "
+        "equal.",
+        summary="you take a softmax of the logits, and then another one",
+        hints=[
+            "What is `torch.tensor([1.0, 0.0, 0.0]).log_softmax(-1)`? For these probabilities, the first entry "
+            "should be log 1 = 0."
+        ],
     ),
 }
 """What is said of generated mistakes on the way from logits to log-probabilities."""
 
 TOLD_OF_GIVEN_TARGETS = {
     **TOLD,
-    "number_vocabulary_axis: 0": Wording(summary="the softmax runs over the sentences of the batch"),
-    "number_vocabulary_axis: 1": Wording(summary="the softmax runs over the positions of a sentence"),
+    "number_vocabulary_axis: 0": Wording(
+        "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
+        "vocabulary?",
+        summary="you take the softmax over the sentences of the batch instead of the vocabulary",
+    ),
+    "number_vocabulary_axis: 1": Wording(
+        "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
+        "vocabulary?",
+        summary="you take the softmax over the positions of a sentence instead of the vocabulary",
+    ),
 }
 """The same, and what is said of another axis where targets are given beside the logits."""
 
@@ -65,22 +79,22 @@ def of_the_log_probabilities(
             made(_guarded(1e-9)),
             *[made(_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
             *also(lambda logits: logits.softmax(-1).log()),
-            summary="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
+            summary="you take the logarithm of a softmax, which underflows to 0",
             message=(
-                "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
-                "becomes infinite, or is cut off."
+                "{summary}. For the logits 0 and 200, the first probability becomes 0, so its logarithm is −∞, or "
+                "whatever your small constant allows. Which function does both in one step?"
             ),
-            hints=["In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`."],
+            hints=["What is `torch.tensor([0.0, 200.0]).softmax(-1).log()`? What should it be?"],
         ),
         Mistake(
             "exponentials_overflow",
             made(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             made(lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
             *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-            summary="`exp` is taken of the logits as they are, which overflows where they are large",
+            summary="you take `exp` of the raw logits, which overflows",
             message=(
-                "`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is "
-                "nan."
+                "{summary}. From a logit of 89 on, `exp` is infinite, and your result is infinite or nan. What can "
+                "you subtract from the logits first?"
             ),
             hints=["What is `torch.tensor(1000.0).exp()`?"],
         ),
@@ -102,22 +116,22 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
                 logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
             ),
             steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
-            summary="the logits are read in the order in which they are stored, with two axes exchanged",
+            summary="you reorder the dimensions of the logits by `view` or `reshape`",
             message=(
-                "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between "
-                "the numbers elsewhere; the numbers of one token do not stay together."
+                "{summary}. These only cut the same sequence of numbers at other places, so the logits of one token "
+                "don't stay together. What swaps two dimensions?"
             ),
-            hints=["Lesson 03 had the same trap: the right shape, the wrong numbers."],
+            hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
         Mistake(
             "shifts_once_more",
             steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:]),
-            summary="the targets are shifted once more",
+            summary="you shift the targets again",
             message=(
-                "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
-                "speak of."
+                "{summary}. They are already shifted: `targets[:, t]` is the token that the logits at position t "
+                "predict."
             ),
-            hints=["How many tokens does a sentence have here, and how many should it have?"],
+            hints=["With 5 targets for a sentence, how many losses should there be, and how many do you compute?"],
         ),
     ]
 
@@ -135,12 +149,12 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
         "softmax_over_everything",
         over(0),
         over(1),
-        summary="one softmax runs over several positions at once",
+        summary="you take one softmax over several positions at once",
         message=(
-            "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
-            "vocabulary."
+            "{summary}, so their probabilities *together* sum to 1. At each position, the probabilities should sum "
+            "to 1 over the vocabulary."
         ),
-        hints=["Add up the probabilities at one position. What comes out?"],
+        hints=["What do the probabilities at a single position sum to in your code?"],
     )
 
 
@@ -149,9 +163,9 @@ def another_base(steps: InSteps, step: str) -> Mistake:
     return Mistake(
         "another_base",
         *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
-        summary="the logarithm has another base than e",
-        message="Every number is wrong by the same factor: {summary}.",
-        hints=["By which factor are the numbers wrong? Is it the same in every case?"],
+        summary="you use a logarithm with a base other than e",
+        message="{summary}, so every number is wrong by the same factor. Which base does `torch.log` have?",
+        hints=["By which factor are your numbers wrong? Is it the same in every case?"],
     )
 
 
@@ -172,22 +186,30 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
         Mistake(
             "gathers_with_too_few_axes",
             pick(lambda table, targets: table.gather(-1, targets)),
-            summary="the index of `gather` has two axes, and what it picks from has three",
+            summary="you pass `gather` an index with two dimensions, although its input has three",
+            message=(
+                "{summary}. `gather` needs an index with as many dimensions as its input. How can you add one to the "
+                "targets?"
+            ),
         ),
         Mistake(
             "gathers_along_the_positions",
             pick(lambda table, targets: table.gather(1, targets.unsqueeze(-1)).squeeze(-1)),
-            summary="the targets are looked up along the positions, not along the vocabulary",
+            summary="you look up the targets along the positions instead of the vocabulary",
+            message=(
+                "{summary}. At each position, pick the entry of its target. Which `dim` of your table is the "
+                "vocabulary?"
+            ),
         ),
         Mistake(
             "picks_all_targets_everywhere",
             *everywhere,
-            summary="the targets pick more, or other, entries than one token for each position",
+            summary="you don't pick exactly one entry for each position",
             message=(
-                "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: "
-                "it does not pick position by position."
+                "{summary}: in square brackets, `targets` picks *all* the targets at every position, or picks along "
+                "another dimension. What shape should the result have?"
             ),
-            hints=["Print the shape of what is picked. It should be (batch, n)."],
+            hints=["Print the shape of what you pick. It should be (batch, n)."],
         ),
     ]
 

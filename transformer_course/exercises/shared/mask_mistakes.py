@@ -1,16 +1,22 @@
-"""What is said of several masks: of a position that does not see itself, and of True in the place of False."""
+"""Wordings that several masks share: a position that does not see itself, and an inverted mask."""
 
 from transformer_course.exercise import Wording
 
-INVERTED_MESSAGE = "Every entry is inverted: True stands where attending is forbidden. Here, True means: may attend."
+INVERTED = Wording(
+    "{summary}: it is True where attending should be *blocked*. In this course, True means *may attend*.",
+    summary="your mask is inverted",
+    hints=["What does True mean in this course? What does it mean in your mask?"],
+)
+"""What is said of a mask whose every entry is inverted."""
 
 NOT_ITSELF = Wording(
-    "{summary}, only what comes before it. Look at the comparison, or at the diagonal that is the last to stay.",
-    summary="no position sees itself",
+    "{summary}, so with 3 positions the first can't attend to anything. What happens in your code where the two "
+    "positions are equal?",
+    summary="your mask hides each position from itself",
     hints=[
-        "Which positions does the first one see, and which should it see?",
-        "A position sees itself, too: the diagonal on which the query meets its own key stays True.",
-        "Compare with `<=` instead of `<`, or keep one diagonal more with `.tril`.",
+        "Which positions may the first position attend to?",
+        "A position may attend to itself: the diagonal on which a query meets its own key stays True.",
+        "Compare with `<=` instead of `<`, or keep one more diagonal with `.tril`.",
     ],
 )
 """What is said of ``<`` instead of ``<=``, or of ``.tril(-1)``."""

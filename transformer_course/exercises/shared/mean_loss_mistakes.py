@@ -10,7 +10,10 @@ from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step
 
 TOLD = {
-    "wrong_input_real: vocabulary_axis": Wording(summary="padding is counted like any other token"),
+    "wrong_input_real: vocabulary_axis": Wording(
+        "{summary}. Which targets should your comparison leave out?",
+        summary="you count padding like any other token",
+    ),
 }
 """What is said of generated mistakes in the mean of the losses."""
 
@@ -32,29 +35,29 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
         Mistake(
             "divides_by_all_positions",
             *[steps.but(n_tokens=count) for count in n_positions],
-            summary="the sum is divided by the number of all positions, padding included",
+            summary="you divide by the number of all positions, including padding",
             message=(
-                "The losses of padding are left out, but its positions are still counted in the mean: the more "
-                "padding, the smaller the loss."
+                "You leave out the losses of padding, but you still count its positions, so more padding makes the "
+                "loss smaller. Which number should you divide by?"
             ),
-            hints=["By which number is the sum divided: by all positions, or by the real targets?"],
+            hints=["Of 6 positions, 2 are padding. How many losses do you add up, and what do you divide by?"],
         ),
         Mistake(
             "counts_what_is_not_zero",
             steps.but(n_tokens=lambda losses, real: (losses * real != 0).sum()),
-            summary="the sum is divided by the number of losses that are not 0",
+            summary="you divide by the number of losses that are not 0",
             message=(
-                "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
-                "exactly 0, and is missing from the count."
+                "{summary}. If the model is certain of a real token, its loss is exactly 0, and you don't count it. "
+                "What makes a token real?"
             ),
             hints=["What is the loss of a token whose logit is 200 above all the others?"],
         ),
         Mistake(
             f"divides_by_the_{row}s",
             steps.but(n_tokens=lambda targets: len(targets)),
-            summary=f"the sum is divided by the number of {row}s",
-            message="{summary}. Tokens are what the mean is taken over.",
-            hints=[f"Does the loss depend on how long the {row}s are, even if every token is guessed equally well?"],
+            summary=f"you divide by the number of {row}s",
+            message=f"{{summary}}, so longer {row}s give a larger loss. The mean is over tokens.",
+            hints=[f"Should the loss depend on how long the {row}s are, if every token is predicted equally well?"],
         ),
         Mistake(
             "a_loss_for_each_token",
@@ -62,27 +65,24 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
             steps.but(loss=lambda losses, real: losses[real]),
             steps.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
             steps.but(loss=lambda losses: losses).attempt,
-            summary="there is a loss for each token, and they are not put together",
-            message="There is a loss for each token. One number is asked for: their mean over the real tokens.",
-            hints=["What shape is asked for?"],
+            summary="you return a loss for each token",
+            message="{summary}. Return one number, their mean over the real tokens.",
+            hints=["What shape should the result have?"],
         ),
         Mistake(
             f"a_loss_for_each_{row}",
             steps.but(loss=lambda losses, real: row_sums(losses, real) / real.sum(dim=1)),
             steps.but(loss=lambda losses, real: row_sums(losses, real)),
             steps.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
-            summary=f"there is a number for each {row}, not one for all of them",
-            message=(
-                f"There is a number for each {row}. One number is asked for: the mean over all real tokens of the "
-                "batch."
-            ),
-            hints=["What shape is asked for?"],
+            summary=f"you return one number for each {row}",
+            message="{summary}. Return a single number, the mean over all real tokens of the batch.",
+            hints=["What shape should the result have?"],
         ),
         Mistake(
             "perplexity",
             steps.but(loss=lambda loss: loss.exp()),
-            summary="`exp` is taken of the mean loss",
-            message="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
-            hints=["What is the loss of a model that is sure and right? Here it is 1."],
+            summary="you take `exp` of the mean loss",
+            message="You return the perplexity, exp(loss). Return the loss itself.",
+            hints=["What is the loss of a model that is certain and right? What do you return for it?"],
         ),
     ]

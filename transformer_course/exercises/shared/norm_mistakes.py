@@ -18,12 +18,12 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
         steps.but(axis=lambda: 2),
         steps.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
         steps.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        summary="the axis is counted from the front",
+        summary="you count the dimension of the features from the front",
         message=(
-            "Right for one number of axes in front of the features, and for no other: {summary}. Look at how the axis "
-            "is named."
+            "{summary}, so your code is right only for some numbers of leading dimensions. How can you name the last "
+            "dimension of any tensor?"
         ),
-        hints=["For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?"],
+        hints=["Which dimension holds the features if x has shape (batch, n, d)? And if it has shape (d,)?"],
     )
 
 
@@ -37,9 +37,9 @@ def eps_fixed(steps: InSteps, eps: int) -> Mistake:
     return Mistake(
         "eps_fixed",
         *[steps.but(eps=_always(number)) for number in (1e-5, 1e-6, 1e-8, 1e-12)],
-        summary="a small number is written in the place of eps",
-        message="The result is the same for every eps: a small number is written into the formula in its place.",
-        hints=[f"What should happen when `eps` is {eps}?"],
+        summary="you use a fixed number instead of `eps`",
+        message="{summary}, so your result is the same for every `eps`. Where does your formula have that number?",
+        hints=[f"What should happen if `eps` is {eps}?"],
     )
 
 
@@ -50,13 +50,13 @@ def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) 
         variants: The ways.
         bias: Whether a bias is added to the product.
     """
-    doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? It should double."
+    doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? What happens to yours?"
     return Mistake(
         "weighted_first",
         *variants,
-        summary="`x` is multiplied by the weight before it is normalized",
-        message="{summary}, so the weight also changes what x is divided by. Look at the order of the steps.",
-        hints=[f"If all weights are doubled, {doubled}"],
+        summary="you multiply `x` by the weight before you normalize it",
+        message="{summary}, so the weight also changes what you divide by. Which of the two comes first?",
+        hints=[f"If you double all the weights, {doubled}"],
     )
 
 

@@ -15,19 +15,19 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         Mistake(
             "larger_than_the_padding",
             steps.but(real=lambda tokens, pad_id: tokens > pad_id),
-            summary="only tokens larger than `pad_id` are taken for real",
-            message="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
-            hints=["Try a pad_id of 5 and a token 3."],
+            summary="you treat only tokens larger than `pad_id` as real",
+            message="{summary}, which is right only if `pad_id` is 0. With a `pad_id` of 5, you also hide token 3.",
+            hints=["Which tokens are real if `pad_id` is 5?"],
         ),
         Mistake(
             "assumes_padding_at_the_end",
             steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True)),
-            summary="as many tokens are allowed from the left as there are real ones",
+            summary="you count the real tokens and allow that many from the left",
             message=(
-                "The real tokens are counted, and then so many are allowed from the left. With padding in front that "
-                "hides tokens and shows padding."
+                "{summary}. If the padding comes first, you hide real tokens and show padding. Which entries should "
+                "be True for the tokens 0, 0, 7, 8 and a `pad_id` of 0?"
             ),
-            hints=["Try a sentence that begins with padding."],
+            hints=["What does your code return for a sentence that begins with padding?"],
         ),
     ]
 
@@ -44,11 +44,11 @@ def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
         Mistake(
             below,
             steps.but(real=lambda targets, pad_id: targets > pad_id),
-            summary="only tokens with an id *above* `pad_id` are counted",
-            message="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
+            summary="you count only tokens with an id above `pad_id`",
+            message="{summary}. Real tokens can have smaller ids: with a `pad_id` of 2, you leave out tokens 0 and 1.",
             hints=[
-                "In one case the padding is token 2. Which tokens does the comparison leave out?",
-                "One token is padding, all the others are real.",
+                "Which tokens are real if `pad_id` is 2?",
+                "Only the token `pad_id` is padding. All the others are real.",
                 *last_hint,
             ],
         ),

@@ -9,20 +9,21 @@ from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant
 
 MASK_INVERTED = Wording(
-    "{summary}: what is allowed gets hidden. True means *may attend*.",
-    summary="the mask is read the wrong way round",
+    "{summary}, because you read the mask the wrong way. In this course, True means *may attend*. Which scores "
+    "should become −∞?",
+    summary="you hide the keys that the mask allows",
     hints=[
-        "With a mask that is True everywhere, what becomes of the scores?",
-        "True means *may attend*, so what has to be hidden is where the mask is False.",
+        "If the mask is True everywhere, which scores do you set to −∞?",
+        "True means *may attend*, so hide the scores where the mask is False.",
         "`scores.masked_fill(~mask, -torch.inf)`.",
     ],
 )
 TOLD_OF_THE_MASK = {
     "filled_with_scores: scaled.masked_fill(hidden, 0.0)": Wording(
-        "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, even "
-        "more than keys that match badly. Look at the number that is filled in.",
-        summary="hidden scores become a number like other scores, where they should become −∞",
-        hints=["What weight does a score of 0 get beside scores of -1 and 1?"],
+        "You set hidden scores to 0, which is a score like any other: e⁰ = 1, so a hidden key gets more weight than "
+        "a visible key with score −1. Which score gives a weight of 0?",
+        summary="you set hidden scores to an ordinary number instead of −∞",
+        hints=["What weight does a score of 0 get next to scores of −1 and 1?"],
     ),
 }
 """What is said of generated mistakes in hiding what a mask hides."""
@@ -50,64 +51,61 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(fill=lambda: -1e4),
             steps.but(fill=lambda: -10.0),
             filled(lambda scaled, visible: scaled + ~visible * -1e4),
-            summary="hidden scores become low numbers, not −∞, which is not enough where something scores lower still",
+            summary="you give hidden keys low scores instead of −∞",
             message=(
-                "Hidden scores become low, but not low enough: beside a visible score that is as low, hidden keys get "
-                "weight. Look at the number that is filled in or added."
+                "{summary}. If a visible key scores just as low, the hidden keys get weight too. Which score never "
+                "gets any weight?"
             ),
-            hints=[
-                "One key may be seen, and its score is lower than the number for hidden ones. Which "
-                "keys get the weight?"
-            ],
+            hints=["Suppose that the only visible key scores lower than your hidden keys. Which keys get the weight?"],
         ),
         Mistake(
             "infinity_times_zero",
             steps.but(scores=adding_infinity).attempt,
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
-            message=("Nearly everything is nan: an infinity is multiplied by 0. Look at where the infinity comes in."),
+            message=(
+                "Your output is nearly all nan, because you multiply infinity by 0. Where does the infinity come in?"
+            ),
             hints=[
                 "What is `-torch.inf * 0`?",
-                "What has to be chosen, place by place, cannot be had by multiplying with infinity.",
+                "You can't select entries by multiplying them with infinity. Choose entry by entry instead.",
                 "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
             ],
         ),
         Mistake(
             "mask_after_the_softmax",
             afterwards(lambda weights, visible: weights * visible),
-            summary="the mask sets weights to 0, not scores to −∞",
+            summary="you mask the weights after the softmax instead of the scores before it",
             message=(
-                "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the "
-                "better a hidden key matches, the smaller they get. It still has a say. Look at where the mask comes "
-                "in."
+                "{summary}, so a row sums to less than 1: the better a hidden key matches, the less weight is left "
+                "for the others. Where should the mask come in?"
             ),
-            hints=["Print the sums of the rows of the weights."],
+            hints=[
+                "If a hidden key has half of the weight before you mask it, what do the other weights of its row sum "
+                "to?"
+            ],
         ),
         Mistake(
             "renormalized_after_the_softmax",
             afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
             afterwards(_renormalized_without_nan),
             steps.but(weights=_exponentials_times_mask),
-            summary="the mask sets weights to 0, and the rest is divided by its sum, which may be 0",
+            summary="you mask after `exp` and renormalize, although nothing may be left",
             message=(
-                "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches "
-                "far better than the others, it drowns them before it is taken out: their weights have become 0 "
-                "already, or its exponential is too large for a float. Look at where the mask comes in."
+                "{summary}. It is right on paper, but beside a hidden score of 200, the weight of a visible score of "
+                "0 underflows to 0, or `exp` overflows. What could you mask instead?"
             ),
-            hints=[
-                "What are the exponentials and the weights of the scores 200 and 0? What is left "
-                "once the first is hidden?"
-            ],
+            hints=["What is the softmax of the scores 200 and 0? What is left once you mask the first?"],
         ),
         Mistake(
             "mask_transposed",
             steps.but(visible=transposed),
             steps.but(visible=transposed, fill=lambda: -1e9),  # nothing left to see: −∞ gives nan, this does not
-            summary="the mask is read with queries and keys exchanged",
+            summary="you transpose the mask",
             message=(
-                "The mask is turned round before it is used: its rows belong to the queries and its columns to the "
-                "keys already. Look for a transposition of the mask."
+                "{summary} before you use it, but its rows already correspond to queries and its columns to keys. "
+                "Where do you swap them?"
             ),
-            hints=["Which axis of the mask belongs to the keys?"],
+            hints=["Which dimension of the mask corresponds to the keys?"],
         ),
     ]
 

@@ -14,12 +14,12 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
             "mask_asked_for_its_truth",
             steps.but(visible=lambda mask: mask if mask else None).attempt,
             message=(
-                "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
-                "is a mask at all. Look at the condition."
+                "You use the mask as a condition, but a tensor with several entries is neither true nor false, so "
+                "Python raises an error. What do you want to know about the mask there?"
             ),
             hints=[
-                "What does `bool(torch.tensor([True, False]))` say?",
-                "Without a mask, `mask` is None, and nothing else is.",
+                "What does `bool(torch.tensor([True, False]))` do?",
+                "You need to know whether there is a mask at all. Without one, `mask` is None.",
                 "`if mask is not None:`.",
             ],
         ),
@@ -45,37 +45,35 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         Mistake(
             "merged_by_view",
             steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
-            summary="the heads are merged in the order in which their numbers are stored",
+            summary="you merge the heads by reshaping, without a transposition",
             message=(
-                "The heads are put together without a transposition, so that positions get mixed up with one another. "
-                "Look at how they are merged."
+                "{summary}, so a row of your result mixes several positions. How do you bring the positions in front "
+                "of the heads?"
             ),
-            hints=["`parts.merge_heads` does it right. What does it do that is missing here?"],
+            hints=["`parts.merge_heads` has two steps. Which of them is missing in your code?"],
         ),
         Mistake(
             "transposed_then_viewed",
             *[variant.attempt for variant in transposed],
             message=(
-                "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
-                "`view` would read them."
+                "You call `view` on a transposed tensor, whose numbers are no longer stored in that order, so `view` "
+                "raises an error. What does its message suggest?"
             ),
             hints=[
-                "What does the error message advise?",
-                "`parts.merge_heads` gets along with it.",
-                "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
+                "What is `x.transpose(1, 2).is_contiguous()`?",
+                "`view` never copies the numbers. `reshape` copies them if it has to, and so does `parts.merge_heads`.",
+                "Call `.contiguous()` before `.view`, or use `.reshape` instead.",
             ],
         ),
         Mistake(
             "merged_in_turn",
             steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
-            summary="the heads are merged so that their features alternate",
+            summary="you interleave the features of the heads",
             message=(
-                "{summary}. Each head should fill neighboring columns. Look at the order of the axes before they are "
-                "merged."
+                "{summary}: with 2 heads, head 0 fills columns 0, 2, 4 … instead of neighboring ones. In which order "
+                "are the dimensions when you merge them?"
             ),
-            hints=[
-                "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1."
-            ],
+            hints=["With 2 heads of width 2, which columns of the merged table should head 0 fill?"],
         ),
     ]
 
@@ -85,12 +83,12 @@ def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
     return Mistake(
         "split_by_view",
         *variants,
-        summary="the numbers are dealt out to the heads in the order in which they are stored",
+        summary="you split into heads by reshaping, without a transposition",
         message=(
-            "The heads get positions instead of features, as if the projections had been reshaped without a "
-            "transposition. Look at how they are split."
+            "{summary}, so a head gets some of the positions instead of some of the features. What should come after "
+            "the reshape?"
         ),
-        hints=["`parts.split_heads` does it right. What does it do that is missing here?"],
+        hints=["`parts.split_heads` has two steps. Which of them is missing in your code?"],
     )
 
 
@@ -99,12 +97,12 @@ def heads_interleaved(*variants: Variant) -> Mistake:
     return Mistake(
         "heads_interleaved",
         *variants,
-        summary="the features are dealt out to the heads in turn",
+        summary="you deal the features out to the heads in turn",
         message=(
-            "{summary}. A head should own neighbors. A model that was trained with one layout cannot be used with the "
-            "other. Look at how they are split."
+            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights "
+            "trained with one layout don't work with the other."
         ),
-        hints=["With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1."],
+        hints=["In `x.view(batch, n, a, b)`, do neighboring features share their index in `a` or in `b`?"],
     )
 
 
@@ -122,13 +120,13 @@ def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
             steps.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
             steps.but(visible=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
             message=(
-                "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, "
-                f"{n_query}, {n_query.replace('query', 'key')}). Look at what happens to its shape."
+                f"You add a dimension to the mask, but it already broadcasts to (batch, n_heads, {n_query}, "
+                f"{n_query.replace('query', 'key')}) as it is. What shape does it have after your change?"
             ),
             hints=[
-                "Which shapes have the masks of the cases, and which after the new axis?",
-                "Axes that are missing in front, or are 1 long, are stretched by themselves.",
-                "Use the mask as it comes, without `unsqueeze` or `None`.",
+                "Which shapes do the masks of the cases have? Which do they have after you add a dimension?",
+                "Broadcasting adds leading dimensions that are missing and expands dimensions of length 1.",
+                "Use the mask as it is, without `unsqueeze` or `None`.",
             ],
         ),
     ]

@@ -8,24 +8,24 @@ from transformer_course.steps import InSteps
 
 TOLD_OF_THE_SCALING = {
     "part_left_out_divisor: width": Wording(
-        "All in all, the scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
-        "grows. Look at how dividing changes a variance.",
-        summary="in all, the products are divided by a whole length, and not by its root",
-        hints=["If all scores are divided by c, what happens to their variance?"],
+        "In total, you divide the scores by d_k instead of √d_k. Their variance then shrinks from d_k to 1/d_k, so "
+        "for large d_k the weights become nearly uniform.",
+        summary="you divide by d_k instead of √d_k",
+        hints=["If you divide all scores by c, by which number do you divide their variance?"],
     ),
     "operator_divisor: (width) / (0.5)": Wording(
-        "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look at what "
-        "the scores are really divided by.",
-        summary="the half in an exponent has no brackets, so that d_k is divided by 2",
+        "You divide the scores by 2 · d_k instead of √d_k. In `x / d_k ** 1 / 2`, Python computes `d_k ** 1` first, "
+        "because `**` binds more tightly than `/`. Where do you need parentheses?",
+        summary="you divide by 2 · d_k instead of √d_k",
         hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
     ),
 }
 """What is said of generated mistakes in the divisor."""
 
 ROOT_OF_D_MODEL = Wording(
-    "{summary}. Each head compares vectors of the width d_k = d_model / n_heads.",
-    summary="the products are divided by √d_model, not by √d_k",
-    hints=["With d_model = 12 and 3 heads, how many products are added up in one score?"],
+    "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so a score adds up only d_k products.",
+    summary="you divide by √d_model instead of √d_k",
+    hints=["With d_model = 12 and 3 heads, how many products do you add up in one score?"],
 )
 
 
@@ -34,19 +34,22 @@ def no_scaling(steps: InSteps) -> Mistake:
     return Mistake(
         "no_scaling",
         steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
-        summary="the products are not divided by √d_k",
-        message="The scores are not scaled: at large d_k most rows put nearly all their weight on one key.",
-        hints=["How does the spread of q·k grow with d_k? `score_variance` of lesson 02 says it."],
+        summary="you don't divide by √d_k",
+        message=(
+            "You don't divide the scores by √d_k. For large d_k they get so large that most rows put nearly all "
+            "their weight on one key."
+        ),
+        hints=["How does the variance of q·k grow with d_k? `score_variance` of lesson 02 computes it."],
     )
 
 
 def root_of_the_number(of: str) -> Wording:
     """Return what is said where the number of keys, or of queries, stands for their width."""
     return Wording(
-        f"The products are divided by the root of the *number* of {of}, not of their width. Look at the axis whose "
-        "length is taken.",
-        summary=f"the products are divided by the root of the *number* of {of}, not of their width",
-        hints=[f"In {of} of shape (11, 6), which number is the width d_k?"],
+        f"{{summary}}, the square root of the *number* of {of}. The scale should depend on how wide each vector is. "
+        "Which dimension is that?",
+        summary=f"you divide by √n_{'key' if of == 'keys' else 'query'} instead of √d_k",
+        hints=[f"In {of} of shape (11, 6), which number is d_k?"],
     )
 
 
@@ -56,20 +59,17 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
         Mistake(
             "scaled_too_early",
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
-            summary="the scores are divided by √d",
-            message=(
-                "{summary}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
-                "for."
-            ),
-            hints=["The formula of this lesson is softmax(q kᵀ)."],
+            summary="you divide the scores by √d",
+            message="{summary}. Transformers do that, and lesson 02 explains why; here, use the plain dot products.",
+            hints=["The formula of this lesson is softmax(q kᵀ). Is anything divided in it?"],
         ),
         Mistake(
             "cosines",
             steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
             steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
-            summary="queries or keys are divided by their lengths",
-            message="{summary}. Here the plain dot products are asked for.",
-            hints=["Make a query 10 times longer. Should its weights get sharper?"],
+            summary="you divide queries and keys by their lengths",
+            message="{summary}, which gives cosines. Here, use the plain dot products.",
+            hints=["If you make a query 10 times longer, should its weights get sharper? Do yours?"],
         ),
     ]
 

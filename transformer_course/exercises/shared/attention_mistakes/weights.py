@@ -14,10 +14,10 @@ def first_of(steps: InSteps, *names: str) -> str:
 
 
 TRANSPOSES_THE_BATCH = Wording(
-    "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses to). "
-    "The batch should stay where it is. Look at how the keys are transposed.",
-    summary="the keys are transposed as if they were a single table, without a batch",
-    hints=["What shape does `.T` make of keys of shape (7, 3, 4)?"],
+    "Your code is right for a single table. With a batch, you reverse *all* the dimensions of the keys, or torch "
+    "raises an error. Which dimensions should you swap, and which should stay?",
+    summary="you transpose the keys as if there were no batch",
+    hints=["Which shape does `.T` give for keys of shape (7, 3, 4)?"],
 )
 """What is said of ``.T`` where ``.mT`` is right."""
 
@@ -32,12 +32,12 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
         Mistake(
             "reshapes_the_keys",
             turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
-            summary="the numbers of the keys are read in their old order along exchanged axes",
+            summary="you reshape the keys instead of transposing them",
             message=(
-                "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
-                "same sequence of numbers into other rows, so each column mixes several keys."
+                "{summary}. `reshape` and `view` keep the numbers in the same order and only cut them into other "
+                "rows, so each column mixes several keys."
             ),
-            hints=["Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.mT`."],
+            hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).mT`."],
         ),
     ]
 
@@ -53,10 +53,10 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
         Mistake(
             "query_i_with_key_i",
             _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
-            summary="query i is compared with key i only",
+            summary="you compare query i only with key i",
             message=(
-                "{summary}: one number each, or a crash where there are more keys than queries. Every query has to "
-                "meet every key."
+                "{summary}, which gives one score for each query, or an error if there are 2 queries and 3 keys. "
+                "Every query should be compared with every key."
             ),
             hints=["How many scores are there for 2 queries and 3 keys?"],
         ),
@@ -64,9 +64,9 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
 
 
 SOFTMAX_OVER_THE_QUERIES = Wording(
-    "The weights add up to 1 down each column: the queries compete for each key. It should be the keys that compete "
-    "for each query. Look at the axis of the softmax.",
-    summary="the weights are normalized over the queries, not over the keys",
+    "You take the softmax over the queries, so each *column* of the weights sums to 1. Each *row* should, because "
+    "the keys compete for a query. Which `dim` runs over the keys?",
+    summary="you take the softmax over the queries instead of the keys",
     hints=["Print `weights.sum(dim=-1)` and `weights.sum(dim=-2)`. Which of the two should be all ones?"],
 )
 
@@ -97,10 +97,10 @@ def overflows(steps: InSteps) -> Mistake:
         "overflows",
         made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
         made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
-        summary="the exponentials overflow for some scores",
+        summary="your exponentials overflow for large scores",
         message=(
-            "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
-            "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
+            "Your code is right for ordinary scores. But `exp` of a score above 88 is infinite, and if all scores of "
+            "a row are far below 0, every `exp` is 0. What did lesson 01 subtract from the scores first?"
         ),
         hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
     )
@@ -112,11 +112,11 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         Mistake(
             "weights_transposed",
             steps.but(mixture=lambda weights, values: weights.mT @ values),
-            summary="the values are averaged with the transposed weights",
+            summary="you transpose the weights before you average the values",
             message=(
-                "The weights are the wrong way round: keys and queries have changed places in the last product. It "
-                "crashes where their numbers differ. Look at which axis of the weights meets the values."
+                "{summary}, which swaps queries and keys. Your code crashes unless there are as many queries as "
+                "keys. Which dimension of the weights should meet the values?"
             ),
-            hints=["(n_key, n_query) @ (n_key, d_v): which numbers have to be equal?"],
+            hints=["In (n_key, n_query) @ (n_key, d_v), which numbers have to be equal?"],
         ),
     ]
