@@ -18,32 +18,32 @@ def count_pairs(tokens: list[int], vocab_size: int) -> Int[Tensor, "vocab_size v
 
 
 def ids(tokens):
-    """make a tensor of the tokens → the tokens as a tensor"""
+    """convert the tokens to a tensor → the tokens as a tensor"""
     return torch.tensor(tokens)
 
 
 def firsts(ids):
-    """take all tokens but the last as the first of a pair → the first token of each pair"""
+    """take the first token of each pair → the first token of each pair: all tokens but the last"""
     return ids[:-1]
 
 
 def seconds(ids):
-    """take all tokens but the first as the second of a pair → the second token of each pair"""
+    """take the second token of each pair → the second token of each pair: all tokens but the first"""
     return ids[1:]
 
 
 def numbers(firsts, seconds, vocab_size):
-    """give each pair a number, row by row → the numbers of the pairs: first · vocab_size + second"""
+    """number the pairs row by row → the pair numbers: first · vocab_size + second"""
     return firsts * vocab_size + seconds
 
 
 def counts(numbers, vocab_size):
-    """count how often each number occurs → the counts of all possible pairs, (vocab_size²,)"""
+    """count how often each pair number occurs → the counts of all possible pairs, (vocab_size²,)"""
     return torch.bincount(numbers, minlength=vocab_size**2)
 
 
 def table(counts, vocab_size):
-    """make a table of the counts → the table of counts, (vocab_size, vocab_size)"""
+    """reshape the counts to a table → the table of counts, (vocab_size, vocab_size)"""
     return counts.view(vocab_size, vocab_size)
 
 
@@ -71,42 +71,46 @@ MISTAKES = [
     Mistake(
         "disjoint_pairs",
         STEPS.but(firsts=lambda ids: ids[: len(ids) // 2 * 2 : 2], seconds=lambda ids: ids[1::2]),
-        summary="the text is cut into pairs, so that only every second neighborhood counts",
-        message="{summary}. The last token of one pair and the first of the next are neighbors, too.",
-        hints=["How many pairs of neighbors has a text of 4 tokens?"],
+        summary="you cut the text into separate pairs and skip every second pair of neighbors",
+        message="{summary}: from the tokens 0, 1, 2, 3 you count (0, 1) and (2, 3), but not (1, 2).",
+        hints=["How many pairs of neighbors does a text of 4 tokens have?"],
     ),
     Mistake(
         "one_token_between",
         STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[2:]),
-        summary="each token is paired with the one after the next",
-        message=(
-            "{summary}. Neighbors stand side by side, with none between them. Look at where the second ones begin."
-        ),
-        hints=["Which pairs does the text 0, 1, 2 have?"],
+        summary="you pair each token with the one two positions later",
+        message="{summary}: from the tokens 0, 1, 2 you count the pair (0, 2). Where do the second tokens begin?",
+        hints=["Which two pairs of neighbors does the text 0, 1, 2 have?"],
     ),
     Mistake(
         "both_orders",
         STEPS.but(table=lambda table: table + table.mT),
-        summary="each pair counts in both orders",
-        message="The table is symmetric: {summary}. `th` and `ht` are two pairs.",
-        hints=["Write the table for the tokens 0, 1 by hand. How many entries are not 0?"],
+        summary="you count each pair in both orders",
+        message=(
+            "{summary}, so your table is symmetric. The tokens 0, 1 contain the pair (0, 1) once, and (1, 0) not at "
+            "all."
+        ),
+        hints=["For the tokens 0, 1, how many entries of the table should be different from 0?"],
     ),
     Mistake(
         "whether_not_how_often",
         STEPS.but(table=lambda table: table.clamp(max=1)),
-        summary="a pair counts once, however often it occurs",
+        summary="you count each pair at most once",
         message=(
-            "Every entry is 0 or 1: {summary}. With a tensor of indices, `+=` adds once for each *place*, not each "
-            "time."
+            "{summary}, so every entry is 0 or 1. If you index a tensor with all the pairs and use `+=`, torch adds "
+            "1 only once for each entry."
         ),
-        hints=["What does `x = torch.zeros(2); x[[0, 0]] += 1` leave in `x`?"],
+        hints=["What is `x` after `x = torch.zeros(2); x[[0, 0]] += 1`?"],
     ),
     Mistake(
         "an_end_left_out",
         STEPS.but(firsts=lambda ids: ids[:-2], seconds=lambda ids: ids[1:-1]),
         STEPS.but(firsts=lambda ids: ids[1:-1], seconds=lambda ids: ids[2:]),
-        summary="the pair at one end of the text is left out",
-        message="{summary}. A text of n tokens has n − 1 pairs: look at where the loop begins and ends.",
+        summary="you leave out the first or the last pair of the text",
+        message=(
+            "{summary}, so for n tokens you count n − 2 pairs instead of n − 1. Where does your loop, or your slice, "
+            "begin and end?"
+        ),
     ),
 ]
 
@@ -116,13 +120,14 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=count_pairs_cases,
     points=2,
-    verified="Each pair of neighbors counts, in its order, as often as it occurs.",
+    verified="Your table counts every pair of neighbors, in its order, as often as it occurs.",
     hints=[
-        "A text of n tokens has n − 1 pairs of neighbors: `zip(tokens, tokens[1:])` runs over them.",
-        "Fast is one number for each pair, and `torch.bincount` over these. In a table that is read row by row, which "
-        "number has the entry at row `first`, column `second`?",
-        "`first * vocab_size + second`. With `minlength=vocab_size**2` what does not occur is counted, too, and "
-        "`.view(vocab_size, vocab_size)` makes the table.",
+        "Which pairs of neighbors does the text 0, 1, 2, 0 have? How many are there in a text of n tokens?",
+        "The n − 1 pairs overlap: `zip(tokens, tokens[1:])` loops over them. Without a loop, give each pair a number "
+        "of its own. If you read a table row by row, which number has the entry at row `first`, column `second`?",
+        "That number is `first * vocab_size + second`. `torch.bincount` counts the numbers; with "
+        "`minlength=vocab_size**2` it has an entry for pairs that don't occur, too.",
+        "`torch.bincount(numbers, minlength=vocab_size**2).view(vocab_size, vocab_size)` is the table.",
     ],
     mistakes=MISTAKES,
 )

@@ -20,17 +20,17 @@ def decode(tokens: list[int], merges: list[tuple[int, int]]) -> str:
 
 
 def single():
-    """make a piece of each byte → the pieces of the first 256 tokens: one byte each"""
+    """make a one-byte piece for each byte → the pieces of the first 256 tokens: one byte each → the one-byte pieces"""
     return [bytes([byte]) for byte in range(256)]
 
 
 def joined():
-    """join the pieces of a pair → the piece of a merged token: that of its first token and that of its second"""
+    """concatenate the pieces of a pair → the piece of a merged token: its first token's piece, then its second's"""
     return lambda pieces, first, second: pieces[first] + pieces[second]
 
 
 def pieces(single, merges, joined):
-    """make the piece of each merge from the pieces of its pair → the pieces of all tokens, as bytes"""
+    """build the piece of each merged token → the pieces of all tokens: as bytes"""
     found = list(single)
     for first, second in merges:
         found.append(joined(found, first, second))
@@ -38,17 +38,17 @@ def pieces(single, merges, joined):
 
 
 def octets(tokens, pieces):
-    """put the pieces of all tokens next to each other → the bytes of the text"""
+    """concatenate the pieces of all tokens → the bytes of the text"""
     return b"".join(pieces[token] for token in tokens)
 
 
 def errors():
-    """decide about bytes that are no character → what happens to invalid bytes: `"replace"`, � stands for them"""
+    """choose how to decode invalid bytes → the error handler for invalid bytes: `"replace"`, which decodes them as �"""
     return "replace"
 
 
 def text(octets, errors):
-    """read the bytes as UTF-8 → the text"""
+    """decode the bytes as UTF-8 → the text"""
     return octets.decode("utf-8", errors=errors)
 
 
@@ -82,45 +82,58 @@ MISTAKES = [
     Mistake(
         "piece_by_piece",
         STEPS.but(text=lambda tokens, pieces: "".join(pieces[t].decode("utf-8", "replace") for t in tokens)),
-        summary="every token is read as UTF-8 by itself",
-        message="{summary}. A letter may have its bytes in two tokens: join all bytes first.",
-        hints=["What is the text of the first byte of `é`, without the second?"],
+        summary="you decode each token separately",
+        message=(
+            "{summary}. The bytes of a character may be in two tokens: [195, 170] is ê, but you return ��. When "
+            "should you decode?"
+        ),
+        hints=[
+            'What is `bytes([195]).decode("utf-8", "replace")`? And `bytes([195, 170]).decode("utf-8", "replace")`?'
+        ],
     ),
     Mistake(
         "strict",
         STEPS.but(errors=lambda: "strict"),
-        summary="bytes that are no character raise an error",
-        message="{summary}. A model may generate any tokens; the text should have a � there.",
-        hints=["Which values can `errors` have in `bytes.decode`?"],
+        summary="you let invalid bytes raise an error",
+        message=(
+            "{summary}. A model can generate any tokens, such as the first byte of é alone, and the text should have "
+            "a � there."
+        ),
+        hints=["Which values can the `errors` argument of `bytes.decode` have?"],
     ),
     Mistake(
         "latin_1",
         STEPS.but(text=lambda octets: octets.decode("latin-1")),
-        summary="every byte is read as a character of its own",
-        message="Right for English. Elsewhere {summary}: `é` becomes `Ã©`.",
-        hints=["How many bytes has `é` in UTF-8, and how many characters come out?"],
+        summary="you decode each byte as a separate character",
+        message=(
+            "Your output is right for English. In other text, {summary}: é becomes Ã©. Which encoding combines its "
+            "two bytes?"
+        ),
+        hints=["How many bytes does é have in UTF-8, and how many characters do you return for it?"],
     ),
     Mistake(
         "second_before_first",
         STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
-        summary="the second half of a merged token comes before the first",
+        summary="you put the second half of a merged token before the first",
+        message="{summary}: the token merged from t and h becomes ht. Which piece comes first?",
     ),
     Mistake(
         "one_replacement_for_several",
         STEPS.but(text=lambda text: re.sub("�+", "�", text)),
-        summary="several � in a row become one",
+        summary="you turn several � in a row into one",
         message=(
-            "{summary}. Each byte that never stands in UTF-8 gets a � of its own, as `bytes.decode` does by itself."
+            "{summary}. In [255, 255], each byte is invalid, so `bytes.decode` returns two of them. Keep its result "
+            "as it is."
         ),
-        hints=["How many � should the text of `[255, 255]` have?"],
+        hints=['What is `bytes([255, 255]).decode("utf-8", errors="replace")`?'],
     ),
     Mistake(
         "no_replacement",
         STEPS.but(errors=lambda: "ignore"),
         STEPS.but(errors=lambda: "backslashreplace"),
-        summary="bytes that are no character do not become �",
-        message="{summary}. One should see in the text where a model wrote half a letter.",
-        hints=["Which values can `errors` have in `bytes.decode`?"],
+        summary="you don't decode invalid bytes as �",
+        message="{summary}. A reader should see where the model generated half a character.",
+        hints=["Which values can the `errors` argument of `bytes.decode` have?"],
     ),
 ]
 
@@ -130,12 +143,12 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=decode_cases,
     points=2,
-    verified="Any sequence of tokens has a text, also one that no text is encoded as.",
+    verified="Any sequence of tokens decodes to a text, even one that `encode` never returns.",
     hints=[
-        "Make a list of pieces: for each token, its bytes. That of token 116 is `bytes([116])`.",
-        "The piece of a merge is that of its first token and that of its second, in this order. Both are in the list "
-        "already, if the merges are taken in their order.",
-        'Join the pieces of all tokens, and only then read them: `b"".join(…).decode("utf-8", errors="replace")`.',
+        "Which bytes does token 116 stand for? And token 256, if the first merge is (116, 104)?",
+        "Make a list with the bytes of each token: `bytes([116])` for token 116. A merged token has the bytes of its "
+        "first token, then those of its second. Both are in the list already if you go through the merges in order.",
+        'Join the bytes of all tokens, and only then decode them: `b"".join(…).decode("utf-8", errors="replace")`.',
     ],
     mistakes=MISTAKES,
 )

@@ -20,27 +20,27 @@ def encode(text: str, merges: list[tuple[int, int]]) -> list[int]:
 
 
 def octets(text):
-    """take the bytes of the text → the bytes of the text, as numbers from 0 to 255"""
+    """encode the text as UTF-8 → the bytes of the text: numbers from 0 to 255"""
     return list(text.encode("utf-8"))
 
 
 def first_id():
-    """number the merges from 256 on, after the bytes → the token that the first merge makes: 256"""
+    """start numbering the merges at 256 → the id of the first merge: 256, after those of the bytes"""
     return 256
 
 
 def in_order(merges):
-    """make the merges in the order in which they were learned → the merges in their order"""
+    """apply the merges in the order in which they were learned → the merges in order"""
     return list(merges)
 
 
 def made(first_id, merges):
-    """find the token that a merge makes → the token of each merge: first_id and its place among the merges"""
+    """number the merges → the id of each merge: first_id plus its index"""
     return {tuple(pair): first_id + i for i, pair in enumerate(merges)}
 
 
 def tokens(octets, in_order, made):
-    """make one merge after another → the tokens after all merges"""
+    """apply the merges one after the other → the tokens after all merges"""
     result = octets
     for pair in in_order:
         result = parts.merge(result, pair, made[tuple(pair)])
@@ -90,16 +90,22 @@ MISTAKES = [
     Mistake(
         "characters",
         STEPS.but(octets=lambda text: [ord(character) for character in text]),
-        summary="the numbers of the *characters* are taken, not the bytes",
-        message="Right for English. With other letters, {summary}: they go far beyond 255, where merged tokens begin.",
+        summary="you start from the code points of the characters instead of the bytes",
+        message=(
+            "Your output is right for plain ASCII. For other text, {summary}: 日 becomes 26085, although the ids from "
+            "256 on stand for merges."
+        ),
         hints=["What is `ord('é')`, and what is `list('é'.encode('utf-8'))`?"],
     ),
     Mistake(
         "last_merge_first",
         STEPS.but(in_order=lambda merges: list(merges)[::-1]),
-        summary="the merges are made from the last to the first",
-        message="{summary}. Later merges are made of tokens that earlier ones make.",
-        hints=["If merge 256 is (116, 104) and merge 257 is (256, 101), which must come first?"],
+        summary="you apply the merges from the last to the first",
+        message=(
+            "{summary}. If merge 256 is (116, 104) and merge 257 is (256, 101), there is no token 256 yet when you "
+            "look for the pair (256, 101)."
+        ),
+        hints=["Which merges can contain the token 256: those learned before it or after it?"],
     ),
     Mistake(
         "first_merge_only",
@@ -109,16 +115,19 @@ MISTAKES = [
                 STEPS.steps["tokens"](octets, in_order[:1], made) if in_order else None
             )
         ),
-        summary="only the first merge is made",
-        message="{summary}, and none of the others. Does a `return` or `break` stand inside the loop?",
-        hints=["How often does the loop go round for three merges?"],
+        summary="you apply only the first merge",
+        message="{summary}, and none of the others. Is there a `return` or `break` inside your loop?",
+        hints=["How many times does your loop run for three merges?"],
     ),
     Mistake(
         "every_merge_from_the_bytes",
         STEPS.but(tokens=lambda octets, in_order, made: STEPS.steps["tokens"](octets, in_order[-1:], made)),
-        summary="each merge is made on the bytes anew, so that only the last one is left",
-        message="{summary}. Each should go on with what the one before has made.",
-        hints=["What is handed to `merge` in the second round of the loop?"],
+        summary="you apply only the last merge to the bytes",
+        message=(
+            "Only your last merge has an effect, as if you applied every merge to the bytes. What do you pass to "
+            "`merge` in the second iteration of your loop?"
+        ),
+        hints=["After the first merge, where are its tokens? Does the second merge get them?"],
     ),
 ]
 
@@ -128,11 +137,12 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=encode_cases,
     points=2,
-    verified="Bytes first, then one merge after another, in the order in which they were learned.",
+    verified="You start from the bytes and apply one merge after the other, in the order in which they were learned.",
     hints=[
-        'Begin with the bytes: `text.encode("utf-8")`. A list of them is a list of numbers from 0 to 255.',
-        "Then make the merges one after another: `parts.merge(tokens, pair, new_id)`. In which order?",
-        "The first merge makes the token 256, the next 257: `enumerate(merges, start=256)` numbers them so.",
+        'Encode "the" with the single merge (116, 104) by hand. Which numbers do you start from, and which are left?',
+        'Start from the bytes: `list(text.encode("utf-8"))` is a list of numbers from 0 to 255. Then apply the '
+        "merges one after the other with `parts.merge(tokens, pair, new_id)`. In which order?",
+        "The first merge makes token 256, the next 257: `enumerate(merges, start=256)` numbers them like that.",
     ],
     mistakes=MISTAKES,
 )

@@ -21,22 +21,27 @@ def group_digits(text: str) -> list[str]:
 
 
 def runs(text):
-    """cut the text into numbers and what is between them → the numbers and what is between them"""
+    """split the text into numbers and the text between them
+
+    the numbers and the text between
+
+    the runs of the text
+    """
     return re.findall("[0-9]+|[^0-9]+", text)
 
 
 def size():
-    """choose how many digits a group has → how many digits a group has: 3"""
+    """choose the size of a group → the size of a group: 3 digits"""
     return 3
 
 
 def first(size):
-    """give the first group what is left over, if anything → the number of digits in the first group"""
+    """compute the length of the first group → the length of the first group: the remainder, or a whole group"""
     return lambda number: len(number) % size or size
 
 
 def grouped(first, size):
-    """cut off the first group, and go on in groups → the groups of a number"""
+    """split a number into groups → the groups of a number: the first group, then groups of three"""
     return lambda number: [
         number[: first(number)],
         *(number[i : i + size] for i in range(first(number), len(number), size)),
@@ -44,7 +49,7 @@ def grouped(first, size):
 
 
 def pieces(runs, grouped):
-    """put all pieces into one list, what is no number as it is → the pieces of the text"""
+    """collect all pieces in one list → the pieces of the text: groups of digits, and the text between numbers"""
     return [piece for run in runs for piece in (grouped(run) if run[0] in "0123456789" else [run])]
 
 
@@ -76,24 +81,24 @@ MISTAKES = [
     Mistake(
         "an_empty_group",
         STEPS.but(first=lambda size: lambda number: len(number) % size),
-        summary="a number whose digits come out even begins with an empty group",
-        message="{summary}. With 6 digits nothing is left over, and the first group is a whole one.",
-        hints=["What is `6 % 3`, and what does `number[:0]` give?"],
+        summary="you return an empty first group if the number of digits is a multiple of 3",
+        message="{summary}. For 123456, `6 % 3` is 0, so your first group has no digits. How long should it be?",
+        hints=["Which groups should 123456 have? What is `number[:0]`?"],
     ),
     Mistake(
         "only_numbers",
         STEPS.but(pieces=lambda runs, grouped: [p for run in runs if run[0] in "0123456789" for p in grouped(run)]),
-        summary="what stands between the numbers is left out",
-        message="{summary}. Put together, the pieces should be the text again.",
-        hints=["What is `''.join(pieces)`?"],
+        summary="you leave out the text between the numbers",
+        message="{summary}: `in 2021` becomes `2` and `021`. If you join the pieces, you should get the text back.",
+        hints=["What is `''.join(pieces)`, and what should it be?"],
     ),
     Mistake(
         "line_breaks_lost",
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+", text)),
-        summary="line breaks are lost",
+        summary="you lose line breaks",
         message=(
-            "{summary}. Put together, the pieces should be the text again. In a regular expression, `.` stands for any "
-            "character but a line break."
+            "{summary}. If you join the pieces, you should get the whole text back. In a regular expression, `.` "
+            "matches any character but a line break."
         ),
         hints=["What is `''.join(pieces)` for a text of two lines?"],
     ),
@@ -102,8 +107,10 @@ MISTAKES = [
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n+", text)),
         STEPS.but(runs=lambda text: re.findall("[0-9]+|[^0-9\n]+|\n", text)),
         STEPS.but(runs=lambda text: [r for line in text.splitlines(True) for r in re.findall("[0-9]+|[^0-9]+", line)]),
-        summary="what stands between two numbers is cut at line breaks",
-        message="{summary}. Only numbers are cut: what stands between two of them is one piece, line breaks and all.",
+        summary="you split the text between two numbers at line breaks",
+        message=(
+            "{summary}. Split only numbers: everything between two of them is one piece, including its line breaks."
+        ),
         hints=["How many pieces should `1 + \\n 2` have?"],
     ),
     Mistake(
@@ -112,15 +119,17 @@ MISTAKES = [
             runs=lambda text: re.findall(r"\d+|\D+", text),
             pieces=lambda runs, grouped: [p for run in runs for p in (grouped(run) if run[0].isdigit() else [run])],
         ),
-        summary="the digits of other scripts are grouped, too",
-        message="{summary}. `\\d` and `isdigit` take ٣ for a digit; `[0-9]` does not.",
-        hints=["Which characters does `\\d` find in `٣4`?"],
+        summary="you group the digits of other scripts too",
+        message="{summary}. `\\d` and `isdigit` accept digits such as ٣, but this exercise groups only 0 to 9.",
+        hints=["Which characters of ٣4 does `\\d` match?"],
     ),
     Mistake(
         "last_group_first",
         STEPS.but(grouped=lambda grouped: lambda number: grouped(number)[::-1]),
-        summary="the groups of a number stand in the wrong order, the last one first",
-        message="{summary}. They are found from the right, but read from the left.",
+        summary="you return the groups of a number in reverse order",
+        message=(
+            "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should follow the text."
+        ),
     ),
 ]
 
@@ -130,18 +139,21 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=group_digits_cases,
     points=2,
-    verified="Counted from the right, a group stands for the same places in every number.",
+    verified=(
+        "Your groups are counted from the right, so the last group of every number holds its hundreds, tens and ones."
+    ),
     hints=[
-        "`re.findall('[0-9]+|[^0-9]+', text)` cuts a text into numbers and what is between them.",
-        "Counted from the right, only the first group can be short: it gets what is left over by a division by 3.",
-        "`len(number) % 3 or 3` is its length. After it, cut every three digits: `number[i : i + 3]`.",
+        "Write 1234567 and 12345 with commas. Which of their groups can be shorter than three digits?",
+        "`re.findall('[0-9]+|[^0-9]+', text)` splits a text into numbers and the text between them. In a number, "
+        "only the first group can be short: its length is the remainder of a division by 3.",
+        "`len(number) % 3 or 3` is that length. After the first group, take three digits at a time: `number[i : i + "
+        "3]`.",
     ],
     messages={
         "part_left_out_first": Wording(
-            "{summary}. Then the thousands of 1234567 stand in `123`, and those of 12345 in `12`: count from the "
-            "right.",
-            summary="the groups begin at the left",
-            hints=["Which groups should 1234567 have: 123 456 7, or 1 234 567?"],
+            "{summary}: 1234567 becomes 123, 456, 7 instead of 1, 234, 567. Which end do you count from?",
+            summary="you start the groups at the left",
+            hints=["If you write 1234567 and 12345 with commas, how long is the first group of each?"],
         ),
     },
     mistakes=MISTAKES,

@@ -22,17 +22,17 @@ def merge(tokens: list[int], pair: tuple[int, int], new_id: int) -> list[int]:
 
 
 def found(tokens, pair):
-    """compare the token at i and the next with the pair → whether the pair stands at i"""
+    """compare tokens i and i + 1 with the pair → the comparison with the pair: True where the pair begins"""
     return lambda i: tokens[i : i + 2] == [*pair]
 
 
 def used(found):
-    """use two tokens for the pair, one otherwise → how many tokens are used up at i: two for the pair, else one"""
+    """advance by two tokens after a pair and by one otherwise → the step size: 2 after a pair, else 1"""
     return lambda i: 2 if found(i) else 1
 
 
 def starts(tokens, used):
-    """walk from left to right, past what is used up → the positions at which a token of the result begins"""
+    """step through the tokens from left to right → the start positions of the new tokens"""
     positions, i = [], 0
     while i < len(tokens):
         positions.append(i)
@@ -41,12 +41,12 @@ def starts(tokens, used):
 
 
 def written(tokens, found, new_id):
-    """write the new token for the pair, else the old one → the token that is written for position i"""
+    """replace a pair by the new token → the new token at position i: new_id for a pair, else the old token"""
     return lambda i: new_id if found(i) else tokens[i]
 
 
 def merged(starts, written):
-    """write a token for each of these positions → the tokens after the merge"""
+    """collect the new tokens → the tokens after the merge"""
     return [written(i) for i in starts]
 
 
@@ -85,22 +85,26 @@ MISTAKES = [
     Mistake(
         "only_the_first",
         STEPS.but(found=only_the_first),
-        summary="only the first occurrence of the pair is merged",
-        hints=["How often does the pair occur in the text?"],
+        summary="you merge only the first occurrence of the pair",
+        message=(
+            "{summary}: with the pair (1, 2) and the new id 9, the tokens 1, 2, 1, 2 become 9, 1, 2 instead of 9, 9. "
+            "Do you leave your loop too early?"
+        ),
+        hints=["How many times does the pair (1, 2) occur in 1, 2, 3, 1, 2?"],
     ),
     Mistake(
         "without_the_last",
         STEPS.but(merged=lambda starts, written, tokens: [written(i) for i in starts if i < len(tokens) - 1]),
-        summary="the last token gets lost if it is not part of a pair",
-        message="{summary}. Look at where the loop ends.",
-        hints=["With the tokens 1, 2, 3 and the pair (1, 2): what becomes of 3?"],
+        summary="you lose the last token unless it is part of a pair",
+        message="{summary}: with the pair (1, 2), the tokens 1, 2, 3 lose the 3. Where does your loop end?",
+        hints=["At which position is the 3 of the tokens 1, 2, 3? Does your loop get there?"],
     ),
     Mistake(
         "in_either_order",
         STEPS.but(found=lambda tokens, pair: lambda i: sorted(tokens[i : i + 2]) == sorted(pair)),
-        summary="the pair is also found in the other order",
-        message="{summary}. `th` and `ht` are two pairs, and become two tokens.",
-        hints=["What should the pair (1, 2) make of the tokens 2, 1?"],
+        summary="you also merge the pair in reverse order",
+        message="{summary}. The pairs (1, 2) and (2, 1) are different: th is not ht.",
+        hints=["What should the pair (1, 2) do to the tokens 2, 1?"],
     ),
 ]
 
@@ -110,11 +114,14 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=merge_cases,
     points=3,
-    verified="Every occurrence becomes one token, from left to right, and everything else stays.",
+    verified=(
+        "Every occurrence of the pair becomes one token, from left to right, and all other tokens stay as they are."
+    ),
     hints=[
-        "Go through the text from left to right with a position i, and append to a new list.",
-        "How far does i move after a pair, and how far after any other token? A `for` loop cannot skip; `while` can.",
-        "`tokens[i : i + 2] == [*pair]` is also right at the last position, where the slice has one token only.",
+        "Merge the pair (4, 4) in the tokens 4, 4, 4 by hand, from left to right. What is left?",
+        "Go through the text with a position i, and append to a new list. How far does i move after a pair, and how "
+        "far after any other token? A `for` loop can't skip a token, but a `while` loop can.",
+        "`tokens[i : i + 2] == [*pair]` is right at the last position too, where the slice has only one token.",
     ],
     mistakes=MISTAKES,
 )
