@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -18,7 +18,7 @@ def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "bat
 
 
 def column(weights):
-    """give the weights a third axis of length 1 → the weights, each ready to meet a whole state"""
+    """add a third dimension to the weights → the weights with a third dimension, (batch, n, 1)"""
     return weights[:, :, None]
 
 
@@ -28,17 +28,17 @@ def weighted(column, states):
 
 
 def axis():
-    """choose the axis of the states → the axis of the sum"""
+    """choose the axis of the sum → the axis of the sum: 1, the states"""
     return 1
 
 
 def total(weighted, axis):
-    """add the weighted states up → the sum of each text's weighted states"""
+    """sum the weighted states → the sum of the weighted states"""
     return weighted.sum(dim=axis)
 
 
 def context(total):
-    """return one vector for each text → the contexts, (batch, d)"""
+    """return one vector for each text → the context vectors, (batch, d)"""
     return total
 
 
@@ -76,50 +76,50 @@ MISTAKES = [
         "every_text_with_every_other",
         STEPS.but(total=lambda weights, states: weights @ states),
         STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
-        summary="the weights of every text meet the states of *every* text of the batch",
+        summary="you apply the weights of every text to the states of every text",
         message=(
-            "{summary}, as they do in a product of the whole table of weights with each text's states. Text i should "
-            "mix its own states only. Look at the axis of the batch."
+            "{summary}, as `weights @ states` does. Text i should average only its own states, with its own weights. "
+            "Which dimension of the two tensors is the batch?"
         ),
-        hints=["With 2 texts whose states are all 0 in the second: what should come out for the second text?"],
+        hints=["Suppose that all states of the second of 2 texts are 0. What should its context be?"],
     ),
     Mistake(
         "texts_taken_for_states",
         STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
-        summary="what is taken for one state is all the states of a *text*",
+        summary="you add up the texts instead of the states",
         message=(
-            "The sum goes through the *texts*: they come first, so what it takes for one state is all the states of a "
-            "text. That crashes, or, where the numbers happen to fit, adds the texts to each other."
+            "{summary}: if you loop over `states`, each item is a whole *text* of shape (n, d). Your code crashes, "
+            "or mixes the texts if the sizes happen to match. Which dimension holds the states?"
         ),
-        hints=["What shape has one `h` of `for h in states`, or one term of `sum(…)`?"],
+        hints=["What shape does one `h` of `for h in states` have?"],
     ),
     Mistake(
         "overwritten_in_the_loop",
         STEPS.but(total=lambda weighted: weighted[:, -1]),
         STEPS.but(total=lambda weighted: weighted[:, 0]),
-        summary="only one of the weighted states arrives",
+        summary="your context contains only one of the weighted states",
         message=(
-            "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
-            "found, or the first, if a loop is left in its first turn."
+            "{summary}, the first or the last. If you use a loop, does it overwrite its result in each iteration, or "
+            "return in the first?"
         ),
-        hints=["How many of the states does the result depend on?"],
+        hints=["How many of the states does your result depend on?"],
     ),
     Mistake(
         "hard_pick",
         STEPS.but(weights=lambda weights: F.one_hot(weights.argmax(dim=1), weights.shape[1]).float()),
-        summary="only the state with the largest weight is used",
+        summary="you use only the state with the largest weight",
         message=(
-            "{summary}; all others are thrown away. And nothing can be learned that way about which state to choose. "
-            "Every state should take part."
+            "{summary}. With the weights 0.75 and 0.25, you ignore the second state, and no gradient tells the model "
+            "to choose differently. Every state should contribute."
         ),
-        hints=["With the weights 0.75 and 0.25, how much of the second state should be in the result?"],
+        hints=["With the weights 0.75 and 0.25, how much of the second state should be in the context?"],
     ),
     Mistake(
         "weights_returned_too",
         STEPS.but(context=lambda context, weights: (context, weights)),
         STEPS.but(context=lambda context, weights: (weights, context)),
-        summary="the weights are handed back beside the context",
-        message="A pair comes out, the context and the weights. Only the context is asked for.",
+        summary="you return the weights as well as the context",
+        message="You return the context and the weights as a pair. Return only the context.",
     ),
 ]
 
@@ -131,24 +131,29 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=context_vector_cases,
     points=2,
-    verified="Each text averages its own states with its own weights, and the result is as wide as one state, however "
-    "many there were.",
+    verified=(
+        "Each text averages its own states with its own weights, and the context is as wide as one state for any "
+        "number of states."
+    ),
     hints=[
-        "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add them "
-        "up. How would that look with a loop?",
-        "Each weight belongs to a whole state. `weights[:, :, None]` has the shape (batch, n, 1): how does it "
-        "broadcast against (batch, n, d)?",
-        "The products have the shape (batch, n, d), the result has (batch, d). Along which axis must they be added?",
+        "Take a single text: n weights, and n states of width d. Multiply each state by its weight and add them up. "
+        "How would you write that as a loop?",
+        "Each weight multiplies a whole state. `weights[:, :, None]` has shape (batch, n, 1): how does it broadcast "
+        "against (batch, n, d)?",
+        "The products have shape (batch, n, d), and the context has shape (batch, d). Which dimension do you sum over?",
         "`(weights[:, :, None] * states).sum(dim=1)`.",
     ],
     messages={
-        "number_axis: 2": (
-            "The entries of each state are added to each other, so that no vector is left. The *states* "
-            "should be added. Look at the axis of the sum."
+        "number_axis: 2": Wording(
+            "You sum over dim 2, which adds up the entries of each state and leaves one number instead of a vector. "
+            "Which dimension holds the states?",
+            summary="you sum over the entries of each state instead of over the states",
         ),
-        "left_out_column": (
-            "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the "
-            "numbers happen to fit, weighs entries instead of states. Look at the two shapes."
+        "left_out_column": Wording(
+            "You multiply weights of shape (batch, n) by states of shape (batch, n, d), so broadcasting pairs the n "
+            "weights with the d *entries* of a state. Your code crashes, or scales the wrong numbers. Which shape "
+            "should the weights have?",
+            summary="you multiply the states by the weights without adding a third dimension to the weights",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -21,22 +21,22 @@ def luong_step(
 
 
 def row(state):
-    """let the decoder's state meet every state of its text → the decoder's states, each as a row"""
+    """add a dimension to the decoder's state → the decoder's states with a new dimension, (batch, 1, d)"""
     return state[:, None, :]
 
 
 def products(row, states):
-    """multiply the two entry by entry → the products, (batch, n, d)"""
+    """multiply every encoder state by the decoder's state, entry by entry → the products, (batch, n, d)"""
     return states * row
 
 
 def scores(products):
-    """add up the products of each state → the scores, (batch, n)"""
+    """sum the products of each state → the scores, (batch, n)"""
     return products.sum(dim=-1)
 
 
 def axis():
-    """choose the axis of the states for the softmax → the axis along which the weights add up to 1"""
+    """choose the axis of the softmax → the axis of the softmax: −1, the states"""
     return -1
 
 
@@ -51,22 +51,22 @@ def weighted(weights, states):
 
 
 def context(weighted):
-    """add the weighted states up → the contexts, (batch, d)"""
+    """sum the weighted states → the contexts, (batch, d)"""
     return weighted.sum(dim=1)
 
 
 def both(context, state):
-    """put context and state side by side → [c; s], (batch, 2 d)"""
+    """concatenate context and state → [c; s], (batch, 2 d)"""
     return torch.cat([context, state], dim=-1)
 
 
 def matrix(w_c):
-    """transpose W_c → W_c with its outputs as columns"""
+    """transpose W_c → W_c, transposed → W_cᵀ"""
     return w_c.T
 
 
 def combined(both, matrix):
-    """multiply by it → W_c [c; s], (batch, d_out)"""
+    """multiply [c; s] by W_c → W_c [c; s], (batch, d_out)"""
     return both @ matrix
 
 
@@ -147,57 +147,53 @@ MISTAKES = [
             weights=lambda products: torch.softmax(products, dim=-1),
             weighted=lambda weights, states: weights * states,
         ),
-        summary="the products are not added up to one score for each state",
+        summary="you don't sum the products to one score for each state",
         message=(
-            "Every entry of a state gets a weight of its own: the products have not been added up to one score per "
-            "state. Look at the shape of the scores."
+            "{summary}, so every *entry* of a state gets its own weight. A text of 5 states should have 5 scores. "
+            "Which shape do yours have?"
         ),
-        hints=["How many scores should there be for a text of n states?"],
+        hints=["A score is a dot product. Which two operations make up a dot product?"],
     ),
     Mistake(
         "every_state_counts_the_same",
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
         STEPS.but(weights=lambda weights: torch.ones_like(weights)),
         STEPS.but(context=lambda states: states[:, -1]),
-        summary="the context does not depend on the decoder's state",
+        summary="your context doesn't depend on the decoder's state",
         message=(
-            "The context is the same whatever the decoder's state is: the sum or the mean of the states, or one of "
-            "them. The state should ask. Look at where the weights come from; along an axis of length 1, a softmax "
-            "gives 1."
+            "{summary}: it is the sum or the mean of the encoder's states, or one of them. A softmax over a "
+            "dimension of length 1 always gives 1. Where do your weights come from?"
         ),
-        hints=["How should the context change when `state` changes?"],
+        hints=["How should the context change if `state` changes?"],
     ),
     Mistake(
         "asks_with_the_last_state",
         STEPS.but(row=lambda states: states[:, -1:]),
-        summary="a state of the encoder asks, not the decoder's",
+        summary="you compare the encoder's states with an encoder state instead of the decoder's",
         message=(
-            "The scores compare the encoder's states with each other. It is the decoder's state, `state`, that asks. "
-            "Look at what the states are multiplied by."
+            "You compare the encoder's states with each other, so `state`, the decoder's state, has no effect on the "
+            "weights. What should you multiply `states` by?"
         ),
-        hints=["How should the scores change when `state` changes? Do they?"],
+        hints=["Do your scores change if `state` changes? Should they?"],
     ),
     Mistake(
         "every_text_asks_every_other",
         STEPS.but(scores=lambda state, states: states @ state.T),
         STEPS.but(row=lambda state: state),
-        summary="the state of one text meets the states of other texts",
+        summary="you compare the decoder's state of one text with the states of other texts",
         message=(
-            "The decoder's state of a text meets the states of *every* text of the batch, or of the wrong one. Text i "
-            "should ask its own states only. Look at how `state` meets `states`."
+            "{summary}. Text i should use only its own states. How do the shapes (batch, d) and (batch, n, d) line "
+            "up in your product?"
         ),
-        hints=["With 2 texts, 5 states and width 3, the scores should have the shape (2, 5). Which have they?"],
+        hints=["With 2 texts, 5 states and width 3, the scores should have shape (2, 5). Which shape do yours have?"],
     ),
     Mistake(
         "divided_by_the_root_of_the_width",
         STEPS.but(row=lambda row: row / row.shape[-1] ** 0.5),
         STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
-        summary="the scores are divided by a number that grows with the sizes",
-        message=(
-            "The scores are divided by a number that grows with the width, or with the number of states. That can "
-            "work as attention too (it is the subject of lesson 02), but it is not what was asked for."
-        ),
-        hints=["Compare with the formula: the score is a plain dot product."],
+        summary="you divide the scores by √d or √n",
+        message="{summary}. Scaled scores can work too (lesson 02), but here a score is the plain dot product.",
+        hints=["What is the dot product of [1, 2] and [3, 4]? What is your score for them?"],
     ),
 ]
 
@@ -208,46 +204,52 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=luong_step_cases,
     points=2,
-    verified="The state after the step scores, and is combined with the context afterwards.",
+    verified="The decoder's new state scores the encoder's states and is then combined with their context.",
     hints=[
-        "Five steps: scores, weights, context, put side by side, tanh of the product with W_c. Only the first and the "
-        "last two are new.",
-        "A dot product is: multiply entry by entry, and add. `state[:, None, :]` has the shape (batch, 1, d), and "
-        "meets every state of its text.",
-        "The scores have the shape (batch, n), and each row of them becomes weights by `torch.softmax(scores, "
-        "dim=-1)`. Then `parts.context_vector`.",
-        "`torch.cat([context, state], dim=-1)` puts them side by side, the context first. `w_c` has the shape (d_out, "
-        "2 d), so the product is with `w_c.T`.",
+        "What comes after the context in tanh(W_c [c; s]), and which steps lead to the context? You wrote some of "
+        "them for `context_vector`.",
+        "There are five steps: scores, weights, context, concatenation, tanh of the product with W_c. A score is a "
+        "dot product: `state[:, None, :]` has shape (batch, 1, d), so you can multiply it by every state of its text "
+        "and sum.",
+        "The scores have shape (batch, n), and `torch.softmax(scores, dim=-1)` turns each row into weights. Then use "
+        "`parts.context_vector`.",
+        "`torch.cat([context, state], dim=-1)` concatenates the two, context first. `w_c` has shape (d_out, 2 d), so "
+        "multiply by `w_c.T`.",
     ],
     messages={
-        "call_left_out_weights": (
-            "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A "
-            "step is missing between scoring and averaging."
+        "call_left_out_weights": Wording(
+            "You average the states with the raw scores, which can be negative and don't sum to 1. What turns scores "
+            "into weights?",
+            summary="you use the raw scores as weights",
         ),
-        "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": (
-            "The weights of all texts together add up to 1. For each text, the weights of its states should "
-            "add up to 1. Look at what the softmax runs over."
+        "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": Wording(
+            "You take one softmax over all texts, so the weights of the whole batch sum to 1. The weights of each "
+            "text should. What should your softmax run over?",
+            summary="you take one softmax over the whole batch",
         ),
-        "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": (
-            "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or "
-            "nearly so: the division goes wrong. torch's own softmax survives such scores."
+        "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": Wording(
+            "Your output is right for ordinary scores. At 100, `exp` overflows to infinity, and at −100 it is almost "
+            "0, so the division goes wrong. How does `torch.softmax` avoid this?",
+            summary="your exponentials overflow for large scores",
         ),
-        "call_left_out_scores": (
-            "The scores have three axes instead of two, and all are still there when the states are mixed. "
-            "That crashes. Look at the shape of the weights."
+        "call_left_out_scores": Wording(
+            "You don't sum the products of each state, so your scores have three dimensions, (batch, n, d), and your "
+            "code crashes later. Which shape should they have?",
+            summary="you don't sum the products to one score for each state",
         ),
-        "axis_scores: products.sum(dim=1)": (
-            "The products are added up over the states, so that there is a score for each entry of the width, "
-            "and none for a state. That crashes, or, where the numbers happen to fit, weighs the wrong "
-            "things. Look at the axis of the sum."
+        "axis_scores: products.sum(dim=1)": Wording(
+            "You sum the products over dim 1, which gives a score for each *entry* instead of each state. Your code "
+            "crashes, or weights the wrong numbers if n = d. Which dimension should disappear?",
+            summary="you sum the products over the states instead of the entries",
         ),
-        "moved_combined: squashed": (
-            "The tanh is taken of context and state, before the product with W_c. Look at the order: what is "
-            "inside the tanh?"
+        "moved_combined: squashed": Wording(
+            "You take the tanh of [c; s] before you multiply by W_c. What is inside the tanh in the formula?",
+            summary="you take the tanh before the product with W_c",
         ),
-        "not_transposed_matrix": (
-            "The product meets the wrong axis of W_c: it stands with (outputs, inputs). That crashes, or, "
-            "where it is square, gives other numbers. Look at the shapes on both sides of the product."
+        "not_transposed_matrix": Wording(
+            "You use `w_c` as if its shape were (2 d, d_out), but it is (d_out, 2 d). Your code crashes, or gives "
+            "wrong numbers if `w_c` is square. Which dimension should meet [c; s]?",
+            summary="you don't transpose `w_c`",
         ),
     },
     mistakes=MISTAKES,

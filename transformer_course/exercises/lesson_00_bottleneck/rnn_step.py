@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -21,12 +21,12 @@ def rnn_step(
 
 
 def w_columns(w):
-    """transpose W → W with its outputs as columns"""
+    """transpose W → W, transposed → Wᵀ"""
     return w.T
 
 
 def u_columns(u):
-    """transpose U → U with its outputs as columns"""
+    """transpose U → U, transposed → Uᵀ"""
     return u.T
 
 
@@ -41,12 +41,12 @@ def read(token, u_columns):
 
 
 def total(kept, read):
-    """add the two → W h + U x, (batch, d)"""
+    """add W h and U x → W h + U x, (batch, d)"""
     return kept + read
 
 
 def squashed(total):
-    """take the tanh → tanh(W h + U x)"""
+    """take the tanh of the sum → tanh(W h + U x)"""
     return torch.tanh(total)
 
 
@@ -92,21 +92,21 @@ MISTAKES = [
     Mistake(
         "reshapes_u",
         STEPS.but(u_columns=lambda u: u.reshape(u.shape[1], u.shape[0])),
-        summary="the numbers of U are read in their old order along exchanged axes",
+        summary="you reshape `u` instead of transposing it",
         message=(
-            "The shape is that of the transposed U, but its numbers are in the wrong places: `reshape` and `view` only "
-            "cut the same sequence of numbers into other rows."
+            "{summary}. `reshape` and `view` give it the right shape but keep the numbers in the same order, so they "
+            "end up in the wrong places."
         ),
-        hints=["Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`."],
+        hints=["Compare `torch.arange(6).reshape(2, 3).reshape(3, 2)` with `torch.arange(6).reshape(2, 3).T`."],
     ),
     Mistake(
         "tanh_of_one_term",
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + read),
         STEPS.but(squashed=lambda kept, read: kept + torch.tanh(read)),
         STEPS.but(squashed=lambda kept, read: torch.tanh(kept) + torch.tanh(read)),
-        summary="the tanh is taken of the terms one by one, before they are added",
-        message="{summary}, or of one term only. Look at the parentheses: a single tanh goes around the whole sum.",
-        hints=["Can your result be larger than 1? Can a tanh?"],
+        summary="you take the tanh of one or both terms before you add them",
+        message="{summary}, so your state can be larger than 1. What is inside the tanh in the formula?",
+        hints=["What is the largest value that tanh(W h + U x) can have? And tanh(W h) + tanh(U x)?"],
     ),
 ]
 
@@ -117,18 +117,20 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=rnn_step_cases,
     points=2,
-    verified="The new state holds what is left of the old one, and the token.",
+    verified="The new state combines what is left of the old state with the token.",
     hints=[
-        "Two matrix products, a sum, a tanh. Start with the shapes: what comes out is as wide as the state.",
-        "Each row of `state` is the state of one text. The formula's W h has the vector on the right; with rows, the "
-        "vector goes to the left.",
-        "W is stored as (outputs, inputs), as in `nn.Linear`: the product with rows is `state @ w.T`. U is, too.",
-        "`torch.tanh` goes around the sum of the two products.",
+        "Which shape does the new state have? How do you get it from `state` and W, and how from `token` and U?",
+        "In the formula, W h has the vector on the right. Each row of `state` is the state of one text, and with "
+        "rows, the vector goes on the left.",
+        "W is stored as (outputs, inputs), as in `nn.Linear`, so the product with rows is `state @ w.T`. U is stored "
+        "in the same way.",
+        "Add the two products, and apply `torch.tanh` to the sum.",
     ],
     messages={
-        "product_kept: (w_columns).mT @ (state)": (
-            "The matrix stands on the left of a whole batch. W h is written for one vector; here each *row* "
-            "is a text, so the shapes do not fit."
+        "product_kept: (w_columns).mT @ (state)": Wording(
+            "You put W on the left of a whole batch. The formula's W h is for a single vector, but here each *row* "
+            "of `state` is a text, so the shapes don't match. On which side does a row go?",
+            summary="you multiply by W from the left",
         ),
     },
     mistakes=MISTAKES,
