@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_01_lookup.attention_weights import scores
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import mixture, turned, weights
@@ -40,20 +40,22 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=attention_cases,
     points=3,
-    verified="The output has one row per query and the width of the values, for any leading dimensions.",
+    verified="Your output has one row for each query and the width of the values, for any leading dimensions.",
     hints=[
-        "It is `soft_lookup` for many queries at once. Which of its steps are there already for many queries?",
-        "`parts.attention_weights(queries, keys)` has the shape (n_query, n_key), `values` has (n_key, d_v). What "
-        "gives (n_query, d_v)?",
-        "A matrix product of the weights and the values: row i of the result is the sum of all values, weighted by row "
-        "i of the weights.",
+        "Attention is `soft_lookup` for many queries at once. Which of its steps have you already written for many "
+        "queries?",
+        "`parts.attention_weights(queries, keys)` has shape (n_query, n_key), and `values` has shape (n_key, d_v). "
+        "Which product has shape (n_query, d_v)?",
+        "In the matrix product of the weights and the values, row i is the sum of all values, weighted by row i of "
+        "the weights.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
-        "product_scores: (turned).mT @ (queries)": (
-            "A lookup of a single query is handed a whole table of them: it crashes. Look at the shapes that "
-            "it was written for."
+        "product_scores: (turned).mT @ (queries)": Wording(
+            "You use a lookup for a single query, `keys @ query`, for a whole table of queries. The shapes don't "
+            "match, so your code crashes. Which product has one row for each query?",
+            summary="you multiply the keys by the queries, as for a single query",
         ),
     },
     mistakes=MISTAKES,

@@ -49,13 +49,17 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=attention_weights_cases,
     points=2,
-    verified="One row per query, one column per key, rows that add up to 1, for any leading dimensions.",
+    verified=(
+        "You have one row for each query and one column for each key, and every row sums to 1, for any leading "
+        "dimensions."
+    ),
     hints=[
-        "Start with the scores: entry (i, j) is the dot product of query i and key j. What shape is that table?",
-        "A matrix product takes the dot products of the rows of its left side with the *columns* of its right side. "
-        "The keys are rows: what must happen to them first?",
-        "`keys.mT`, or in words `keys.transpose(-2, -1)`, swaps only the last two axes, so batches stay in front.",
-        "`queries @ keys.mT` are the scores. Then a softmax along the keys, the last axis.",
+        "Start with the scores: entry (i, j) is the dot product of query i and key j. What shape do they have for 2 "
+        "queries and 3 keys?",
+        "A matrix product takes the dot products of the rows on its left with the *columns* on its right. The keys "
+        "are rows. What do you have to do to them first?",
+        "`keys.mT`, or `keys.transpose(-2, -1)`, swaps only the last two dimensions, so the batch stays in front.",
+        "`queries @ keys.mT` computes the scores. Then take the softmax over the keys, the last dimension.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,

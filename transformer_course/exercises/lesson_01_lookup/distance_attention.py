@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import mixture, weights
 from transformer_course.exercises.shared.draw_cases import attention_cases
@@ -28,22 +28,22 @@ def differences(queries, keys):
 
 
 def squares(differences):
-    """square the differences → the squares of the differences"""
+    """square the differences → the squared differences"""
     return differences.square()
 
 
 def distances(squares):
-    """add the squares of each pair up → the squared distances"""
+    """sum the squared differences of each pair → the squared distances"""
     return squares.sum(dim=-1)
 
 
 def halves(distances):
-    """take half of each squared distance → half the squared distances"""
+    """divide the squared distances by 2 → half the squared distances"""
     return distances / 2
 
 
 def scores(halves):
-    """turn the sign → the scores: minus half the squared distances"""
+    """negate half the squared distances → the scores: minus half the squared distances"""
     return -halves
 
 
@@ -61,22 +61,20 @@ MISTAKES = [
     Mistake(
         "still_dot_products",
         STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-        summary="the scores are dot products, without the lengths of the keys",
+        summary="you use dot products as scores",
         message=(
-            "The scores still rank the keys by dot products: a key far away in the direction of the query beats one "
-            "that lies on top of it. Look at whether the lengths of the keys come in."
+            "{summary}: for the query [1], the key [10] beats the key [1], although [1] is an exact match. Which "
+            "keys should get the largest score?"
         ),
-        hints=[
-            "Which formula is asked for? Does a difference of query and key occur in the code, or the length of a key?"
-        ],
+        hints=["Which difference does the formula square? Where is it in your code?"],
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(differences=lambda queries, keys: queries - keys),
-        summary="query i is compared with key i only",
+        summary="you compare query i only with key i",
         message=(
-            "{summary}: one number each, or a crash as soon as their numbers differ. Every query has to meet every "
-            "key. Look at the shapes that are subtracted."
+            "{summary}, which gives one score for each query, or an error if there are 2 queries and 3 keys. Every "
+            "query should be compared with every key. Which shapes do you subtract?"
         ),
         hints=["How many distances are there between 2 queries and 3 keys?"],
     ),
@@ -92,21 +90,24 @@ EXERCISE = Exercise(
     cases=distance_attention_cases,
     points=2,
     stretch=True,
-    verified="Near keys count more, and the distance is squared and halved. As a statistician would say: kernel "
-    "regression with a Gaussian kernel.",
+    verified=(
+        "Near keys get more weight, and the distance is squared and halved. Statisticians call this kernel "
+        "regression with a Gaussian kernel."
+    ),
     hints=[
-        "Only the scores change. What is needed is a table of squared distances: one row per query, one column per "
-        "key.",
-        "Give the queries the shape (…, n_query, 1, d) and the keys (…, 1, n_key, d): their difference holds every "
-        "pair. Or use ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖².",
-        "`queries[..., :, None, :]` and `keys[..., None, :, :]` have these shapes, whatever stands in front.",
-        "scores = −½ Σ (q − k)², then a softmax over the keys and the product with the values.",
+        "Only the scores change. How many distances are there between 2 queries and 3 keys, and which shape should "
+        "they have?",
+        "You need one row for each query and one column for each key. Give the queries the shape (…, n_query, 1, d) "
+        "and the keys (…, 1, n_key, d), and their difference holds every pair. Or use ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖².",
+        "`queries[..., :, None, :]` and `keys[..., None, :, :]` have these shapes for any leading dimensions.",
+        "scores = −½ Σ (q − k)². Then take the softmax over the keys and multiply by the values.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
-        "call_left_out_squares": (
-            "The differences are added up as they are, so that positive and negative ones cancel. Look at "
-            "what happens before the sum."
+        "call_left_out_squares": Wording(
+            "You add up the differences without squaring them, so positive and negative ones cancel: [3, −3] counts "
+            "as 0.",
+            summary="you don't square the differences",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -16,7 +16,7 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 
 
 def row(query):
-    """line the entries of the query up with those of the keys → the query as a row that meets every key"""
+    """turn the query into a row → the query as a row, (1, d)"""
     return query[None, :]
 
 
@@ -26,12 +26,12 @@ def products(row, keys):
 
 
 def axis():
-    """choose the axis of the width → the axis of the sum"""
+    """choose the axis of the sum → the axis of the sum: −1, the entries"""
     return -1
 
 
 def sums(products, axis):
-    """add up the products of each key → the dot products"""
+    """sum the products of each key → the dot products"""
     return products.sum(dim=axis)
 
 
@@ -66,58 +66,62 @@ MISTAKES = [
         "cosine",
         STEPS.but(sums=lambda sums, query, keys: sums / (keys.norm(dim=-1) * query.norm())),
         STEPS.but(query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
-        summary="the lengths of query and keys are divided away, as in a cosine",
+        summary="you divide by the lengths of query and keys, as in a cosine",
         message=(
-            "This is the cosine: the lengths of the vectors have been divided away. The dot product keeps them: a "
-            "key that is twice as long gets twice the score."
+            "You compute the cosine, which divides by the lengths of the vectors. The dot product keeps them: a key "
+            "that is twice as long gets twice the score."
         ),
-        hints=["What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
+        hints=["What is your score for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?"],
     ),
     Mistake(
         "distance",
         STEPS.but(sums=lambda query, keys: (keys - query).norm(dim=-1)),
         STEPS.but(products=lambda keys, row: (keys - row) ** 2),
-        summary="the keys are compared by their distance from the query",
+        summary="you measure how far each key is from the query",
         message=(
-            "This is a distance: it grows as the key moves *away* from the query. A similarity has to do the opposite."
+            "You compute a distance, or its square, which grows as a key moves *away* from the query. A similarity "
+            "should do the opposite."
         ),
-        hints=["What comes out when key and query are equal? Should the best match get the smallest score?"],
+        hints=["What do you return if the key equals the query? Should the best match get the smallest score?"],
     ),
     Mistake(
         "scaled",
         STEPS.but(sums=lambda sums, query: sums / len(query) ** 0.5),
-        summary="the scores are divided by the root of the width",
-        message="{summary}: that is the subject of lesson 02. Here the plain dot product is asked for.",
-        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
+        summary="you divide the scores by √d",
+        message="{summary}. Lesson 02 explains why that can help; here, use the plain dot product.",
+        hints=["What do you return for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
     ),
     Mistake(
         "query_in_front",
         STEPS.but(sums=lambda query, keys: query @ keys),
-        summary="the query is multiplied with the columns of the keys, not with their rows",
+        summary="you multiply the query by the columns of `keys` instead of its rows",
         message=(
-            "`query @ keys` multiplies the query with each *column* of `keys`. That crashes, or, where there are as "
-            "many keys as entries, mixes the keys. Each key is a row."
+            "You multiply the query by each *column* of `keys`, as `query @ keys` does. Your code crashes, or mixes "
+            "the keys if n = d. Where is a single key in `keys`?"
         ),
-        hints=["In `a @ b`, which axis of `b` meets the last axis of `a`?"],
+        hints=["In `a @ b`, which dimension of `b` is matched with the last dimension of `a`?"],
     ),
     Mistake(
         "one_product_only",
         STEPS.but(sums=lambda products: products[:, -1]),
         STEPS.but(sums=lambda products: products[:, 0]),
-        summary="a single product of each key is left",
-        message="{summary}, the last or the first: in a loop, each turn may throw away what the one before it found.",
-        hints=["What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?"],
+        summary="you keep only one product for each key",
+        message=(
+            "{summary}, the first or the last: for the query [1, 2] and the key [3, 4], you return 3 or 8. If you "
+            "use a loop, does it overwrite its result or end too early?"
+        ),
+        hints=["For the query [1, 2] and the key [3, 4], which products does the dot product add up?"],
     ),
     Mistake(
         "negative_distance",
         STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
-        summary="minus a distance stands in place of the dot product",
+        summary="you return minus a distance instead of the dot product",
         message=(
-            "This is minus a distance, or half of its square. It is a sensible similarity, and for vectors of length "
-            "1 it puts the keys in the same order, but the exercise asks for the dot product."
+            "You return minus a distance, or minus half its square. That is a sensible similarity, and for keys of "
+            "length 1 it ranks them in the same order, but this exercise asks for the dot product."
         ),
-        hints=["Compare with hand arithmetic: query [1, 2], key [3, 4] should give 1·3 + 2·4."],
+        hints=["For the query [1, 2] and the key [3, 4], the dot product is 1·3 + 2·4. What do you return?"],
     ),
 ]
 
@@ -128,25 +132,28 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=similarity_cases,
     points=1,
-    verified="Right for one key and for 301, narrow or wide.",
+    verified="Your scores are right for one key and for 301, narrow or wide.",
     hints=[
-        "Work one case out by hand: query [1, 2] and a single key [3, 4]. Which products are added up?",
-        "Every key is one row of `keys`. One number per row should come out.",
-        "Multiply `keys` by `query` (broadcasting lines the widths up), then add along the last axis; or find the one "
-        "matrix product that does both.",
+        "Work through one case by hand: the query [1, 2] and a single key [3, 4]. Which products do you add up?",
+        "Every key is one row of `keys`, and you need one number for each row.",
+        "Multiply `keys` by `query`, which broadcasting repeats for every row, then sum over the last dimension. Or "
+        "find the one matrix product that does both.",
     ],
     messages={
-        "axis_sums: products.sum(dim=0)": (
-            "The sum runs over the keys instead of over the width, so different keys are mixed into one "
-            "number. Look at the axis along which the sum is taken."
+        "axis_sums: products.sum(dim=0)": Wording(
+            "You sum over the keys instead of over the entries, so you mix different keys into one number. Which "
+            "dimension should disappear?",
+            summary="you sum over the keys instead of over the entries",
         ),
-        "sibling_sums: products.mean(dim=axis)": (
-            "All the scores are too small by one factor, the width: the products are averaged. A dot product "
-            "adds them up."
+        "sibling_sums: products.mean(dim=axis)": Wording(
+            "You take the mean of the products, so every score is too small by a factor of d: for [1, 2] and [3, 4] "
+            "you return 5.5 instead of 11.",
+            summary="you take the mean of the products instead of the sum",
         ),
-        "slice_row": (
-            "The query stands as a column, so that its entries are lined up with the *keys*. That crashes, "
-            "or, where there are as many keys as entries, multiplies the wrong numbers. Look at its shape."
+        "slice_row": Wording(
+            "You turn the query into a column, so broadcasting lines up its entries with the *keys*. Your code "
+            "crashes or multiplies the wrong numbers. Which shape should the query have?",
+            summary="you turn the query into a column instead of a row",
         ),
     },
     mistakes=MISTAKES,

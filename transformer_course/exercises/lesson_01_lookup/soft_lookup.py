@@ -10,17 +10,17 @@ from transformer_lab.attention.dot_product import soft_lookup
 
 
 def scores(query, keys):
-    """score every key by its dot product with the query → the scores, one for each key"""
+    """score every key by its dot product with the query → the scores: one for each key"""
     return keys @ query
 
 
 def weights(scores):
-    """turn the scores into weights → the weights, one for each key"""
+    """take the softmax of the scores → the weights: one for each key"""
     return torch.softmax(scores, dim=-1)
 
 
 def column(weights):
-    """make a column of the weights → the weights, each ready to meet a whole value"""
+    """turn the weights into a column → the weights as a column, (n, 1)"""
     return weights[:, None]
 
 
@@ -30,17 +30,17 @@ def weighted(column, values):
 
 
 def axis():
-    """choose the axis of the keys → the axis of the sum"""
+    """choose the axis of the sum → the axis of the sum: 0, the keys"""
     return 0
 
 
 def mixture(weighted, axis):
-    """add the weighted values up → the weighted average of the values"""
+    """sum the weighted values → the weighted average of the values"""
     return weighted.sum(dim=axis)
 
 
 def found(mixture):
-    """return one vector of width d_v → what is found"""
+    """return one vector of width d_v → the result"""
     return mixture
 
 
@@ -84,30 +84,31 @@ MISTAKES = [
     Mistake(
         "scaled_too_early",
         STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
-        summary="the scores are divided by √d",
-        message=(
-            "{summary}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for."
-        ),
-        hints=["Compare with `similarity`. Is anything divided there?"],
+        summary="you divide the scores by √d",
+        message="{summary}. Transformers do that, and lesson 02 explains why; here, use the plain dot products.",
+        hints=["Compare your scores with those of `similarity`. Do you divide anything there?"],
     ),
     Mistake(
         "values_on_the_left",
         STEPS.but(mixture=lambda weights, values: values @ weights),
         STEPS.but(mixture=lambda weights, values: weights @ values.mT),
-        summary="a matrix product pairs the n weights with the *width* of the values",
+        summary="your matrix product pairs the n weights with the entries of a value",
         message=(
-            "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers "
-            "happen to fit, mixes the entries of each value instead of the values. Look at the order of the product."
+            "{summary}. Your code crashes, or mixes the entries of each value if n = d_v. Which order of the product "
+            "pairs the weights with the rows of `values`?"
         ),
-        hints=["(n, d_v) @ (n,): which two numbers would have to be equal?"],
+        hints=["In (n, d_v) @ (n,), which two sizes have to be equal?"],
     ),
     Mistake(
         "only_one_value",
         STEPS.but(mixture=lambda weighted: weighted[-1]),
         STEPS.but(mixture=lambda weighted: weighted[0]),
-        summary="only one of the weighted values arrives",
-        message="{summary}, the last or the first: in a loop, each turn may throw away what the one before it found.",
-        hints=["How many of the values does the result depend on?"],
+        summary="your result contains only one of the weighted values",
+        message=(
+            "{summary}, the first or the last. If you use a loop, does it overwrite its result in each iteration, or "
+            "end too early?"
+        ),
+        hints=["How many of the values does your result depend on?"],
     ),
 ]
 
@@ -118,36 +119,42 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=soft_lookup_cases,
     points=2,
-    verified="Every value contributes as much as its key matches.",
+    verified="Every value contributes according to how well its key matches the query.",
     hints=[
-        "Three steps: score the keys, turn the scores into weights, average the values.",
-        "The first two are there already: `parts.similarity` and `parts.softmax`.",
-        "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
-        "weights times an (n, d_v) matrix does just that.",
+        "What do you do first with the query and the keys? And what turns the scores into weights?",
+        "`parts.similarity` computes the scores and `parts.softmax` the weights. The last step is a weighted sum: "
+        "multiply each row of `values` by its weight and add up the rows.",
+        "A vector of n weights times a matrix of shape (n, d_v) is exactly this sum: `weights @ values`.",
     ],
     messages={
-        "call_left_out_weights": (
-            "The raw scores are used as weights. These may be negative and do not add up to 1, so the result "
-            "is not an average of the values. A step is missing between scoring and averaging."
+        "call_left_out_weights": Wording(
+            "You use the raw scores as weights. They can be negative and don't sum to 1, so your result is not an "
+            "average of the values. What turns scores into weights?",
+            summary="you use the raw scores as weights",
         ),
-        "no_softmax_weights: (scores) / (scores).sum(dim=-1, keepdim=True)": (
-            "The weights add up to 1, but those of keys with a negative score are negative: dividing by the "
-            "sum is not a softmax. Look at how scores become weights."
+        "no_softmax_weights: (scores) / (scores).sum(dim=-1, keepdim=True)": Wording(
+            "You divide the scores by their sum. The weights then sum to 1, but some of them can be negative. Which "
+            "function makes them all positive?",
+            summary="you divide the scores by their sum instead of taking a softmax",
         ),
         (
             "no_softmax_weights: "
             "torch.nn.functional.one_hot((scores).argmax(dim=-1), (scores).shape[-1]).to((scores).dtype)"
         ): Wording(
-            "{summary}, so a single value comes out, as from a dictionary. A soft lookup mixes all of them.",
-            summary="the key with the largest score gets all of the weight",
-            hints=["Do values other than that of the best key play a part in the result?"],
+            "{summary}, so you return a single value, as a dictionary does. A soft lookup mixes all of them.",
+            summary="you give all the weight to the key with the largest score",
+            hints=["Does your result change if you change the value of another key? Should it?"],
         ),
-        "wrong_input_weighted: keys": (
-            "The keys are mixed. They have done their work once the weights are known; the values are handed over."
+        "wrong_input_weighted: keys": Wording(
+            "You multiply by the keys when you average. You need the keys only for the scores. What should the "
+            "weights be multiplied by?",
+            summary="you multiply by the keys when you average",
         ),
-        "left_out_column": (
-            "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the "
-            "numbers happen to fit, weighs entries instead of values. Look at the two shapes."
+        "left_out_column": Wording(
+            "You multiply n weights by values of shape (n, d_v), so broadcasting pairs the weights with the d_v "
+            "*entries* of a value. Your code crashes or scales the wrong numbers. Which shape should the weights "
+            "have?",
+            summary="you multiply the values by the weights without turning the weights into a column",
         ),
     },
     mistakes=MISTAKES,

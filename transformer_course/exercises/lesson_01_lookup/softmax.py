@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -18,32 +18,32 @@ def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
 
 
 def axis():
-    """choose the last axis → the axis along which each row lies"""
+    """choose the axis of the softmax → the axis of the softmax: −1, the last"""
     return -1
 
 
 def largest(scores, axis):
-    """find the largest score of each row → the largest score of each row, as a column"""
+    """find the largest score of each row → the largest score of each row: a column"""
     return scores.amax(dim=axis, keepdim=True)
 
 
 def shifted(scores, largest):
-    """subtract it → the shifted scores: the largest of each row is 0"""
+    """subtract the largest score of each row → the shifted scores: the largest of each row is 0"""
     return scores - largest
 
 
 def exponentials(shifted):
-    """take `exp` of each number → the exponentials of the shifted scores"""
+    """take `exp` of the shifted scores → the exponentials of the shifted scores"""
     return torch.exp(shifted)
 
 
 def total(exponentials, axis):
-    """add up each row → the sum of each row, as a column"""
+    """sum the exponentials of each row → the sum of each row: a column"""
     return exponentials.sum(dim=axis, keepdim=True)
 
 
 def shares(exponentials, total):
-    """divide by the sum → the quotients: each exponential divided by the sum of its row"""
+    """divide each exponential by the sum of its row → the quotients: each exponential divided by the sum of its row"""
     return exponentials / total
 
 
@@ -78,72 +78,77 @@ MISTAKES = [
         "logarithm",
         STEPS.but(shares=lambda shifted, total: shifted - total.log()),
         STEPS.but(weights=lambda weights: weights.log()),
-        summary="a logarithm is taken of the result",
-        message="These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
+        summary="you return the logarithms of the weights",
+        message=(
+            "{summary}: two equal scores give −0.69 and −0.69 instead of 0.5 and 0.5. Which function did you apply "
+            "last?"
+        ),
         hints=["Can a weight be negative?"],
     ),
     Mistake(
         "sigmoid_of_each",
         STEPS.but(shares=lambda scores: torch.sigmoid(scores)),
         STEPS.but(shares=lambda scores: torch.exp(scores) / (1 + torch.exp(scores))),
-        summary="each score is put through a sigmoid by itself",
+        summary="you apply a sigmoid to each score separately",
         message=(
-            "Each number lies between 0 and 1, and no row adds up to 1: a sigmoid takes each score by itself. The "
-            "scores of a row should share 1 between them."
+            "{summary}: three scores of 0 get 0.5 each, which sums to 1.5. The weights of a row should share a total "
+            "of 1."
         ),
-        hints=["If one score of a row rises, what should become of the other weights? What does?"],
+        hints=["If one score of a row rises, what should happen to the other weights? What happens to yours?"],
     ),
     Mistake(
         "sums_over_everything",
         STEPS.but(total=lambda exponentials: exponentials.sum()),
         STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
-        summary="the sum runs over *all* rows",
+        summary="you divide by the sum over *all* rows",
         message=(
-            "Only the whole table adds up to 1: {summary}. Each row should add up to 1 by itself. Look at what "
-            "`.sum()` adds up."
+            "{summary}, so only the whole tensor sums to 1. Each row should. What does `.sum()` add up without a `dim`?"
         ),
-        hints=["For 2 rows of weights, what should each row add up to? What does it?"],
+        hints=["For 2 rows of scores, what does each of your rows sum to? What should it sum to?"],
     ),
     Mistake(
         "first_axis",
         STEPS.but(axis=lambda: 0),
         STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
-        summary="the sum runs along the first axis, not along the last",
-        message=(
-            "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
-            "along its rows. Look at which axis is normalized."
-        ),
-        hints=["Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores."],
+        summary="you normalize over the first dimension instead of the last",
+        message="{summary}, so in a table each *column* sums to 1. Each *row* should. Which `dim` runs along a row?",
+        hints=["What is `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores, and what should it be?"],
     ),
     Mistake(
         "no_axis_named",
         STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
-        summary="the axis of the softmax is the first or the second, by the number of axes",
+        summary="your softmax runs over the first or the second dimension, depending on the number of dimensions",
         message=(
-            "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
-            "is the axis torch chooses when none is named (and it warns of it)."
+            "Your output is right for a row and for a table, but in a batch the *first* dimension sums to 1. Torch "
+            "chooses it if you don't pass `dim`, and warns you about it."
         ),
-        hints=["What do the rows add up to, for scores of shape (5, 3, 2)?"],
+        hints=["For scores of shape (5, 3, 2), what do your rows sum to?"],
     ),
     Mistake(
         "sums_without_their_axis",
         STEPS.but(total=lambda exponentials, axis: exponentials.sum(dim=axis)),
-        summary="the sums lose the axis along which they run",
+        summary="your sums lose the dimension that you sum over",
         message=(
-            "A single row works, and a table does not: {summary}, so the sums of the rows meet the columns. Look for "
-            "what keeps it."
+            "Your code works for a single row but not for a table: {summary}, so broadcasting pairs the sums of the "
+            "rows with the columns. Which argument keeps that dimension?"
         ),
-        hints=["For scores of shape (2, 4), what is the shape of the sums? And what should it be, to divide each row?"],
+        hints=[
+            "For scores of shape (2, 4), which shape do your sums have? Which shape would divide each row by its own "
+            "sum?"
+        ],
     ),
     Mistake(
         "largest_without_its_axis",
         STEPS.but(largest=lambda scores, axis: scores.amax(dim=axis)),
-        summary="the largest scores lose the axis along which they are looked for",
+        summary="your maxima lose the dimension that you reduce",
         message=(
-            "A single row works, and a table does not: {summary}, so those of the rows meet the columns. Look for what "
-            "keeps it."
+            "Your code works for a single row but not for a table: {summary}, so broadcasting pairs the maxima of "
+            "the rows with the columns. Which argument keeps that dimension?"
         ),
-        hints=["For scores of shape (2, 4), what is the shape of the largest scores? And what should it be?"],
+        hints=[
+            "For scores of shape (2, 4), which shape do your maxima have? Which shape would subtract from each row "
+            "its own maximum?"
+        ],
     ),
     Mistake(
         "rows_in_a_loop",
@@ -152,21 +157,21 @@ MISTAKES = [
                 [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
             )
         ),
-        summary="what is taken for one row is each entry along the *first* axis",
+        summary="you loop over the *first* dimension, which doesn't always hold the rows",
         message=(
-            "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
-            "that is one number, and of a batch a whole table. Look for a way that needs no loop over the rows."
+            "Your code is right for tables only, because {summary}. For shape (3,) an item is one number, and for "
+            "(5, 3, 2) it is a whole table. How can you do it without a loop?"
         ),
-        hints=["What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?"],
+        hints=["Which argument of `sum` and `amax` lets them work on every row at once?"],
     ),
     Mistake(
         "overflows",
         STEPS.but(shifted=lambda scores: scores),
         STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
-        summary="the exponentials overflow where scores are large",
+        summary="your exponentials overflow for large scores",
         message=(
-            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
-            "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."
+            "Your code is right for ordinary scores. At 1000, `exp` overflows to infinity, and at −1000 every `exp` "
+            "is 0, so you divide 0 by 0. What could you subtract from all the scores of a row?"
         ),
         hints=["What is `torch.exp(torch.tensor(1000.0))`? And infinity divided by infinity?"],
     ),
@@ -174,23 +179,19 @@ MISTAKES = [
         "shifts_only_one",
         STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
         STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
-        summary="the maximum is subtracted in the numerator or in the sum, not in both",
-        message=(
-            "No row adds up to 1: the maximum is subtracted either in the numerator or in the sum, and not in both. "
-            "Only if both are shifted does the shift cancel."
-        ),
-        hints=["Print the row sums of what is returned."],
+        summary="you subtract the maximum in the numerator or in the sum, and not in both",
+        message="{summary}, so your rows don't sum to 1. The shift cancels only if both have it.",
+        hints=["In exp(s − c) / Σ exp(s − c), where is c? Where is it in your code?"],
     ),
     Mistake(
         "subtracts_after_exp",
         STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
         STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
-        summary="the subtraction comes after `exp`, not before it",
-        message=(
-            "The subtraction comes after `exp`: numbers that have been made positive are shifted once more. Only in "
-            "the exponent does the shift cancel. Look at the order."
-        ),
-        hints=["exp(s - c) is exp(s) divided by exp(c). And exp(s) - c?"],
+        summary="you subtract after `exp` instead of before it",
+        message="{summary}. The shift cancels only inside the exponent, where exp(s − c) = exp(s) / exp(c).",
+        hints=[
+            "Compare exp(s − c) / Σ exp(s − c) with (exp(s) − c) / Σ (exp(s) − c). In which of the two does c cancel?"
+        ],
     ),
 ]
 
@@ -200,32 +201,36 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=softmax_cases,
     points=2,
-    verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive.",
+    verified="Your rows sum to 1 over the last dimension, for any leading dimensions and even for scores of ±1000.",
     hints=[
-        "Three steps: make everything positive, add up, divide. Which function makes any number positive and keeps "
-        "the order?",
-        "Each row along the last axis is normalized on its own: sum with `dim=-1, keepdim=True`.",
-        "`exp(1000)` is too large for a float. Subtracting the same number from all the scores of a row changes "
-        "nothing in the result; which number makes every exponent at most 0?",
-        "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
-        "would give a pair, the scores and where they are.",
+        "Which function makes any number positive and keeps the order? What do you divide by, so that a row sums to 1?",
+        "A softmax takes three steps: exponentials, sums, division. Normalize each row over the last dimension: sum "
+        "with `dim=-1, keepdim=True`.",
+        "`exp(1000)` is too large for a float. If you subtract the same number from all the scores of a row, the "
+        "result stays the same. Which number makes every exponent at most 0?",
+        "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row. (`scores.max(dim=-1, keepdim=True)` "
+        "returns a pair, the values and their indices.) Subtract it before `exp`.",
     ],
     messages={
-        "sibling_largest": (
-            "What is subtracted from each row is not its largest score, so of some rows the exponentials are still "
-            "too large for a float. Look at which number is taken."
+        "sibling_largest": Wording(
+            "You subtract something other than the largest score of each row. Only the largest makes every exponent "
+            "at most 0, so that `exp` doesn't overflow, and one of them 0, so that the sum isn't 0.",
+            summary="you subtract something other than the largest score of each row",
         ),
-        "of_numbers_exponentials": (
-            "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` "
-            "that takes a whole tensor."
+        "of_numbers_exponentials": Wording(
+            "You call `math.exp`, which takes a single number. The scores are a tensor, so your code crashes. Which "
+            "`exp` takes a whole tensor?",
+            summary="you use `math.exp` on a tensor",
         ),
-        "as_an_array_weights": (
-            "An array of numpy comes out. A tensor is asked for: no gradient can pass through an array, so "
-            "nothing before this step could be trained. Look at where the tensor is left."
+        "as_an_array_weights": Wording(
+            "You return a NumPy array instead of a tensor. No gradient can pass through an array, so nothing before "
+            "it could be trained. Where do you leave torch?",
+            summary="you return a NumPy array instead of a tensor",
         ),
-        "all_axes_largest": (
-            "One maximum is subtracted from all the rows. Beside a row near 1000, a row near -1000 then "
-            "becomes exp(-2000) = 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs."
+        "all_axes_largest": Wording(
+            "You subtract one maximum, the largest score of *all* rows. Next to a row near 1000, a row near −1000 "
+            "becomes exp(−2000) = 0 everywhere, and 0/0 is nan. Whose maximum does each row need?",
+            summary="you subtract the maximum of all rows from every row",
         ),
     },
     mistakes=MISTAKES,

@@ -39,7 +39,7 @@ def text_of(page: str) -> str:
 
 def test_the_mistake_of_most_students_comes_first():
     first, second = shared_mistakes(a_class())
-    assert (first.exercise, first.summary) == (SECOND, COMMON.summary.rstrip("."))
+    assert (first.exercise, first.summary) == (SECOND, "they return the logarithms of the weights")
     assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
     assert second.students == ["other"]
     assert mistake_counts(a_class())[0] == {
@@ -99,11 +99,11 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
 def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():
     softmax = every_exercise()["softmax"]
     assert describe_mistake(softmax, "changes_argument") == "they change an argument"
-    assert describe_mistake(softmax, "stops_at_total") == "their code stops after *add up each row*"
+    assert describe_mistake(softmax, "stops_at_total") == "their code stops after *sum the exponentials of each row*"
     assert describe_mistake(softmax, "stops_at_scores") == "they have not begun with the first step"
     assert describe_mistake(softmax, "of_another_edition") == "of another edition"
     described = describe_mistake(softmax, "operator_shares")  # of which nobody has written a word
-    assert described == "the step “divide by the sum” multiplies where it should divide"
+    assert described == "the step “divide each exponential by the sum of its row” multiplies where it should divide"
 
 
 class Outline(HTMLParser):
