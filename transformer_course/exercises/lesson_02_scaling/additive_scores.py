@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -11,22 +11,22 @@ from transformer_lab.attention.additive import additive_scores
 
 
 def from_queries(queries, w_q):
-    """project the queries by `w_q` → W_q q for every query"""
+    """multiply the queries by `w_q` → the projected queries: W_q q"""
     return queries @ w_q.mT
 
 
 def from_keys(keys, w_k):
-    """project the keys by `w_k` → W_k k for every key"""
+    """multiply the keys by `w_k` → the projected keys: W_k k"""
     return keys @ w_k.mT
 
 
 def sums(from_queries, from_keys):
-    """add every projected key to every projected query → W_q q + W_k k for every pair"""
+    """add every projected key to every projected query → the sums: W_q q + W_k k for every pair"""
     return from_queries[:, :, None, :] + from_keys[:, None, :, :]
 
 
 def hidden(sums):
-    """take the tanh → the hidden vectors: tanh of the sums"""
+    """take the tanh of the sums → the hidden vectors: tanh of the sums"""
     return torch.tanh(sums)
 
 
@@ -66,16 +66,16 @@ MISTAKES = [
     Mistake(
         "mean_over_the_width",
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
-        summary="the mean over d_h is taken, not the sum",
-        message="{summary}: every score is divided by d_h. A dot product is a sum.",
+        summary="you take the mean over d_h instead of the sum",
+        message="{summary}, so every score is divided by d_h. A dot product is a sum.",
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
-        summary="query i is added to key i only",
+        summary="you add key i only to query i",
         message=(
-            "{summary}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
-            "Look at the shapes that are added."
+            "{summary}, which gives one score for each query, or an error if there are 3 queries and 5 keys. Every "
+            "query should be added to every key. Which shapes do you add?"
         ),
         hints=["How many scores are there for 3 queries and 5 keys?"],
     ),
@@ -83,9 +83,9 @@ MISTAKES = [
         "dot_products",
         STEPS.but(scores=lambda from_queries, from_keys: from_queries @ from_keys.mT),
         STEPS.but(scores=lambda from_queries, from_keys, w: (from_queries * w) @ from_keys.mT),
-        summary="the projected queries and keys are multiplied, as in a dot product",
-        message="{summary}. The formula adds the two, inside a tanh.",
-        hints=["Compare with w · tanh(W_q q + W_k k)."],
+        summary="you take dot products of the projected queries and keys",
+        message="{summary}. The formula w · tanh(W_q q + W_k k) adds the two inside a tanh.",
+        hints=["Where is the plus sign of w · tanh(W_q q + W_k k) in your code? Where is the tanh?"],
     ),
     Mistake(
         "tanh_before_adding",
@@ -94,29 +94,29 @@ MISTAKES = [
             from_keys=lambda from_keys: from_keys.tanh(),
             hidden=lambda sums: sums,
         ),
-        summary="the tanh is taken of queries and keys before they are added",
+        summary="you take the tanh of the projected queries and keys before you add them",
         message=(
-            "The best key is the same for every query: the tanh is taken of each side before the two are added, so a "
-            "score falls apart into a part of the query and a part of the key. Look at what the tanh should see."
+            "{summary}, so a score is a term of the query plus a term of the key, and every query ranks the keys in "
+            "the same order. What should the tanh be applied to?"
         ),
-        hints=["In tanh(W_q q + W_k k), which happens first?"],
+        hints=["In tanh(W_q q + W_k k), which comes first, the sum or the tanh?"],
     ),
     Mistake(
         "forgets_w",
         STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)),
-        summary="`w` is not used",
+        summary="you don't use `w`",
         message=(
-            "The entries of each hidden vector are added up as they are: {summary}. It says how much each of them "
-            "counts, and is what the network learns."
+            "{summary}: you add up the entries of each hidden vector as they are. `w` determines how much each of "
+            "them counts."
         ),
-        hints=["Does `w` occur in the code? What does it do in w · tanh(…)?"],
+        hints=["What is `w` multiplied by in w · tanh(W_q q + W_k k)?"],
     ),
     Mistake(
         "w_before_tanh",
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
-        summary="the sums are multiplied by `w` before the tanh",
-        message="The sums are multiplied by `w` inside the tanh. In the formula, `w` comes after it.",
-        hints=["In w · tanh(…), what is inside the tanh?"],
+        summary="you multiply by `w` before the tanh",
+        message="{summary}, so `w` is inside the tanh. In the formula it comes after it.",
+        hints=["In w · tanh(W_q q + W_k k), what is inside the tanh?"],
     ),
 ]
 
@@ -127,41 +127,46 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=additive_scores_cases,
     points=3,
-    verified="Every query meets every key, and their widths may differ.",
+    verified="You score every query against every key, even if their widths differ.",
     hints=[
-        "Read the formula from the inside: a query and a key are brought to the same width first. Which shape should "
-        "all the W_q q together have?",
-        "`w_q` has the shape (d_h, d_q), and the queries are rows. What has to happen to `w_q`, so that a matrix "
-        "product gives (batch, n_query, d_h)? (`.mT` swaps the last two axes.) The keys go likewise.",
-        "Every query meets every key: give the queries the shape (batch, n_query, 1, d_h) and the keys (batch, 1, "
-        "n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`, and broadcasting forms all the sums.",
-        "tanh of the sums, then the dot product with `w` along the last axis: `@ w`.",
+        "Read the formula from the inside: `w_q` and `w_k` bring a query and a key to the same width. Which shape "
+        "should all the W_q q together have?",
+        "`w_q` has shape (d_h, d_q), and the queries are rows. What do you have to do to `w_q` so that a matrix "
+        "product gives (batch, n_query, d_h)? (`.mT` swaps the last two dimensions.) The keys work in the same way.",
+        "To add every key to every query, give the projected queries the shape (batch, n_query, 1, d_h) and the keys "
+        "(batch, 1, n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`. Broadcasting forms all the sums.",
+        "Take the tanh of the sums, then the dot product with `w` over the last dimension: `@ w`.",
     ],
     messages={
-        "not_indexed_sums: from_queries": (
-            "The axes of length 1 that form the pairs are in the wrong places: the batch comes first, and has "
-            "to stay there on both sides. Look at where these axes are put in."
+        "not_indexed_sums: from_queries": Wording(
+            "{summary}, so queries and keys don't form pairs. Print the two shapes that you add: the batch should "
+            "come first in both.",
+            summary="you leave out or misplace the new dimension of the projected queries",
         ),
-        "not_transposed_from_queries": (
-            "`w_q` has the shape (d_h, d_q), and `w_k` (d_h, d_k): one of them stands to the right of a "
-            "product as it is, so that a width meets d_h. That crashes, or, where the two are equal, is "
-            "silently wrong. Look at the shapes of both sides."
+        "not_transposed_from_queries": Wording(
+            "You multiply the queries by `w_q` without transposing it. Its shape is (d_h, d_q), so your code "
+            "crashes, or gives wrong scores if d_q = d_h. Do you transpose `w_k`?",
+            summary="you don't transpose `w_q`",
         ),
-        "values_exchanged_w_q": (
-            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it "
-            "is silently wrong."
+        "values_exchanged_w_q": Wording(
+            "You swap `w_q` and `w_k`. Your code crashes if queries and keys have different widths, and otherwise "
+            "your scores are wrong. Which of the two is for the queries?",
+            summary="you swap `w_q` and `w_k`",
         ),
-        "wrong_input_from_keys: w_q": (
-            "Queries and keys go through the same matrix. That crashes where their widths differ; where they "
-            "do not, it is silently wrong."
+        "wrong_input_from_keys: w_q": Wording(
+            "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths, and "
+            "otherwise your scores are wrong.",
+            summary="you multiply the keys by `w_q` instead of `w_k`",
         ),
-        "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": (
-            "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at "
-            "the sign between them."
+        "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": Wording(
+            "You multiply query and key inside the tanh. This kind of attention is called *additive*: what is "
+            "between W_q q and W_k k in the formula?",
+            summary="you multiply the projected queries and keys instead of adding them",
         ),
-        "moved_hidden: scores": (
-            "Every score is squeezed between -1 and 1: the tanh stands round the whole score. Look at the "
-            "order: which comes first, tanh or w?"
+        "moved_hidden: scores": Wording(
+            "You take the tanh of the whole score, so every score is between −1 and 1. Which comes first in w · "
+            "tanh(…), the tanh or w?",
+            summary="you take the tanh of the whole score",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import mixture, weights
 from transformer_course.exercises.shared.draw_cases import attention_cases, generator, uniform
@@ -26,27 +26,27 @@ def cosine_attention(
 
 
 def query_lengths(queries):
-    """find the length of every query → the lengths of the queries"""
+    """compute the length of every query → the lengths of the queries"""
     return queries.norm(dim=-1, keepdim=True)
 
 
 def key_lengths(keys):
-    """find the length of every key → the lengths of the keys"""
+    """compute the length of every key → the lengths of the keys"""
     return keys.norm(dim=-1, keepdim=True)
 
 
 def unit_queries(queries, query_lengths):
-    """divide the queries by their lengths → queries of length 1"""
+    """divide the queries by their lengths → the queries of length 1"""
     return queries / query_lengths
 
 
 def unit_keys(keys, key_lengths):
-    """divide the keys by their lengths → keys of length 1"""
+    """divide the keys by their lengths → the keys of length 1"""
     return keys / key_lengths
 
 
 def turned(unit_keys):
-    """swap the last two axes of the keys → the keys as columns"""
+    """transpose the keys → the transposed keys: their last two dimensions are swapped"""
     return unit_keys.mT
 
 
@@ -56,7 +56,7 @@ def products(unit_queries, turned):
 
 
 def scores(products, temperature):
-    """divide the cosines by the temperature → the scores: cosines divided by the temperature"""
+    """divide the cosines by the temperature → the scores: the cosines divided by the temperature"""
     return products / temperature
 
 
@@ -97,17 +97,20 @@ MISTAKES = [
     Mistake(
         "lengths_left_in",
         STEPS.but(unit_queries=lambda queries: queries, unit_keys=lambda keys: keys),
-        summary="neither the queries nor the keys are divided by their lengths",
-        message="This is the plain dot product: long vectors still get large scores. Nothing has been normalized.",
-        hints=["Make a key 10 times longer. Should its cosine with a query change?"],
+        summary="you don't divide the queries and keys by their lengths",
+        message=(
+            "You compute plain dot products, so long vectors still get large scores. What turns a dot product into a "
+            "cosine?"
+        ),
+        hints=["If you make a key 10 times longer, should its cosine with a query change? Does yours?"],
     ),
     Mistake(
         "query_i_with_key_i",
         STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)),
-        summary="query i is compared with key i only",
+        summary="you compare query i only with key i",
         message=(
-            "{summary}: `cosine_similarity` pairs row i with row i. It crashes as soon as their numbers differ. Every "
-            "query has to meet every key."
+            "{summary}, as `cosine_similarity` does, and your code crashes if there are 2 queries and 3 keys. Every "
+            "query should be compared with every key."
         ),
         hints=["How many cosines are there between 2 queries and 3 keys?"],
     ),
@@ -115,26 +118,23 @@ MISTAKES = [
         "another_length",
         measured(lambda x: x.square().sum(dim=-1, keepdim=True)),
         measured(lambda x: x.abs().sum(dim=-1, keepdim=True)),
-        summary="other numbers are taken for the Euclidean lengths of the vectors",
-        message=(
-            "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
-            "length is made of the entries."
-        ),
+        summary="you divide by something other than the Euclidean lengths",
+        message="{summary}, so your vectors don't have length 1. How do you compute the length of (3, 4)?",
         hints=["How long is (3, 4)? It is not 7, and not 25."],
     ),
     Mistake(
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
-        summary="the scores are divided by √d_k as well",
-        message="{summary}. Cosines do not grow with the width, so there is nothing to undo.",
-        hints=["What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?"],
+        summary="you also divide the scores by √d_k",
+        message="{summary}. Cosines are between −1 and 1 at any width, so there is no growth to undo.",
+        hints=["What are the largest and the smallest value of a cosine at d_k = 4? And at d_k = 512?"],
     ),
     Mistake(
         "root_instead_of_temperature",
         STEPS.but(scores=lambda products, queries: products / queries.shape[-1] ** 0.5),
-        summary="the cosines are divided by √d_k in place of the temperature",
-        message="The scores are divided by √d_k, as in lesson 02, and the temperature is not used.",
-        hints=["Does the output change with `temperature`?"],
+        summary="you divide the cosines by √d_k instead of the temperature",
+        message="{summary}, as in lesson 02, so `temperature` has no effect.",
+        hints=["What does the formula divide the cosines by?"],
     ),
     attention_mistakes.overflows(STEPS),
     *attention_mistakes.of_the_mixture(STEPS),
@@ -149,20 +149,26 @@ EXERCISE = Exercise(
     cases=cosine_attention_cases,
     points=2,
     stretch=True,
-    verified="Only directions count, and the temperature says how sharply. Some large models do this, with a "
-    "temperature that is learned, so that scores stay bounded.",
+    verified=(
+        "Only directions matter, and the temperature sets how sharp the weights are. Some large models do this with "
+        "a learned temperature, so that the scores stay bounded."
+    ),
     hints=[
-        "The cosine is the dot product of two vectors of length 1. What has to happen to the queries and keys first?",
+        "The cosine is the dot product of two vectors of length 1. What do you have to do to the queries and keys "
+        "first?",
         "`x.norm(dim=-1, keepdim=True)` is the length of every vector in x.",
-        "Normalize queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
-        "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
+        "Divide queries and keys by their lengths, then compute the scores, `queries @ keys.mT`.",
+        "Divide the scores by the temperature. The rest is as before: the softmax over the keys, then the product "
+        "with the values.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
         "other_axes_turned: unit_keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
-        "moved_unit_keys: unit_queries": (
-            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* "
-            "of the scores. That crashes, or divides by the lengths of other keys. Look at the shapes."
+        "moved_unit_keys: unit_queries": Wording(
+            "Your key lengths have shape (n_key, 1), so you divide *row* i of the scores by the length of key i, but "
+            "key i is *column* i. Your code crashes, or divides by the length of another key. Which shape should the "
+            "lengths have?",
+            summary="you divide row i of the scores, not column i, by the length of key i",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import ATTENTION
 from transformer_course.exercises.shared.draw_cases import attention_cases
@@ -31,10 +31,13 @@ MISTAKES = [
         "the_whole_shape",
         STEPS.but(width=lambda queries: queries.shape, divisor=lambda width: width**0.5).attempt,
         STEPS.but(width=lambda queries: queries.size, divisor=lambda width: width**0.5).attempt,
-        message="The root is taken of something that is not a number: it crashes. Look at what stands for d_k.",
+        message=(
+            "Your code crashes because you take the square root of something that isn't a number. `queries.shape` "
+            "holds the sizes of *all* the dimensions. Which of them is d_k?"
+        ),
         hints=[
             "What are `queries.shape` and `queries.size`?",
-            "The lengths of all axes are in it. Which one is d_k?",
+            "d_k is the width of the queries, so it is the size of one of their dimensions. Which one?",
             "`queries.shape[-1]`.",
         ],
     ),
@@ -51,13 +54,14 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=attention_cases,
     points=3,
-    verified="Scores are divided by √d_k before the softmax, for any leading dimensions: equation 1 of the paper.",
+    verified="You divide the scores by √d_k before the softmax, for any leading dimensions: equation 1 of the paper.",
     hints=[
-        "Only one thing is new against `attention` of lesson 01. The variance of a score is d_k: what must a score be "
-        "divided by to have variance 1?",
+        "Only one thing is new compared with `attention` from lesson 01. The variance of a score is d_k: what do you "
+        "have to divide a score by so that its variance is 1?",
         "Dividing by c divides the variance by c². Which c turns d_k into 1?",
-        "Divide the scores by √d_k, before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
-        "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
+        "Divide the scores by √d_k before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
+        "The square root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`, and the scores are `queries @ "
+        "keys.mT`.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
@@ -65,9 +69,10 @@ EXERCISE = Exercise(
         "wrong_input_width: turned": attention_mistakes.root_of_the_number("keys"),
         "length_width: queries.shape[-2]": attention_mistakes.root_of_the_number("queries"),
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
-        "moved_scores": (
-            "The weights are as sharp as before, and the output is no weighted average of the values any "
-            "more: the scaling comes after the softmax. Look at where the division stands."
+        "moved_scores": Wording(
+            "You divide by √d_k after the softmax, so the weights are as sharp as before, and your output is no "
+            "longer a weighted average of the values. What should you scale instead?",
+            summary="you divide by √d_k after the softmax instead of before it",
         ),
     },
     mistakes=MISTAKES,

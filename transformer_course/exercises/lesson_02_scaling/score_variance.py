@@ -12,22 +12,22 @@ def score_variance(d_k: int, variance: float) -> float:
 
 
 def of_a_product(variance):
-    """multiply the variances of the two factors → the variance of one product"""
+    """multiply the variances of q and k → the variance of one product"""
     return variance * variance
 
 
 def count(d_k):
-    """count the products → the number of products in a score"""
+    """count the products → the number of products"""
     return d_k
 
 
 def total(of_a_product, count):
-    """add up the variances of the products → the variance of their sum"""
+    """add up the variances of the products → the variance of the sum"""
     return count * of_a_product
 
 
 def of_the_score(total):
-    """return that variance → the variance of a score"""
+    """return the variance of the sum → the variance of a score"""
     return total
 
 
@@ -52,9 +52,12 @@ MISTAKES = [
     Mistake(
         "caret",
         STEPS.but(of_a_product=lambda variance: variance ^ 2),
-        summary="`^` is written for a power",
-        message="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
-        hints=["How does Python write 3 to the power of 2?"],
+        summary="you write a power with `^`",
+        message=(
+            "{summary}. In Python, `^` compares the bits of two integers (XOR), and it crashes for a float. Which "
+            "operator is a power?"
+        ),
+        hints=["In a new cell, try `3 ^ 2`. Is it 9?"],
     ),
 ]
 
@@ -65,31 +68,36 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=score_variance_cases,
     points=1,
-    verified="d_k products, each with the product of two variances.",
+    verified="The variance of a score is d_k times the variance of one product, which is the product of two variances.",
     hints=[
-        "What is asked for is a formula in d_k and the variance. (Drawing random numbers comes near its value, but "
-        "never hits it, and gives another result each time.) Start with d_k = 1: the score is one product q·k of two "
-        "independent numbers with mean 0. What is the mean of q² k², written E[q² k²]?",
-        "For independent numbers the mean of a product is the product of the means: E[q²] E[k²].",
-        "The variances of independent terms add up. There are d_k of them, all equal.",
+        "You need a formula in d_k and the variance. (Random samples only come close, and give a different result "
+        "each time.) Start with d_k = 1: the score is one product q·k of two independent numbers with mean 0. What "
+        "is the mean of q² k², written E[q² k²]?",
+        "For independent numbers, the mean of a product is the product of the means: E[q²] E[k²].",
+        "The variances of independent terms add up. There are d_k terms, all with the same variance.",
     ],
     messages={
         "part_left_out_of_a_product": Wording(
-            "{summary}. Look at a single product: both of its factors vary.",
-            summary="a product gets the variance of a single one of its factors",
+            "{summary}, as if only one of them varied. How is the variance of q·k made of those of q and k?",
+            summary="you use the variance of only one of the two factors",
         ),
         "function_of_the_score: § ** 0.5": Wording(
-            "{summary}. The variance is asked for.",
-            summary="the root is taken at the end, which makes a standard deviation",
-            hints=["If every q and k is doubled, the variance of q·k is multiplied by 16. Is what you return?"],
+            "{summary}. Return the variance itself.",
+            summary="you take a square root at the end, which gives a standard deviation",
+            hints=[
+                "If you double every q and k, the variance of q·k grows by a factor of 16. By which factor does your "
+                "result grow?"
+            ],
         ),
-        "operator_of_a_product: (variance) + (variance)": (
-            "The variances of q and k are added. That would be right for the sum q + k; here the two are "
-            "multiplied. Look at a single product."
+        "operator_of_a_product: (variance) + (variance)": Wording(
+            "You add the variances of q and k, which is right for the sum q + k. Here the two are multiplied. What "
+            "is the variance of a single product?",
+            summary="you add the variances of q and k",
         ),
-        "moved_of_a_product": (
-            "The variance grows with d_k², as if all the products always pushed the same way. They are "
-            "independent: some are positive, some negative. Look at what adds up."
+        "moved_of_a_product": Wording(
+            "Your variance grows with d_k², as if all the products had the same sign. They are independent: some are "
+            "positive, some negative. Which quantity adds up?",
+            summary="you square d_k as well",
         ),
     },
     mistakes=MISTAKES,

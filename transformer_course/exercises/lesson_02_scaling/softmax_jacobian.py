@@ -16,37 +16,37 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 
 
 def delta(probabilities):
-    """make the table of all δ_ij → 1 on the diagonal and 0 beside it"""
+    """make the identity matrix → the identity matrix: δ_ij"""
     return torch.eye(len(probabilities))
 
 
 def column(probabilities):
-    """make a column of the weights → p_i, the same along each row"""
+    """make a column of the weights → the weights as a column: p_i, the same along each row"""
     return probabilities[:, None]
 
 
 def row(probabilities):
-    """make a row of the weights → p_j, the same down each column"""
+    """make a row of the weights → the weights as a row: p_j, the same down each column"""
     return probabilities[None, :]
 
 
 def own(column, delta):
-    """multiply δ_ij by p_i → the weights on a diagonal"""
+    """multiply δ_ij by p_i → the diagonal matrix of the weights: p_i δ_ij"""
     return column * delta
 
 
 def products(column, row):
-    """multiply every weight by every weight → all the products p_i p_j"""
+    """multiply every weight by every weight → the products p_i p_j"""
     return column * row
 
 
 def difference(own, products):
-    """subtract the products → p_i δ_ij − p_i p_j"""
+    """subtract p_i p_j from p_i δ_ij → the difference: p_i δ_ij − p_i p_j"""
     return own - products
 
 
 def jacobian(difference):
-    """return the whole table → the Jacobian"""
+    """return the whole matrix → the Jacobian"""
     return difference
 
 
@@ -71,22 +71,22 @@ MISTAKES = [
     Mistake(
         "squares_subtracted_twice",
         STEPS.but(own=lambda own, probabilities: own - torch.diag(probabilities**2)),
-        summary="the square p_i² is subtracted on the diagonal besides the table of products",
+        summary="you subtract p_i² twice on the diagonal",
         message=(
-            "On the diagonal, p_i² is subtracted twice: by the formula for i = j, and again with the table of all "
-            "products. Look at what both terms hold there."
+            "{summary}: for i = j by its own formula, and again with the table of all products. For the weights 0.5 "
+            "and 0.5, your diagonal is 0 instead of 0.25."
         ),
-        hints=["For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?"],
+        hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
     ),
     Mistake(
         "one_number_instead_of_products",
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
-        summary="the weights meet in a dot product, which is one number",
+        summary="you subtract one number everywhere, the dot product of the weights",
         message=(
-            "The same number is subtracted everywhere: `@` of two vectors is a dot product, one number. A table of all "
-            "the products p_i p_j is needed."
+            "{summary}, because `@` of two vectors is a dot product. How do you get a table of all the products p_i "
+            "p_j?"
         ),
-        hints=["What shape has `probabilities @ probabilities`?"],
+        hints=["What is the shape of `probabilities @ probabilities`?"],
     ),
 ]
 
@@ -98,34 +98,41 @@ EXERCISE = Exercise(
     may_cut_gradients=True,
     cases=softmax_jacobian_cases,
     points=2,
-    verified="Every entry p_i (δ_ij − p_j), so every row and column adds up to 0: raising one score takes from the "
-    "other weights what it gives to its own.",
+    verified=(
+        "Every entry is p_i (δ_ij − p_j), so every row and column sums to 0: what one weight gains, the others lose."
+    ),
     hints=[
-        "Differentiate p_i = exp(s_i) / Σ exp(s) by s_j. Treat i = j and i ≠ j apart.",
+        "Differentiate p_i = exp(s_i) / Σ exp(s) with respect to s_j. What is different between i = j and i ≠ j?",
         "For i ≠ j only the denominator depends on s_j: −p_i p_j. For i = j the numerator does too: p_i − p_i².",
-        "As one formula: p_i δ_ij − p_i p_j. The first part is a diagonal matrix, the second holds every product.",
-        "`torch.diag(p)` puts p on a diagonal, `torch.eye(n)` holds δ_ij, and `torch.outer(p, p)`, or `p[:, None] * "
-        "p`, holds every p_i p_j.",
+        "As one formula: p_i δ_ij − p_i p_j. The first term is a diagonal matrix, and the second holds every product.",
+        "`torch.diag(p)` puts p on a diagonal, `torch.eye(n)` is δ_ij, and `torch.outer(p, p)` or `p[:, None] * p` "
+        "holds every p_i p_j.",
     ],
     messages={
-        "part_left_out_difference: -(products)": (
-            "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a "
-            "term is missing."
+        "part_left_out_difference: -(products)": Wording(
+            "Your entries −p_i p_j are right off the diagonal. On the diagonal, the numerator of p_i depends on s_i "
+            "as well. Which term does that add?",
+            summary="you leave out the term p_i δ_ij",
         ),
         "wrong_input_products: own": Wording(
-            "{summary}, as if each weight depended on its own score alone. Beside the diagonal stands −p_i p_j.",
-            summary="only the diagonal of the table is filled",
-            hints=["If one score rises, and the weights still add up to 1, what becomes of the others?"],
+            "{summary}, as if each weight depended only on its own score. Off the diagonal, the derivative is −p_i "
+            "p_j.",
+            summary="you fill only the diagonal",
+            hints=["If one score rises and the weights still sum to 1, what happens to the other weights?"],
         ),
-        "left_out_own": (
-            "The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term."
+        "left_out_own": Wording(
+            "Your diagonal is 1 − p_i², because you use δ_ij without its factor p_i. What is the first term of p_i "
+            "δ_ij − p_i p_j on the diagonal?",
+            summary="you leave out the factor p_i of δ_ij",
         ),
-        "slice_row: probabilities[:, None]": (
-            "Each product has the same weight twice, p_i p_i, where p_i p_j is asked for. Look at which axis the "
-            "weights run along in each of the two factors."
+        "slice_row: probabilities[:, None]": Wording(
+            "You multiply each weight by itself, p_i p_i, instead of every weight by every weight, p_i p_j. Along "
+            "which dimension should each of the two factors run?",
+            summary="you multiply each weight only by itself",
         ),
-        "call_left_out_delta: probabilities": (
-            "`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has."
+        "call_left_out_delta: probabilities": Wording(
+            "You pass the weights themselves to `torch.eye`. It takes a number: how many rows should the matrix have?",
+            summary="you pass the weights to `torch.eye` instead of their number",
         ),
     },
     mistakes=MISTAKES,
