@@ -1,6 +1,6 @@
 """How many numbers a multi-head attention learns."""
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import digits
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -13,27 +13,27 @@ def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
 
 
 def weights(d_model):
-    """multiply inputs by outputs → the number of weights of one layer: d_model times d_model"""
+    """count the weights of one layer → the number of weights per layer: d_model · d_model"""
     return d_model * d_model
 
 
 def biases(d_model, bias):
-    """count the biases, one for each output → the number of biases of one layer: d_model, or 0 without biases"""
+    """count the biases of one layer → the number of biases per layer: d_model, or 0 without biases"""
     return d_model if bias else 0
 
 
 def per_layer(weights, biases):
-    """add the two → the number of parameters of one layer: its weights and its biases"""
+    """add the weights and the biases → the number of parameters per layer"""
     return weights + biases
 
 
 def layers():
-    """count the layers → the number of layers: w_q, w_k, w_v and w_o"""
+    """count the layers → the number of layers: 4, w_q, w_k, w_v and w_o"""
     return 4
 
 
 def total(layers, per_layer):
-    """multiply by the number of layers → the number of parameters of all layers: that of one, times 4"""
+    """multiply by the number of layers → the number of all parameters: 4 times those of one layer"""
     return layers * per_layer
 
 
@@ -63,39 +63,36 @@ MISTAKES = [
         "every_head_as_wide_as_the_model",
         STEPS.but(layers=lambda layers, n_heads: layers * n_heads),
         STEPS.but(layers=lambda n_heads: 3 * n_heads + 1),
-        summary="the layers are counted once for every head, each as wide as the model",
+        summary="you count separate projections of d_model × d_model for every head",
         message=(
-            "The count grows with the number of heads, as if every head had projections as wide as the model. The "
-            "heads *share* a projection of d_model columns: each gets d_model / n_heads of them."
+            "{summary}, so your count grows with the number of heads. The heads *share* a projection: with d_model = "
+            "6 and 2 heads, each uses 3 of its 6 outputs."
         ),
-        hints=["With 2 heads instead of 1, how wide is each head?"],
+        hints=["With d_model = 6, how wide is one head of 2? And one head of 3?"],
     ),
     Mistake(
         "nothing_without_biases",
         STEPS.but(total=lambda total, bias: total if bias else 0),
-        summary="without biases the count is 0",
+        summary="your count is 0 without biases",
         message=(
-            "{summary}: an `… if … else …` takes in everything that stands in front of it, and a factor everything it "
-            "multiplies."
+            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`, and a factor multiplies "
+            "everything in its parentheses. Where do you need parentheses?"
         ),
         hints=["What is `1 + 1 if False else 0`?"],
     ),
     Mistake(
         "w_o_without_biases",
         STEPS.but(total=lambda total, biases: total - biases),
-        summary="the biases of one layer are left out",
-        message="The weights are right, and {summary}. Look at which layers have some.",
-        hints=["How many layers are there, and how many biases has each?"],
+        summary="you leave out the biases of one layer",
+        message="Your weights are right, but {summary}. Which layers have biases?",
+        hints=["How many layers are there, and how many biases does each of them have?"],
     ),
     Mistake(
         "only_one_head",
         STEPS.but(total=one_head),
-        summary="layers are counted with d_model × d_k weights, as for a single head",
-        message=(
-            "For some layers, d_model × d_k weights are counted: the part of a single head. All the heads together "
-            "have more."
-        ),
-        hints=["How many columns does one head take from w_q, and how many columns has w_q?"],
+        summary="you count only one head's part of three of the layers",
+        message="{summary}, d_model × d_k weights each. All the heads together have d_model × d_model.",
+        hints=["How many outputs does w_q have, and how many of them does one head use?"],
     ),
 ]
 
@@ -105,19 +102,28 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=attention_parameters_cases,
     points=1,
-    verified="Four layers of d_model × d_model, with or without biases, and the number of heads nowhere in it.",
+    verified=(
+        "You count four layers of d_model × d_model, with or without biases, and the number of heads makes no "
+        "difference."
+    ),
     hints=[
-        "Which layers does a multi-head attention have, and how many numbers come out of each?",
-        "`nn.Linear(a, b)` holds a · b weights, and b biases if it has any. All four layers have a = b = d_model.",
+        "Which layers does a multi-head attention have, and how many outputs does each of them have?",
+        "`nn.Linear(a, b)` has a · b weights, and b biases if `bias` is True. In all four layers, a = b = d_model.",
         "Four times (d_model² + d_model), or four times d_model² without biases.",
     ],
     messages={
-        "ignored_bias": "The biases are counted where there are none, too: `bias` has no effect.",
-        "condition_biases": (
-            "The biases are counted where there are none, and left out where there are some. Look at the condition."
+        "ignored_bias": Wording(
+            "You count the biases even if `bias` is False. For d_model = 6 and no biases, the count should be 4 · 36.",
+            summary="you count biases even if `bias` is False",
         ),
-        "done_again_per_layer": (
-            "More biases are counted than there are: one for each output of each layer. Look at what is added."
+        "condition_biases": Wording(
+            "You count the biases if `bias` is False, and leave them out if it is True. Is your condition inverted?",
+            summary="you count biases if `bias` is False instead of True",
+        ),
+        "done_again_per_layer": Wording(
+            "You count 5 · d_model biases instead of 4 · d_model. Each of the four layers has one bias for each "
+            "output. Where do you add some again?",
+            summary="you count the biases of five layers instead of four",
         ),
     },
     mistakes=MISTAKES,

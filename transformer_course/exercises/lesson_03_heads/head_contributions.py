@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -20,28 +20,28 @@ def head_contributions(
 
 
 def columns(w_o):
-    """transpose w_o → w_o, transposed: a row for each feature of the merged vector"""
+    """transpose w_o → w_o, transposed: a row for each feature of the merged heads → w_oᵀ"""
     return w_o.T
 
 
 def own(heads):
-    """choose the rows of each head → the rows that belong to a head: i·d_k to (i + 1)·d_k − 1 for head i"""
+    """choose the rows of each head → the rows of each head: i·d_k to (i + 1)·d_k − 1 for head i"""
     d_k = heads.shape[3]
     return lambda head: slice(head * d_k, (head + 1) * d_k)
 
 
 def terms(heads, columns, own):
-    """multiply each head by its own rows → what each head adds: the head times its own rows of w_o, transposed"""
+    """multiply each head by its own rows of w_oᵀ → the product of each head with its rows of w_oᵀ → the products"""
     return torch.stack([heads[:, i] @ columns[own(i)] for i in range(heads.shape[1])], dim=1)
 
 
 def scaled(terms):
-    """take the products as they are → what each head adds, as it is"""
+    """leave the products unscaled → the unscaled products"""
     return terms
 
 
 def contributions(scaled):
-    """keep one term for each head, behind the batch → the contributions: (batch, n_heads, n, d_out)"""
+    """return one contribution for each head → the contributions: (batch, n_heads, n, d_out)"""
     return scaled
 
 
@@ -72,39 +72,42 @@ MISTAKES = [
     Mistake(
         "every_other_column",
         STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1])),
-        summary="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
+        summary="you deal the columns of w_o out to the heads in turn",
         message=(
-            "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns d_k "
-            "neighboring columns. Look at how the columns of one head are chosen."
+            "{summary}: with 2 heads, head 0 gets columns 0, 2, 4 … Each head should get d_k neighboring columns. "
+            "How do you choose the columns of a head?"
         ),
-        hints=["In the merged vector, where do the numbers of head 0 stand?"],
+        hints=["In the merged vector, where are the features of head 0?"],
     ),
     Mistake(
         "the_whole_output",
         STEPS.but(terms=lambda heads, w_o: merged(heads) @ w_o.T),
-        summary="the terms of all heads are added up",
-        message="This is the output of all heads together. What each head adds is asked for: one more axis.",
-        hints=["The shape asked for is (batch, n_heads, n, d_out). Which is it now?"],
+        summary="you add up the contributions of all heads",
+        message=(
+            "You return the output of all heads together. Return what each head adds separately, in shape (batch, "
+            "n_heads, n, d_out)."
+        ),
+        hints=["Which dimension is missing from your result?"],
     ),
     Mistake(
         "the_output_cut_into_heads",
         STEPS.but(terms=lambda heads, w_o: (merged(heads) @ w_o.T).unflatten(-1, (heads.shape[1], -1)).transpose(1, 2)),
-        summary="the whole output is cut into as many pieces as there are heads",
+        summary="you cut the whole output into one piece for each head",
         message=(
-            "The whole output is computed and then cut into pieces. But every head adds to *every* feature of the "
-            "output: w_o has mixed them already. Look at what is cut, and when."
+            "{summary}. But w_o has already mixed the heads, and every head adds to *every* feature of the output. "
+            "What should you cut, and when?"
         ),
-        hints=["How wide is what one head adds? The shape asked for is (batch, n_heads, n, d_out)."],
+        hints=["How wide is the contribution of one head: d_k or d_out?"],
     ),
     Mistake(
         "cut_before_it_is_turned",
         STEPS.but(terms=lambda heads, w_o: heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)),
-        summary="w_o is cut into heads row by row, as if it had a row for each feature of the merged vector",
+        summary="you cut w_o into heads row by row",
         message=(
-            "w_o is cut into heads row by row, as if it had a row for each feature of the merged vector. It has a "
-            "*column* for each, so every head gets numbers of other heads. Look at what comes before the cut."
+            "{summary}, as if it had a row for each feature of the merged heads. It has a *column* for each, so your "
+            "heads get numbers of other heads. What should come before the cut?"
         ),
-        hints=["`w_o` has the shape (d_out, d_merged). Which of its numbers does head 0 get, and which should it get?"],
+        hints=["`w_o` has shape (d_out, d_merged). Which of its numbers should head 0 get?"],
     ),
 ]
 
@@ -114,21 +117,23 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=head_contributions_cases,
     points=2,
-    verified="What the heads add, each through its own columns of w_o, adds up to the whole output.",
+    verified="The contributions of the heads, each through its own columns of w_o, add up to the whole output.",
     hints=[
         "Take a single position. Its merged vector is (head 0, head 1, …), one after the other. Which columns of w_o "
         "are multiplied by the numbers of head 0?",
-        "Had all heads but head i been set to 0, the output would be what head i adds. Only columns i·d_k to "
-        "(i + 1)·d_k − 1 of w_o would then play a part.",
-        "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along axis 1.",
+        "If all heads but head i were 0, the output would be the contribution of head i, and only columns i·d_k to "
+        "(i + 1)·d_k − 1 of w_o would matter.",
+        "For head i: `heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T`. Stack these along dim 1.",
     ],
     messages={
-        "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": (
-            "The columns of w_o that belong to a head meet it as they are. Look at which axes the product pairs."
+        "product_terms: (heads[:, i]) @ (columns[own(i)]).mT": Wording(
+            "You multiply a head by its columns of w_o without transposing them: (n, d_k) @ (d_out, d_k). Your code "
+            "crashes, or gives wrong numbers if d_out = d_k. Which dimensions should the product match?",
+            summary="you don't transpose a head's columns of w_o",
         ),
-        "number_terms: -1": (
-            "The numbers are right, but another axis than that of the features comes last. Look at the order "
-            "of the axes."
+        "number_terms: -1": Wording(
+            "Your numbers are right, but you put the heads last. Which `dim` puts them right after the batch?",
+            summary="you put the heads last instead of after the batch",
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import attention_mistakes
 from transformer_course.exercises.shared.attention_steps import SCALED, fill, mixture, visible, weights
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -42,22 +42,22 @@ class MultiHeadAttention(nn.Module):
 
 
 def from_query(self, query):
-    """project the queries → what `w_q` makes of `query`"""
+    """project the queries with `w_q` → the projected queries: `w_q` of `query`"""
     return self.w_q(query)
 
 
 def from_key(self, key):
-    """project the keys → what `w_k` makes of `key`"""
+    """project the keys with `w_k` → the projected keys: `w_k` of `key`"""
     return self.w_k(key)
 
 
 def from_value(self, value):
-    """project the values → what `w_v` makes of `value`"""
+    """project the values with `w_v` → the projected values: `w_v` of `value`"""
     return self.w_v(value)
 
 
 def split(self):
-    """say how features are split into heads → the function that splits features into heads"""
+    """split features into heads → the function that splits features into heads"""
     return lambda x: x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)
 
 
@@ -77,7 +77,7 @@ def values(split, from_value):
 
 
 def hidden(visible):
-    """turn the mask round, if there is one → the places where looking is not allowed"""
+    """invert the mask, if there is one → the hidden positions: True where a query may not attend to a key"""
     return None if visible is None else ~visible
 
 
@@ -180,8 +180,9 @@ MISTAKES = [
     Mistake(
         "not_projected",
         STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value),
-        summary="the inputs are attended to as they come, without `w_q`, `w_k` and `w_v`",
-        hints=["After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?"],
+        summary="you attend with the inputs themselves, without `w_q`, `w_k` and `w_v`",
+        message="{summary}, so these layers would never be trained. What happens to the inputs first?",
+        hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
     ),
     attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
     attention_mistakes.heads_interleaved(
@@ -190,12 +191,14 @@ MISTAKES = [
     Mistake(
         "split_and_merged_by_view",
         STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)),
-        summary="heads are split and merged without a transposition, so that they get positions instead of features",
+        summary="you split and merge the heads by reshaping, without a transposition",
         message=(
-            "The heads got positions instead of features: the projections are reshaped without a transposition, and "
-            "the heads are merged in the same way. Look at how they are split."
+            "{summary}, so each head gets some of the positions instead of some of the features. What should come "
+            "after the first reshape, and before the second?"
         ),
-        hints=["`parts.split_heads` and `parts.merge_heads` do it right. What do they do that is missing here?"],
+        hints=[
+            "`parts.split_heads` and `parts.merge_heads` have two steps each. Which of them are missing in your code?"
+        ],
     ),
     Mistake(
         "heads_meet_heads",
@@ -204,22 +207,22 @@ MISTAKES = [
             merged=lambda mixture: mixture.flatten(2),
         ),
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
-        summary="the heads are not brought in front of the positions",
+        summary="you don't bring the heads in front of the positions",
         message=(
-            "The heads were never brought in front of the positions, so within each position heads are compared with "
-            "heads, and no position attends to any other. Look at the shape of the scores."
+            "{summary}, so at each position, heads are compared with heads, and no position attends to another. "
+            "Which shape do your scores have?"
         ),
-        hints=["The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?"],
+        hints=["The scores should have shape (batch, n_heads, n_query, n_key). Which shape do yours have?"],
     ),
     Mistake(
         "one_big_head",
         STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
-        summary="one head as wide as the model takes the place of all heads",
+        summary="you use one head as wide as the model",
         message=(
-            "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
-            "has weights of its own. Look at where `n_heads` is used."
+            "{summary} instead of several, so there is one table of weights for each sentence. Where do you use "
+            "`n_heads`?"
         ),
-        hints=["How many tables of weights should there be for each sentence?"],
+        hints=["With 4 heads, how many tables of weights should there be for each sentence?"],
     ),
     *attention_mistakes.of_the_merging(STEPS, "query"),
     Mistake(
@@ -227,13 +230,13 @@ MISTAKES = [
         STEPS.but(hidden=lambda visible: ~visible).attempt,
         STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
         message=(
-            "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what "
-            "happens to the scores in that case."
+            "Your code crashes if there is no mask, because `mask` is then None, and you use it as a tensor. What "
+            "should happen to the scores in that case?"
         ),
         hints=[
-            "What is `mask` if nobody gives one?",
+            "What is `mask` if the caller passes none?",
             "Without a mask, the scores stay as they are.",
-            "`if mask is not None:` before the filling.",
+            "`if mask is not None:` before you fill the scores.",
         ],
     ),
     dropped(STEPS, "weights", name="weights_dropped"),
@@ -254,15 +257,19 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=multi_head_cases,
     points=4,
-    verified="Every head attends to all positions by its own slice of the projections, and w_o mixes what they found.",
+    verified=(
+        "Every head attends to all positions through its own slice of the projections, and w_o combines what they "
+        "found."
+    ),
     hints=[
-        "Five steps: project, split into heads, attend, merge, w_o. For which of them is there a part already?",
-        "`parts.split_heads(self.w_q(query), self.n_heads)` has the shape (batch, n_heads, n_query, d_k), and "
-        "attention works with any axes in front: all heads can be done at once.",
-        "Without a mask, it is `parts.scaled_dot_product_attention(q, k, v)`. With one, write the scores out, fill "
-        "them with `-torch.inf` where the mask is False, and only then take the softmax.",
+        "A multi-head attention takes five steps: project, split into heads, attend, merge, apply w_o. For which of "
+        "them do you already have a part?",
+        "`parts.split_heads(self.w_q(query), self.n_heads)` has shape (batch, n_heads, n_query, d_k), and attention "
+        "works for any leading dimensions, so you can do all heads at once.",
+        "Without a mask, use `parts.scaled_dot_product_attention(q, k, v)`. With one, compute the scores yourself, "
+        "fill them with `-torch.inf` where the mask is False, and then take the softmax.",
         "`self.w_o(parts.merge_heads(weights @ v))`, where `weights` is `torch.softmax(scores, dim=-1)`, and "
-        "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
+        "`scores` is `q @ k.transpose(-2, -1)` divided by √d_k.",
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
@@ -270,9 +277,10 @@ EXERCISE = Exercise(
         "inverted_mask: ~mask if mask is not None else None": attention_mistakes.MASK_INVERTED,
         "wrong_input_width": attention_mistakes.root_of_the_number("keys"),
         "length_width: key.shape[-1]": attention_mistakes.ROOT_OF_D_MODEL,
-        "call_left_out_from_query: query": (
-            "The inputs are attended to as they come, and what the heads find is handed back as it is: none "
-            "of the four layers is used. A step is missing at the beginning, and one at the end."
+        "call_left_out_from_query: query": Wording(
+            "You use `query` itself instead of `w_q(query)`, so `w_q` would never be trained. Do you use all of the "
+            "other three layers, `w_k`, `w_v` and `w_o`?",
+            summary="you don't project the queries with `w_q`",
         ),
     },
     mistakes=MISTAKES,

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -10,22 +10,22 @@ from transformer_lab.attention.multi_head import split_heads
 
 
 def d_k(x, n_heads):
-    """divide the width by the number of heads → the width of a head: d_model divided by n_heads"""
+    """divide d_model by the number of heads → the width of a head: d_model divided by n_heads"""
     return x.shape[2] // n_heads
 
 
 def sizes(n_heads, d_k):
-    """put the number of heads before the width of one → the two sizes of the last axis: n_heads and d_k"""
+    """put n_heads before d_k → the two new sizes: n_heads and d_k"""
     return n_heads, d_k
 
 
 def cut(x, sizes):
-    """cut the last axis into heads and features → the features, cut into heads: (batch, n, n_heads, d_k)"""
+    """split the last dimension into heads and features → the split features: (batch, n, n_heads, d_k)"""
     return x.reshape(*x.shape[:2], *sizes)
 
 
 def heads(cut):
-    """swap the axes of positions and heads → the heads: (batch, n_heads, n, d_k)"""
+    """swap positions and heads → the heads: (batch, n_heads, n, d_k)"""
     return cut.transpose(1, 2)
 
 
@@ -49,23 +49,25 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
-        summary="the numbers are dealt out to the heads in the order in which they are stored",
+        summary="you split into heads by reshaping, without a transposition",
         message=(
-            "The shape is right, but the heads got positions instead of features: the first head holds everything "
-            "about the first positions, and nothing about the last."
+            "Your shape is right, but each head gets some of the positions instead of some of the features: head 0 "
+            "holds everything about the first positions. Which operation should follow the reshape?"
         ),
-        hints=["In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second."],
+        hints=[
+            "In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second. What does "
+            "yours hold?"
+        ],
     ),
     Mistake(
         "heads_interleaved",
         STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT),
-        summary="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
+        summary="you deal the features out to the heads in turn",
         message=(
-            "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
-            "features 0, h, 2h … Each head should hold neighbors. A model that was trained with one layout cannot be "
-            "used with the other. Look at which of the two new axes comes first."
+            "{summary}: with 4 features and 2 heads, head 0 gets features 0 and 2 instead of 0 and 1. Weights "
+            "trained with one layout don't work with the other. Which of the two new dimensions comes first?"
         ),
-        hints=["With 4 features and 2 heads, which features does head 0 hold? It should be 0 and 1."],
+        hints=["In `x.view(batch, n, a, b)`, do neighboring features share their index in `a` or in `b`?"],
     ),
 ]
 
@@ -77,21 +79,23 @@ EXERCISE = Exercise(
     points=2,
     verified="Head i holds features i·d_k to (i + 1)·d_k − 1 of every position.",
     hints=[
-        "Two steps. First cut the last axis, d_model, into n_heads pieces of d_model / n_heads features. Which shape "
-        "is that, and which axis is still in the wrong place?",
-        "Cutting an axis in two, in place, is what `view` and `reshape` are good at: (batch, n, d_model) to "
-        "(batch, n, n_heads, d_k). Now the heads stand behind the positions.",
-        "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap axes 1 and 2 with `.transpose(1, 2)`.",
+        "Take 2 positions of 4 features, and 2 heads. Which numbers should head 0 hold, and which shape should the "
+        "result have?",
+        "First split the last dimension, d_model, into n_heads pieces of d_model / n_heads features. `view` and "
+        "`reshape` can do that in place: (batch, n, d_model) becomes (batch, n, n_heads, d_k). Which two dimensions "
+        "do you have to swap then?",
+        "`x.view(batch, n, n_heads, d_model // n_heads)`, then swap dims 1 and 2 with `.transpose(1, 2)`.",
     ],
     messages={
-        "other_axes_heads: cut.transpose(-2, -1)": (
-            "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look "
-            "at which axes are named."
+        "other_axes_heads: cut.transpose(-2, -1)": Wording(
+            "Your heads end up last: you return shape (batch, n, d_k, n_heads). They should come right after the "
+            "batch. Which two dimensions do you swap?",
+            summary="you put the heads last instead of in front of the positions",
         ),
-        "parts_exchanged_sizes": (
-            "The number of heads and their width are mixed up: there are d_k heads of n_heads features each. "
-            "It goes unnoticed only where the two are equal. Look at the two numbers the last axis is cut "
-            "into."
+        "parts_exchanged_sizes": Wording(
+            "You swap the number of heads and their width, so you get d_k heads of n_heads features each. This is "
+            "right only if the two are equal. Into which two sizes do you split the last dimension?",
+            summary="you make d_k heads of n_heads features each",
         ),
     },
     mistakes=MISTAKES,
