@@ -179,7 +179,7 @@ def test_what_comes_before_a_step_and_is_not_in_it_is_still_to_do():
         return positions[:, None] - positions < window
 
     message = verdict_on(sliding_window_mask, every_exercise()["sliding_window_mask"]).message
-    assert message.endswith("Still to do: allow no key that comes later; join the two by *and*.")
+    assert message.endswith("Still to do: hide the later keys; combine the two conditions with *and*.")
 
 
 def test_an_argument_that_comes_back_is_told_as_that():

@@ -250,7 +250,7 @@ def test_a_shape_is_told_once():
 @pytest.mark.parametrize(
     ("exercise", "edit", "summary"),
     [
-        ("leaks_future", AnswerEdit("answer", "shifted", "", "§ + 1"), "the result of “{answer}” is too large by 1"),
+        ("leaks_future", AnswerEdit("answer", "shifted", "", "§ + 1"), "the answer is too large by 1"),
         (
             "next_token_loss",
             AnswerEdit("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"),

@@ -59,7 +59,7 @@ def test_a_crash_is_located_by_what_should_stand_there():
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )
     assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
-    assert "uses `keys` where it should use the keys as columns." in place.message
+    assert "uses `keys` where it should use the transposed keys." in place.message
 
 
 def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
@@ -83,7 +83,7 @@ def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
 
 def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
     place = place_in("return x.transpose(1, 3).flatten(2)", head="def merge_heads(x):", name="merge_heads")
-    assert "is meant to be the heads with the positions in front, it is wrong" in place.message and not place.proven
+    assert "is meant to be the heads behind the positions, it is wrong" in place.message and not place.proven
     assert "after it" not in place.message
 
 
@@ -288,7 +288,7 @@ def test_a_generated_mistake_that_a_teacher_tells_is_shown_on_its_line():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)
-    assert verdict.message.startswith(every_exercise()["softmax"].messages["sibling_largest"])
+    assert verdict.message.startswith(every_exercise()["softmax"].messages["sibling_largest"].sentence)
     assert f"It is here:\n    line 2:  {lines[0]}\n" in verdict.message
 
 

@@ -28,22 +28,22 @@ def masked_attention(
 
 
 def empty(visible):
-    """find the queries that may see nothing → which queries may see nothing"""
+    """find the queries that may attend to nothing → the fully masked queries"""
     return ~visible.any(dim=-1, keepdim=True)
 
 
 def hidden(visible, empty):
-    """hide nothing where a query may see nothing → what is hidden, except in rows in which everything is"""
+    """choose the scores to hide → the hidden scores: where the mask is False, except in fully masked rows"""
     return ~(visible | empty)
 
 
 def scores(scaled, hidden, fill):
-    """fill it in where something is hidden → the masked scores"""
+    """fill the hidden scores with −∞ → the masked scores"""
     return scaled.masked_fill(hidden, fill)
 
 
 def weights(probabilities, empty):
-    """set the weights of queries that may see nothing to 0 → the weights"""
+    """set the weights of fully masked queries to 0 → the weights"""
     return probabilities.masked_fill(empty, 0.0)
 
 
@@ -154,36 +154,40 @@ MISTAKES = [
     Mistake(
         "nan_where_nothing_is_seen",
         untreated(),
-        summary="nothing is done for a query that may see nothing",
+        summary="you don't handle queries that may attend to nothing",
+        message=(
+            "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should their output be?"
+        ),
     ),
     Mistake(
         "nan_mended_too_late",
         untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
         untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
         message=(
-            "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
-            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is replaced: the "
-            "weights, or only the output."
+            "Your output is right, but the gradient is nan: a fully masked row is nan inside, and replacing it later "
+            "doesn't help the backward pass. What reaches the softmax in such a row, and what do you replace: the "
+            "weights, or only the output?"
         ),
         hints=[
             "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
-            "The values are multiplied by the weights, so on the way back they meet the nan in them: the *weights* "
-            "have to be replaced, before they meet the values. And −∞ that is *added* lets gradients through, where "
-            "`masked_fill` stops them.",
-            "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, and "
-            "only then the values.",
+            "The values are multiplied by the weights, so in the backward pass they meet the nan in them. Replace "
+            "the *weights* before the product. And −∞ that you *add* lets gradients through, while `masked_fill` "
+            "blocks them.",
+            "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, "
+            "and only then the product with the values.",
         ],
     ),
     Mistake(
         "mended_in_place",
         STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
         message=(
-            "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
-            "the softmax needs its own output again on the way back. Look at the line that replaces them."
+            "Your output is right, but the backward pass fails: you overwrite the weights *in place*, and the "
+            "softmax needs its own output for its gradient. What could return a new tensor instead?"
         ),
         hints=[
-            "Call it with queries that require a gradient, and `.sum().backward()` the output. What does torch say?",
-            "`x[...] = 0` and names that end in `_` write into the tensor itself. Others hand out a new one.",
+            "Call your function with queries that require a gradient, and call `.sum().backward()` on the output. "
+            "What does torch report?",
+            "`x[...] = 0` and methods whose names end in `_` write into the tensor itself. Others return a new tensor.",
             "`weights = weights.masked_fill(sees_nothing, 0.0)`.",
         ],
     ),
@@ -212,33 +216,41 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=masked_attention_cases,
     points=4,
-    verified="A hidden key has no influence, however well it matches; a query that may see nothing gets zeros, and "
-    "the gradients stay finite.",
+    verified=(
+        "A hidden key has no influence, however well it matches. A query that may attend to nothing gets zeros, and "
+        "the gradients stay finite."
+    ),
     hints=[
-        "Score, mask, softmax, mix: only the second step is new. What must a score be so that its weight becomes "
-        "exactly 0?",
-        "`scores.masked_fill(places, number)` writes the number wherever `places` is True. The mask is True where "
-        "looking is allowed, so which places are they?",
-        "That leaves the rows in which nothing is allowed: `~mask.any(dim=-1, keepdim=True)` finds them. What may "
-        "their scores be, if their weights are set to 0 after the softmax?",
-        "Keep such rows away from -∞: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights "
-        "with 0 where `sees_nothing`.",
+        "Score, mask, softmax, average: only the mask is new. Which score gets a weight of exactly 0?",
+        "`scores.masked_fill(condition, number)` writes the number wherever the condition is True. The mask is True "
+        "where a query may attend to a key, so what is the condition?",
+        "That leaves the rows in which everything is hidden: `~mask.any(dim=-1, keepdim=True)` finds them. Which "
+        "scores can they have, if you set their weights to 0 after the softmax?",
+        "Keep −∞ out of such rows: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights with "
+        "0 where `sees_nothing`.",
     ],
     messages={
         **attention_mistakes.TOLD_OF_THE_SCALING,
         **attention_mistakes.TOLD_OF_THE_MASK,
         "other_axes_turned: keys.T": attention_mistakes.TRANSPOSES_THE_BATCH,
-        "call_left_out_weights": Wording(summary="a query that may see nothing keeps the weights of its scores"),
+        "call_left_out_weights": Wording(
+            "{summary}, so their output is an average of values. It should be zeros.",
+            summary="you don't set the weights of queries that may attend to nothing to 0",
+        ),
         "all_axes_empty": Wording(
-            summary="queries that may see nothing are treated apart only if none may see anything"
+            "{summary}. Each query needs its own answer: over which dimension of the mask should you ask whether any "
+            "key is allowed?",
+            summary="you handle queries that may attend to nothing only if no query may attend to anything",
         ),
-        "all_true_visible": (
-            "The mask has no effect: every query attends to all keys. Look at what becomes of the masked scores "
-            "(`masked_fill` returns a new tensor, and leaves the old one as it is)."
+        "all_true_visible": Wording(
+            "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and "
+            "leaves the old one as it is.) What do you do with the masked scores?",
+            summary="your mask has no effect",
         ),
-        "moved_probabilities: weights": (
-            "Right wherever a query may see something. Where it may see nothing, all keys get the same "
-            "weight, as all its scores are equally low. The output should be zeros."
+        "moved_probabilities: weights": Wording(
+            "Your output is right wherever a query may attend to something. Elsewhere, all its scores are equal, so "
+            "every key gets the same weight. Return zeros there.",
+            summary="you give all keys the same weight where a query may attend to nothing",
         ),
     },
     mistakes=MISTAKES,

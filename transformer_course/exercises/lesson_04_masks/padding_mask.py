@@ -12,22 +12,27 @@ from transformer_lab.attention.masks import padding_mask
 
 
 def real(tokens, pad_id):
-    """compare each token with `pad_id`: True at the real ones → the real tokens: True where a token is not `pad_id`"""
+    """compare each token with `pad_id` → the real tokens: True where a token is not `pad_id`"""
     return tokens != pad_id
 
 
 def per_head(real):
-    """add an axis of length 1 for the heads → the real tokens with an axis for the heads: (batch, 1, n)"""
+    """add a dimension for the heads
+
+    the real tokens with a dimension for the heads: (batch, 1, n)
+
+    the real tokens, (batch, 1, n)
+    """
     return real[:, None, :]
 
 
 def per_query(per_head):
-    """add axes for heads and queries before that of the keys → the mask, ready to broadcast: (batch, 1, 1, n)"""
+    """add a dimension for the queries → the mask for heads and queries: (batch, 1, 1, n)"""
     return per_head[:, :, None, :]
 
 
 def mask(per_query):
-    """leave it as it is: True and False → the mask: that matrix, as it is"""
+    """return a boolean mask → the mask: True and False, (batch, 1, 1, n)"""
     return per_query
 
 
@@ -73,10 +78,10 @@ MISTAKES = [
     Mistake(
         "axes_in_front_of_the_batch",
         STEPS.but(per_query=lambda real: real[None, None]),
-        summary="the axes for heads and queries stand in front of the batch",
+        summary="you add the new dimensions in front of the batch",
         message=(
-            "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
-            "for one sentence, wrong for more."
+            "{summary}: shape (1, 1, batch, n) lines up the sentences with the *queries* of the scores, which is "
+            "right for one sentence only. Where should the dimensions for heads and queries be?"
         ),
     ),
     *padding_mistakes.which_tokens(STEPS),
@@ -88,13 +93,15 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=padding_mask_cases,
     points=2,
-    verified="No query attends to padding, wherever it stands and whatever its id; the axes for heads and queries are "
-    "there.",
+    verified=(
+        "No query attends to padding, wherever the padding is and whatever its id. The dimensions for heads and "
+        "queries are there."
+    ),
     hints=[
         "Start with one sentence: which comparison gives True for a real token and False for padding?",
-        "That comparison has the shape (batch, n). The scores have (batch, n_heads, n_query, n_key), and it is the "
-        "*keys* that are hidden. Which two axes are missing, and where?",
-        "Indexing with `None` adds an axis of length 1: `x[:, None]` makes (batch, 1, n) of (batch, n).",
+        "That comparison has shape (batch, n). The scores have shape (batch, n_heads, n_query, n_key), and you want "
+        "to hide *keys*. Which two dimensions are missing, and where?",
+        "Indexing with `None` adds a dimension of length 1: `x[:, None]` turns (batch, n) into (batch, 1, n).",
     ],
     mistakes=MISTAKES,
 )

@@ -23,27 +23,27 @@ def positions(length):
 
 
 def back(positions):
-    """subtract key positions from query positions → how far each query looks back: query position − key position"""
+    """subtract key positions from query positions → the distances: query position − key position"""
     return positions[:, None] - positions[None, :]
 
 
 def not_ahead(back):
-    """allow no key that comes later → the keys that do not come later: those with a distance of at least 0"""
+    """hide the later keys → the keys that don't come later: those at a distance of at least 0"""
     return back >= 0
 
 
 def near(back, window):
-    """keep the keys fewer than `window` positions back → the keys near enough: distance below `window`"""
+    """keep the keys fewer than `window` positions back → the near keys: those at a distance below `window`"""
     return back < window
 
 
 def both(not_ahead, near):
-    """join the two by *and* → the keys for which both hold: not later *and* near enough"""
+    """combine the two conditions with *and* → the combined conditions: not later *and* near"""
     return not_ahead & near
 
 
 def mask(both):
-    """leave the matrix as it is: two axes of True and False → the mask: that matrix, as it is"""
+    """return a boolean matrix → the mask: a boolean matrix, (length, length)"""
     return both
 
 
@@ -70,32 +70,32 @@ MISTAKES = [
     Mistake(
         "never_the_first",
         STEPS.but(mask=lambda mask, positions: mask & (positions > 0)),
-        summary="the column of the first position is set to False",
+        summary="you never let a position attend to the first one",
         message=(
-            "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
-            "that a slice, or a `max`, allows."
+            "{summary}, not even position 0 itself: the first column of your mask is all False. What is the smallest "
+            "index that your slice or your `max` allows?"
         ),
-        hints=["What does the first row say?"],
+        hints=["What should the first row of the mask be, and what is yours?"],
     ),
     Mistake(
         "in_blocks",
         STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window),
-        summary="the sequence is cut into blocks, and only the query's own block is near",
+        summary="you cut the sequence into blocks, and each position sees only its own",
         message=(
-            "The sequence is cut into blocks, and each position sees its own block only. The first of each block sees "
-            "nothing before it. The window should move along with the query."
+            "{summary}: with a window of 2, position 2 can't attend to position 1. The window should move along with "
+            "the query."
         ),
-        hints=["With a window of 2, what should position 2 see?"],
+        hints=["With a window of 2, which positions should position 2 attend to?"],
     ),
     Mistake(
         "indices_below_zero",
         STEPS.but(mask=slices_from_below_zero),
-        summary="the window of the first rows begins below 0, and such an index counts from the end",
+        summary="your window starts at a negative index in the first rows",
         message=(
-            "The first rows go wrong: the window begins before the first position there, and an index below 0 counts "
-            "from the end. Look at where the window of the first rows begins."
+            "{summary}, and Python counts a negative index from the end. With a window of 2, the slice for position "
+            "0 is [-1:1], which is empty. Where should it start?"
         ),
-        hints=["`row[-1:1]` and `row[-1]` of a row of 4: which places are these?"],
+        hints=["Which entries are `row[-1:1]` and `row[-1]` of a row of 4?"],
     ),
 ]
 
@@ -106,29 +106,33 @@ EXERCISE = Exercise(
     cases=sliding_window_cases,
     points=2,
     stretch=True,
-    verified="Each row allows `window` positions, fewer at the beginning, and none ahead.",
+    verified="Each row allows `window` positions, fewer at the beginning, and none after the query.",
     hints=[
-        "Write the mask for 4 positions and a window of 2 by hand. How many True has the last row?",
-        "`positions[:, None] - positions[None, :]` says for each pair how far the query looks back. Which distances "
-        "are allowed?",
-        "At least 0, and less than `window`: two comparisons, joined by `&`. Or cut a matrix of True twice, "
-        "with `.tril()` and `.triu(...)`.",
+        "Write the mask for 4 positions and a window of 2 by hand. How many entries of the last row are True?",
+        "`positions[:, None] - positions[None, :]` is how far each query looks back to each key. Which distances are "
+        "allowed?",
+        "At least 0, and less than `window`: two comparisons, combined by `&`. Or cut a matrix of True twice, with "
+        "`.tril()` and `.triu(...)`.",
     ],
     messages={
-        "comparison_near: (back) <= (window)": (
-            "The window is too long by one: with a window of 2, a query sees two keys before itself. It counts, too."
+        "comparison_near: (back) <= (window)": Wording(
+            "Your window is too long by one: with a window of 2, a position attends to two positions before it. The "
+            "position itself counts too.",
+            summary="your window is too long by one",
         ),
         "shifted_back: § - 1": Wording(
-            summary="the window begins one position before the query",
+            "{summary}: with a window of 2, position 3 attends to positions 1 and 2, but not to itself.",
+            summary="your window ends one position before the query",
             hints=[
-                "With a window of 2, which positions should position 3 see?",
-                "A position sees itself and `window` − 1 positions before it.",
-                "How far a query looks back is at least 0, and less than `window`.",
+                "With a window of 2, which positions should position 3 attend to?",
+                "A position attends to itself and to `window` − 1 positions before it.",
+                "The distance of query and key is at least 0, and less than `window`.",
             ],
         ),
-        "absolute_back": (
-            "The distance loses its sign, so keys ahead of the query count as near. A query may attend to itself and "
-            "to what came before."
+        "absolute_back": Wording(
+            "You drop the sign of the distance, so keys *after* the query count as near too. A query may attend only "
+            "to itself and to what came before.",
+            summary="you drop the sign of the distance",
         ),
     },
     mistakes=MISTAKES,

@@ -1,6 +1,6 @@
 """The leak test: change what comes later, and see whether anything before it moves."""
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS, leaks_future
 from transformer_course.exercises.lesson_04_masks.leaks_future.leaky_models import leaks_future_cases
 from transformer_course.exercises.lesson_04_masks.leaks_future.mistakes import MISTAKES
@@ -10,46 +10,54 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=leaks_future_cases,
     points=4,
-    verified="Leaks from every later position into every earlier one were found, in any sentence and at any id; "
-    "neither dropout nor rounding raised a false alarm; and the model is in the mode in which it came.",
+    verified=(
+        "You find leaks from every later position into every earlier one, in any sentence and for any id. Neither "
+        "dropout nor rounding raises a false alarm, and you leave the model in its original mode."
+    ),
     hints=[
-        "Run the model once as it is. Then change the token at one position, in a copy, and run it again. Which "
-        "outputs may have moved, and which may not?",
-        "Do that for every position but the first: the outputs at `[:, :position]` belong to what came before it. "
+        "Run the model once. Then change the token at one position, in a copy, and run it again. Which outputs may "
+        "have changed, and which may not?",
+        "Do that for every position but the first: the outputs at `[:, :position]` come before it. "
         "`torch.allclose(a, b, atol=1e-4)` compares up to rounding.",
-        "The new token must differ from the old one, and must be one that the model knows. The ids go from 0 to "
-        "`tokens.max()` at least, and `%` brings one that gets too large back to 0.",
-        "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
-        "`model.train(...)` can leave the model as it was.",
+        "The new token must differ from the old one, and the model must know it. The ids from 0 to `tokens.max()` "
+        "exist, and `%` brings an id that is too large back to 0.",
+        "`model.eval()` switches dropout off. Save `model.training` first, so that `model.train(...)` can restore "
+        "the mode at the end.",
     ],
     messages={
-        "part_left_out_another: ids + 1": (
-            "The new id may be one that the model does not know: 1 is added to the largest id, and nothing takes it "
-            "back to 0 in time. Which ids are sure to exist, the tokens say."
+        "part_left_out_another: ids + 1": Wording(
+            "You add 1 to the largest id without going back to 0, so your new id may be one that the model doesn't "
+            "know. Which ids are sure to exist?",
+            summary="you may use an id that the model doesn't know",
         ),
-        "not_inverted_moved": (
-            "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what "
-            "innocent models do, and leaky ones too, at most positions."
+        "not_inverted_moved": Wording(
+            "You return True as soon as *one* change leaves the earlier outputs as they were. A correct model does "
+            "that for every change, and a leaky one for most.",
+            summary="you count outputs that stay the same as a leak",
         ),
-        "sibling_leaks": (
-            "It answers True only if *every* change moves something before it. A model that leaks from one "
-            "position only goes free."
+        "sibling_leaks": Wording(
+            "You return True only if *every* change moves an earlier output, so you miss a model that leaks from a "
+            "single position.",
+            summary="you require every change to move an earlier output",
         ),
-        "not_indexed_watched": (
-            "It accuses honest models, too: among the outputs that are compared is one at a changed position, "
-            "or after it, and such an output may well move. Hold the place that is changed against those that "
-            "are compared."
+        "not_indexed_watched": Wording(
+            "You report leaks in correct models too: you also compare outputs at the changed position or after it, "
+            "and these may change. Which outputs must stay the same?",
+            summary="you also compare outputs at the changed position or after it",
         ),
-        "call_left_out_evaluating": (
-            "The model is not switched to eval mode. While it trains, dropout makes every run different, and "
-            "innocent models are accused; and one that leaks only outside of training is missed."
+        "call_left_out_evaluating": Wording(
+            "You don't switch the model to eval mode. In training mode, dropout makes every run different, so "
+            "correct models look leaky, and you miss a model that leaks only in eval mode.",
+            summary="you don't switch the model to eval mode",
         ),
-        "range_positions: range(1, tokens.shape[1] - 1)": (
-            "The last token is never changed: what leaks from there stays unseen. Look at where the loop ends."
+        "range_positions: range(1, tokens.shape[1] - 1)": Wording(
+            "You never change the last token, so you miss what leaks from it. Where does your loop end?",
+            summary="you never change the last token",
         ),
-        "number_positions: 2": (
-            "The second token is never changed: what leaks from there into the first position stays unseen. "
-            "Look at where the positions begin."
+        "number_positions: 2": Wording(
+            "You use 2 where your range of positions should have 1. As its start, 2 skips the second token, so you "
+            "miss what leaks from it into the first position. As a dimension of `tokens`, 2 doesn't exist.",
+            summary="you use 2 instead of 1 in your range of positions",
         ),
     },
     mistakes=MISTAKES,

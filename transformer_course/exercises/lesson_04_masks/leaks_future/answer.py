@@ -24,37 +24,37 @@ def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
 
 
 def before(evaluating, tokens):
-    """run it on the tokens as they are → the outputs for the tokens as they are"""
+    """run the model on the original tokens → the original outputs"""
     return evaluating(tokens)
 
 
 def positions(tokens):
-    """go through all positions but the first → the positions to change: all but the first"""
+    """choose the positions to change → the positions to change: all but the first"""
     return range(1, tokens.shape[1])
 
 
 def n_ids(tokens):
-    """count the ids that are sure to exist → the number of ids that are sure to exist: the largest token plus 1"""
+    """count the ids that are sure to exist → the number of known ids: the largest token plus 1"""
     return tokens.max() + 1
 
 
 def copy(tokens):
-    """copy the tokens, for each position anew → what makes a fresh copy of the tokens"""
+    """copy the tokens for each position → a new copy of the tokens"""
     return tokens.clone
 
 
 def place():
-    """choose what to change → the place that is changed: one position, in every sentence"""
+    """choose the entries to change → the changed entries: one position, in every sentence"""
     return lambda position: (slice(None), position)
 
 
 def another(n_ids):
-    """put another id there that exists → what makes another id of an id: plus 1, and back to 0 after the largest"""
+    """change the token to another id that exists → the new ids: plus 1, and back to 0 after the largest"""
     return lambda ids: (ids + 1) % n_ids
 
 
 def change(copy, place, another):
-    """write the new ids into the copy → the tokens with one position changed"""
+    """write the new ids into the copy → the changed tokens: at one position"""
 
     def changed(position):
         tokens, where = copy(), place(position)
@@ -65,27 +65,27 @@ def change(copy, place, another):
 
 
 def watched():
-    """choose the outputs before the position → the outputs that must not move: those before the position"""
+    """choose the outputs before the position → the earlier outputs: those before the changed position"""
     return lambda outputs, position: outputs[:, :position]
 
 
 def moved():
-    """compare outputs up to rounding → whether outputs differ by more than rounding"""
+    """compare the outputs up to rounding → the comparison of the outputs: whether they differ by more than rounding"""
     return lambda after, before: not torch.allclose(after, before, atol=1e-4)
 
 
 def moves(before, evaluating, positions, change, watched, moved):
-    """run the model after each change → for each position, whether an earlier output moved"""
+    """run the model after each change → the results of all positions: whether an earlier output changed"""
     return [moved(watched(evaluating(change(p)), p), watched(before, p)) for p in positions]
 
 
 def leaks(moves):
-    """ask whether any change moved them → whether any change moved an earlier output"""
+    """check whether any change moved an earlier output → the result: whether any change moved an earlier output"""
     return any(moves)
 
 
 def answer(model, was_training, leaks):
-    """set the mode of the model back → whether the model leaks, with its mode set back"""
+    """restore the model's mode → the answer: whether the model leaks, with its mode restored"""
     model.train(was_training)
     return leaks
 

@@ -38,76 +38,77 @@ MISTAKES = [
     Mistake(
         "wrong_way_round",
         STEPS.but(leaks=lambda moves: not any(moves)),
-        summary="the answer is turned round at the end",
-        message="The answer is the wrong way round: True for models that do not leak, False for those that do.",
-        hints=["`torch.allclose` is True if nothing moved. What does that mean for the answer?"],
+        summary="you invert the answer at the end",
+        message="You return the opposite: True for models that don't leak, False for those that do.",
+        hints=["`torch.allclose` is True if nothing changed. What does that mean for your answer?"],
     ),
     Mistake(
         "looks_at_what_comes_after",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :]),
-        summary="the outputs after the changed position are compared",
-        message="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
-        hints=["The token at position 3 was changed. Whose future is it?"],
+        summary="you compare the outputs *after* the changed position",
+        message=(
+            "{summary}. These may change, because later positions are allowed to see earlier tokens. Which outputs "
+            "must not change?"
+        ),
+        hints=["You change the token at position 3. For which positions is it in the future?"],
     ),
     Mistake(
         "stops_one_position_short",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1]),
-        summary="the output just before the changed position is not watched",
+        summary="you don't compare the output just before the changed position",
         message=(
-            "The position just before the changed token is not watched, and there the commonest leak of all shows: a "
-            "mask that is off by one. Look at where the slice ends."
+            "{summary}, and that is where the most common leak shows: a mask that is off by one. Where does your "
+            "slice end?"
         ),
         hints=["Which positions does `[:, :position - 1]` hold for position 1?"],
     ),
     Mistake(
         "first_sentence_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
-        summary="only the first sentence of the batch is tested",
+        summary="you compare only the first sentence of the batch",
         message=(
-            "{summary}. What leaks may depend on the tokens, and show in another sentence only. Look at the first "
-            "index."
+            "{summary}. Whether a model leaks may depend on the tokens, so the leak may show only in another "
+            "sentence. What does your first index select?"
         ),
-        hints=["`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?"],
+        hints=["`tokens` has shape (batch, n). What does `[0, position]` select, and what `[:, position]`?"],
     ),
     Mistake(
         "two_modes",
         STEPS.but(before=lambda model, tokens: model(tokens)),
-        summary="one of the two outputs comes from training mode, the other from eval mode",
-        message=(
-            "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
-            "differ, an innocent model is accused. Look at when the mode is switched."
-        ),
-        hints=["Print `model.training` just before each run of the model."],
+        summary="you compare an output from training mode with one from eval mode",
+        message="{summary}, so dropout alone makes a correct model look leaky. When do you switch the mode?",
+        hints=["Print `model.training` right before each run of the model."],
     ),
     Mistake(
         "equal_to_the_last_bit",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
-        summary="outputs are compared to the last bit",
+        summary="you compare outputs to the last bit",
         message=(
-            "{summary}. Two runs may add up in another order and differ by rounding, and an innocent model is accused."
+            "{summary}. Two runs may add numbers in a different order, so rounding alone makes a correct model look "
+            "leaky. How large a difference should count?"
         ),
-        hints=["How large is a difference that only comes from rounding, and how large one from another token?"],
+        hints=[
+            "How large is a difference that comes from rounding alone, and how large is one that comes from another "
+            "token?"
+        ],
     ),
     Mistake(
         "compares_the_best_tokens",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
         STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
-        summary="a small difference does not count: by an `argmax`, or a wide tolerance",
-        message=(
-            "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will "
-            "make such a leak larger."
-        ),
-        hints=["If an output moves from 0.50 to 0.53, does an argmax notice, or a tolerance of 0.1?"],
+        summary="you ignore small differences, by an `argmax` or a large tolerance",
+        message="{summary}, so you miss small leaks. Training will make them larger.",
+        hints=["If an output moves from 0.50 to 0.53, does an `argmax` notice? Does a tolerance of 0.1?"],
     ),
     Mistake(
         "compares_sums",
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
-        summary="sums, means or norms of the outputs are compared, in which differences cancel",
+        summary="you compare sums, means or norms of the outputs",
         message=(
-            "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
-            "stays unseen; a model that normalizes its outputs leaks like this everywhere. Look at what is compared."
+            "{summary}, in which changes cancel: from (1, 0) to (0, 1), neither the sum nor the norm changes. What "
+            "could you compare instead?"
         ),
-        hints=["An output moves from (1, 0) to (0, 1). How far does its sum move? And its norm?"],
+        hints=["A model normalizes its outputs. How far can their norm move if a later token changes?"],
     ),
     Mistake(
         "only_upwards",
@@ -115,24 +116,24 @@ MISTAKES = [
         STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
         STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
-        summary="differences are compared with a bound together with their signs",
+        summary="you compare differences with a bound without dropping their signs",
         message=(
-            "The differences keep their signs, and an output that moves the other way is below every bound. Look at "
-            "what happens to the signs before the comparison."
+            "{summary}, so a large change in one direction doesn't count: −8 is below any bound. What should you do "
+            "to the signs first?"
         ),
-        hints=["An output moves from 8 to 0. What is `after - before`, and is it greater than 0.0001?"],
+        hints=["One output moves up by 8, and another one down by 8. Which of them does your comparison notice?"],
     ),
     Mistake(
         "changes_the_last_token_only",
         STEPS.but(positions=lambda tokens: [tokens.shape[1] - 1]),
-        summary="only the change at the last position counts",
+        summary="you count only the change at the last position",
         message=(
-            "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
-            "What leaks from any other position stays unseen."
+            "{summary}: you change only the last token, or each iteration of your loop overwrites the previous "
+            "result. You miss leaks from all the other positions."
         ),
         hints=[
-            "Take a model whose third position of five sees the fourth. Is the fourth ever changed, "
-            "and is what that shows still known at the end?"
+            "Suppose that the third of five positions sees the fourth. Do you ever change the fourth, and do you "
+            "still have the result at the end?"
         ],
     ),
     Mistake(
@@ -144,24 +145,23 @@ MISTAKES = [
             positions=lambda tokens: reversed(range(1, tokens.shape[1])),
         ).attempt,
         STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
-        summary="the tokens themselves are changed, not a copy",
+        summary="you change the tokens themselves instead of a copy",
         message=(
-            "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
-            "caller. `b = a` gives a tensor a second name and copies nothing."
+            "{summary}, so every later run of the model gets the changed tokens, and so does the caller. `b = a` "
+            "only gives a tensor a second name. What makes a copy?"
         ),
-        hints=["Print `tokens` before and after a call."],
+        hints=["Print `tokens` before and after you call your function."],
     ),
     Mistake(
         "changes_pile_up",
         STEPS.but(copy=one_copy_for_all),
-        summary="earlier positions are changed too, at once or by earlier rounds",
+        summary="you also change earlier positions, at once or in earlier iterations",
         message=(
-            "With three tokens or more, it accuses every model: among the outputs that are compared are those of "
-            "positions that have been changed themselves, at once or in an earlier round. Look at what is changed in "
-            "each round."
+            "{summary}. With 3 tokens or more, you report a leak in every model, because you compare outputs at "
+            "positions that you have changed yourself. What do you change in each iteration?"
         ),
         hints=[
-            "Print the changed tokens for every position, beside the old ones. At how many positions do they differ?"
+            "Print the changed tokens for every position next to the old ones. At how many positions do they differ?"
         ],
     ),
     Mistake(
@@ -171,11 +171,11 @@ MISTAKES = [
         STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
         STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
         STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
-        summary="the new token may be the very one that stood there",
+        summary="your new token may be the same as the old one",
         message=(
-            "The new token does not always differ from the old one. Where it is the very one that stood there, nothing "
-            "has been changed, and the leak stays unseen."
+            "{summary}. Then you have changed nothing, and you miss the leak. How can you make sure that the two "
+            "differ?"
         ),
-        hints=["What if the token at that position is the very one that is put there?"],
+        hints=["What if the token at that position is already the one that you put there?"],
     ),
 ]
