@@ -37,6 +37,11 @@ class Claim:
         sentence: The sentence, or the part of it that the number supports, as it stands in the lesson.
         above: The number is larger than this; None is no line.
         below: The number is smaller than this.
+        second: The same number at a second setting of what else matters (learning rate, depth, length or steps), each
+            method at its best rate; it must not cross the lines either.
+        setting: The words of the lesson that name the setting of a comparison, if it holds only there.
+        kinds: Whether "A is worse than B" is said of two kinds, such as methods; None is a difference with its line at
+            0. Such a claim needs ``second`` or ``setting``.
     """
 
     cell: str
@@ -44,10 +49,27 @@ class Claim:
     sentence: str
     above: float | None = None
     below: float | None = None
+    second: str = ""
+    setting: str = ""
+    kinds: bool | None = None
 
     def __post_init__(self) -> None:
         if self.above is None and self.below is None:
             raise ValueError(f"{self.value}: a claim needs a line, above or below")
+
+    @property
+    def values(self) -> list[str]:
+        """The expressions whose numbers must stay on this side of the lines."""
+        return [value for value in (self.value, self.second) if value]
+
+    @property
+    def compares_kinds(self) -> bool:
+        """Whether the claim compares two kinds."""
+        if self.kinds is not None:
+            return self.kinds
+        nodes = ast.walk(ast.parse(self.value, mode="eval"))
+        is_difference = any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) for node in nodes)
+        return is_difference and 0 in (self.above, self.below)
 
 
 @dataclass(frozen=True)
@@ -134,7 +156,7 @@ def measure(lesson: str, results: Results) -> dict[str, Any]:
             differences.append({"cell": name, "runs": other})
     automatic = [m for name in compared if name in hanging for m in seen_margins(name, results)]
     automatic = [m for m in automatic if compared[m.cell] is str or None in (m.above, m.below)]  # words, not digits
-    said = [said_margin(claim, results) for claim in claims(lesson)]
+    said = [said_margin(claim, results, value) for claim in claims(lesson) for value in claim.values]
     sets = [run.instructions for run in results]
     return {
         "runs": {name: sets.count(name) for name in dict.fromkeys(sets)},
@@ -160,8 +182,9 @@ def seen_margins(cell: str, results: Results) -> Iterator[Margin]:
             yield Margin(**{**asdict(narrowest), "of": len(found)})
 
 
-def said_margin(claim: Claim, results: Results) -> Margin:
+def said_margin(claim: Claim, results: Results, value: str = "") -> Margin:
     """Measure what an author claims, with the names that each run left behind."""
+    value = value or claim.value
     values = []
     for result in results.values():
         space: dict[str, Any] = {"torch": torch, "pd": pd, "math": math}
@@ -173,10 +196,10 @@ def said_margin(claim: Claim, results: Results) -> Margin:
         else:
             raise ValueError(f"{claim.cell} is no cell with code")
         try:
-            values.append(float(eval(claim.value, space)))  # written in this repository, as the lesson is
+            values.append(float(eval(value, space)))  # written in this repository, as the lesson is
         except Exception as error:
-            raise ValueError(f"{claim.sentence!r}: there is no {claim.value} after {claim.cell}: {error}") from error
-    return Margin.of_values(claim.cell, claim.value, values, claim.above, claim.below)
+            raise ValueError(f"{claim.sentence!r}: there is no {value} after {claim.cell}: {error}") from error
+    return Margin.of_values(claim.cell, value, values, claim.above, claim.below)
 
 
 def _short(number: float) -> float:

@@ -43,9 +43,14 @@ def complaints(
         yield f"nothing was measured: {again}"
         return
     yield from (f"{complaint}: {again}" for complaint in _out_of_date(source, claims, measured))
-    said = {(claim.cell, claim.value) for claim in claims}
+    said = {(claim.cell, value) for claim in claims for value in claim.values}
     prose = _words("\n".join(cell.source for cell in source.cells))
-    yield from (f"{c.cell}: the lesson does not say “{c.sentence}”" for c in claims if _words(c.sentence) not in prose)
+    for claim in claims:
+        yield from (
+            f"{claim.cell}: the lesson does not say “{words}”"
+            for words in (claim.sentence, claim.setting)
+            if _words(words) not in prose
+        )
     compared = {cell.id for cell in source.cells if is_compared(cell)}
     for margin in (Margin(**margin) for margin in measured["margins"]):
         if margin.cell in compared or (margin.cell, margin.what) in said:  # else it is no claim, or not any more
@@ -53,6 +58,11 @@ def complaints(
     for difference in measured["differences"]:
         if difference["cell"] in compared:
             yield f"{difference['cell']}: the text is another in {', '.join(difference['runs'])}"
+
+
+def without_second_setting(claims: Sequence[Claim]) -> list[Claim]:
+    """Return the comparisons of kinds that neither hold at a second setting nor name the one that they hold at."""
+    return [claim for claim in claims if claim.compares_kinds and not (claim.second or claim.setting)]
 
 
 def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mapping[str, Any]) -> Iterator[str]:
@@ -64,8 +74,9 @@ def _out_of_date(source: NotebookNode, claims: Sequence[Claim], measured: Mappin
         yield f"it was not run with the instructions {', '.join(missing)}"
     known = {(m["cell"], m["what"], m["above"], m["below"]) for m in measured["margins"]}
     for claim in claims:
-        if (claim.cell, claim.value, claim.above, claim.below) not in known:
-            yield f"{claim.cell}: {claim.value} has no measured margin"
+        for value in claim.values:
+            if (claim.cell, value, claim.above, claim.below) not in known:
+                yield f"{claim.cell}: {value} has no measured margin"
 
 
 def _too_near(margin: Margin) -> Iterator[str]:

@@ -21,7 +21,7 @@ from notebooks.build import lessons
 from tests.margins.claims import Claim, Margin, claims, hang_on_training, said_margin, seen_margins
 from tests.margins.code import book, fingerprints, message
 from tests.margins.runs import INSTRUCTIONS, NOISY, PLAN, PUBLISHED, ROOT
-from tests.margins.stored import complaints, read
+from tests.margins.stored import complaints, read, without_second_setting
 from tests.margins.watch import Watch
 
 
@@ -29,6 +29,19 @@ from tests.margins.watch import Watch
 def test_what_a_lesson_says_of_training_holds_on_any_machine(lesson: str) -> None:
     found = list(complaints(lesson, book(lesson), claims(lesson), read(lesson)))
     assert not found, "\n".join(found)
+
+
+N_WITHOUT_SECOND_SETTING = {
+    "02_scaling": 5, "03_heads": 1, "05_positions": 1, "07_decoder": 1, "08_training": 2, "11_modern_block": 2,
+    "13_scale": 1, "14_post_training": 1,
+}  # fmt: skip
+"""Number of comparisons of kinds measured at one setting, which the lesson does not name. It may only fall."""
+
+
+@pytest.mark.parametrize("lesson", lessons())
+def test_comparisons_hold_at_a_second_setting_or_name_theirs(lesson: str) -> None:
+    found = [claim.sentence for claim in without_second_setting(claims(lesson))]
+    assert len(found) == N_WITHOUT_SECOND_SETTING.get(lesson, 0), "\n".join(found)
 
 
 def a_lesson(
@@ -60,6 +73,12 @@ REFUSED: dict[str, Callable[[], tuple[NotebookNode, list[Claim], dict[str, Any] 
     ),
     "has no measured margin": lambda: (
         a_lesson(), [replace(SAID, above=0.99)], measured(a_lesson(), SAFE, SAID_SAFE),
+    ),
+    "train: right - 0.1 has no measured margin": lambda: (
+        a_lesson(), [replace(SAID, second="right - 0.1")], measured(a_lesson(), SAFE, SAID_SAFE),
+    ),
+    "does not say “after 100 steps”": lambda: (
+        a_lesson(), [replace(SAID, setting="after 100 steps")], measured(a_lesson(), SAFE, SAID_SAFE),
     ),
     "it was not run with the instructions avx2, default": lambda: (
         a_lesson(), [], {**measured(a_lesson(), SAFE), "runs": {"as it is": 10}},
@@ -186,6 +205,32 @@ def test_a_margin_is_measured_over_all_runs() -> None:
 
     [crossed] = seen_margins("show", {**results, PLAN[-1]: a_run(0.89)})
     assert not crossed.holds
+
+
+def test_a_second_setting_has_a_margin_of_its_own() -> None:
+    results = {run: a_run(0.95) for run in PLAN}
+    said = Claim("train", "right.min()", "It is right.", above=0.9, second="right.min() - 0.1")
+    first, second = (said_margin(said, results, value) for value in said.values)
+    assert first.holds and not second.holds and second.what == "right.min() - 0.1"
+
+
+COMPARISON = Claim("train", "right['A'] - right['B']", "A is better than B.", above=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "n"),
+    [
+        ({}, 1),
+        ({"second": "longer['A'] - longer['B']"}, 0),
+        ({"setting": "after 100 steps"}, 0),
+        ({"kinds": False}, 0),
+        ({"value": "right['A'].mean()"}, 0),
+        ({"value": "right['A'].mean()", "kinds": True}, 1),
+        ({"above": 0.9}, 0),
+    ],
+)
+def test_comparisons_need_a_second_setting(changes: dict[str, Any], n: int) -> None:
+    assert len(without_second_setting([replace(COMPARISON, **changes)])) == n
 
 
 def test_a_claim_whose_number_is_not_there_says_which_it_is():
