@@ -24,11 +24,11 @@ SAID = {
     "lesson_09_language_model:19": ("the probabilities of the kept tokens should sum to 1 again", "has hidden"),
     "lesson_11_modern_block:18": ("no position sees those after it", "behind"),
     "lesson_12_clinic:13": ("you read all tokens in one call", "is here"),
-    "lesson_13_scale:19": ("Either both passes cost the same here", "is here"),
-    "lesson_13_scale:21": ("or the forward pass is left out", "“count twice as many"),
+    "lesson_13_scale:19": ("Either both passes cost the same in your count", "is here"),
+    "lesson_13_scale:21": ("or you leave out the forward pass", "“count twice as many"),
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),
     "lesson_13_scale:51": ("a row for each tick", "Nothing is transposed"),
-    "lesson_13_scale:48": ("There are no backward passes", "the wrong way round"),
+    "lesson_13_scale:48": ("You schedule no backward passes", "the wrong way round"),
     "lesson_14_post_training:6": ("`reference_rejected` comes in with the wrong sign", "adds where"),
 }
 ATTEMPTS = {attempt.id: attempt for attempt in read(FOLDER)}

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -16,17 +16,17 @@ def accumulate(losses: Float[Tensor, " n"], n_tokens: Int[Tensor, " n"]) -> Floa
 
 
 def total(losses):
-    """add up the sums of the micro-batches → the sum of the losses of all tokens"""
+    """add up the sums of the micro-batches → the sum of all losses"""
     return losses.sum()
 
 
 def count(n_tokens):
-    """add up the numbers of tokens → the number of tokens in the whole batch"""
+    """add up the numbers of tokens → the number of all tokens"""
     return n_tokens.sum()
 
 
 def loss(total, count):
-    """divide the one by the other → the mean over all tokens"""
+    """divide the sum of all losses by the number of all tokens → the mean over all tokens"""
     return total / count
 
 
@@ -55,29 +55,30 @@ MISTAKES = [
     Mistake(
         "mean_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).mean()),
-        summary="the mean of each micro-batch is taken first, and then the mean of these",
-        message="This is the mean of the means: a token of a short micro-batch counts more than one of a long one.",
-        hints=["Two micro-batches of 2 and 11 tokens: how much does each of the 13 tokens count?"],
+        summary="you average the means of the micro-batches",
+        message="{summary}, so a token in a short micro-batch counts more than one in a long micro-batch.",
+        hints=["With micro-batches of 2 and 11 tokens, how much does each of the 13 tokens count in your loss?"],
     ),
     Mistake(
         "sum_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
-        summary="the means of the micro-batches are added up",
-        message="{summary}: the more micro-batches, the larger the loss.",
-        hints=["Cut the same batch into twice as many parts. Should the loss double?"],
+        summary="you add up the means of the micro-batches",
+        message="{summary}, so your loss grows with the number of micro-batches.",
+        hints=["If you cut the same batch into twice as many parts, should the loss double?"],
     ),
     Mistake(
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
-        summary="the number of micro-batches is taken for that of the tokens",
-        message="{summary}. Tokens are what the mean is taken over.",
+        summary="you divide by the number of micro-batches instead of tokens",
+        message="{summary}. The loss is a mean over tokens.",
+        hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the mean loss of a token?"],
     ),
     Mistake(
         "weights_the_sums",
         STEPS.but(total=lambda losses, n_tokens: (losses * n_tokens).sum()),
-        summary="the sums are multiplied by the numbers of tokens before they are added up",
-        message="The sums are multiplied by the numbers of tokens, as means would be. They are sums already.",
-        hints=["One micro-batch of 7 tokens: what is the loss, and what comes out?"],
+        summary="you multiply the sums by their numbers of tokens before you add them up",
+        message="You multiply each sum by its number of tokens, as if it were a mean. It is already a sum.",
+        hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the loss, and what do you get?"],
     ),
 ]
 
@@ -87,15 +88,17 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=accumulate_cases,
     points=1,
-    verified="Every token of the batch counts the same, however the batch is cut.",
+    verified="Every token of the batch counts the same, however you cut the batch.",
     hints=[
-        "Each micro-batch hands over the *sum* of its losses, and how many tokens that sum is over.",
-        "The loss of the batch is a mean over all its tokens. Which sum is divided by which number?",
-        "Add up first, divide once at the end.",
+        "A micro-batch of 2 tokens has a loss sum of 6, and one of 8 tokens has a sum of 14. What is the mean loss per "
+        "token?",
+        "The loss of the batch is the mean over all its tokens: the sum of all losses over the number of all tokens.",
+        "Add up the sums and the numbers of tokens first, then divide once at the end.",
     ],
     messages={
-        "sibling_total: losses.mean()": (
-            "The sum is divided by the number of tokens *and* by that of the micro-batches. One division is enough."
+        "sibling_total: losses.mean()": Wording(
+            "You divide the sum by the number of tokens *and* by the number of micro-batches. Divide only once.",
+            summary="you divide by the number of micro-batches as well",
         ),
     },
     mistakes=MISTAKES,

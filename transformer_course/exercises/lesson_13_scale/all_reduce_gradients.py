@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -19,27 +19,27 @@ def all_reduce_gradients(
 
 
 def of_sums(gradients, n_tokens):
-    """multiply each gradient by its worker's tokens → the gradients of the summed losses, (n_workers, n)"""
+    """multiply each gradient by its worker's number of tokens → the gradients of the summed losses, (n_workers, n)"""
     return gradients * n_tokens[:, None]
 
 
 def total(of_sums):
-    """add up over the workers → the gradient of the sum of all losses, (n)"""
+    """sum over the workers → the gradient of the total loss, (n)"""
     return of_sums.sum(dim=0)
 
 
 def count(n_tokens):
-    """add up the numbers of tokens → the number of tokens of all workers"""
+    """add up the numbers of tokens → the number of all tokens"""
     return n_tokens.sum()
 
 
 def mean(total, count):
-    """divide the sum by the number of all tokens → the gradient of the mean over all tokens, (n)"""
+    """divide the sum by the number of all tokens → the gradient of the mean loss, (n)"""
     return total / count
 
 
 def reduced(mean, gradients):
-    """hand it to every worker → the same gradient in every row, (n_workers, n)"""
+    """copy the gradient to every worker → the gradient in every row, (n_workers, n)"""
     return mean.repeat(len(gradients), 1)
 
 
@@ -84,34 +84,34 @@ MISTAKES = [
         "mean_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.mean(dim=0)),
         STEPS.but(mean=lambda gradients, n_tokens: gradients[n_tokens > 0].mean(dim=0)),
-        summary="the workers' gradients are averaged as if all had as many tokens",
+        summary="you average the workers' gradients as if all had the same number of tokens",
         message=(
-            "All workers count the same, however many tokens they have, so a token of a worker with few tokens counts "
-            "more than the others."
+            "You give all workers the same weight, so a token of a worker with few tokens counts more than a token of "
+            "a worker with many."
         ),
-        hints=["One worker has 1 token, the other 9. How much does each of the 10 count?"],
+        hints=["One worker has 1 token and another has 9. How much does each of the 10 tokens count in your result?"],
     ),
     Mistake(
         "sum_over_the_workers",
         STEPS.but(mean=lambda gradients: gradients.sum(dim=0)),
-        summary="the workers' gradients are added up and divided by nothing",
-        message="The workers' gradients are added up: the more workers, the larger the step.",
-        hints=["Two workers with the same texts: should the gradient be twice that of one?"],
+        summary="you add up the workers' gradients without dividing",
+        message="{summary}, so the step grows with the number of workers.",
+        hints=["If two workers have the same texts, should the gradient be twice that of one worker?"],
     ),
     Mistake(
         "divides_by_the_workers",
         STEPS.but(count=lambda gradients: len(gradients)),
-        summary="the number of workers is taken for that of the tokens",
-        message="The sum is divided by the number of workers. It runs over tokens, so that is what to divide by.",
-        hints=["One worker with 6 tokens: by which number is its gradient multiplied, and by which divided?"],
+        summary="you divide by the number of workers instead of tokens",
+        message="{summary}. Your sum runs over the tokens of all workers.",
+        hints=["A single worker has 6 tokens. What do you multiply its gradient by, and what do you divide it by?"],
     ),
     Mistake(
         "every_worker_keeps_its_own",
         STEPS.but(reduced=lambda of_sums, count: of_sums / count),
         STEPS.but(reduced=lambda gradients: gradients * 1.0),
-        summary="nothing is added up over the workers: each keeps a gradient of its own",
-        message="Each worker keeps a gradient of its own. After the first step, the workers' models would differ.",
-        hints=["Are the rows of the result equal?"],
+        summary="you leave each worker with its own gradient",
+        message="{summary}, so the workers' models differ after the first step.",
+        hints=["Are the rows of your result equal, and should they be?"],
     ),
     Mistake(
         "only_some_get_it",
@@ -126,12 +126,9 @@ MISTAKES = [
         ),
         STEPS.but(reduced=lambda mean, gradients, n_tokens: mean_for_some(mean, gradients, n_tokens > 0)),
         STEPS.but(reduced=lambda mean, n_tokens: mean.expand(int((n_tokens > 0).sum()), -1)),
-        summary="not every worker gets the mean",
-        message=(
-            "Not every worker gets the result. One that has not, even one without tokens, takes another "
-            "step than the others, or none."
-        ),
-        hints=["Are all rows of the result equal?"],
+        summary="you don't give the mean to every worker",
+        message="{summary}. A worker without it takes a different step or none, even if it has only padding.",
+        hints=["Does your result have one row for every worker, and are all of its rows equal?"],
     ),
     Mistake(
         "another_number_of_rounds",
@@ -139,12 +136,9 @@ MISTAKES = [
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, len(of_sums))),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, 1)),
         STEPS.but(reduced=lambda of_sums, count: round_the_ring(of_sums, count, min(len(of_sums) - 1, 1))).attempt,
-        summary="the gradients are handed on round the ring too few times or too often",
-        message=(
-            "Each worker adds what its neighbor hands on, too few times or too often: some gradients are "
-            "missing, or counted twice."
-        ),
-        hints=["Among 3 workers, how often must a gradient be handed on until every worker has it?"],
+        summary="you pass the gradients around the ring too few or too many times",
+        message="{summary}, so some gradients are missing or counted twice.",
+        hints=["With 3 workers, how many times must a gradient be passed on until every worker has it?"],
     ),
     Mistake(
         "longest_worker_for_all",
@@ -152,11 +146,9 @@ MISTAKES = [
         STEPS.but(count=lambda n_tokens: n_tokens.max()),
         STEPS.but(count=lambda n_tokens: n_tokens[0]),
         STEPS.but(count=lambda n_tokens: n_tokens[-1]),
-        summary="the tokens of one worker are taken for those of all",
-        message=(
-            "The sum is divided by a number made of *one* worker's tokens. The workers have different numbers of them."
-        ),
-        hints=["Workers with 2, 30 and 5 tokens: how many tokens are that?"],
+        summary="you use one worker's number of tokens for all workers",
+        message="{summary}. The workers can have different numbers of tokens.",
+        hints=["Three workers have 2, 30 and 5 tokens. How many tokens is that in total, and what do you divide by?"],
     ),
 ]
 
@@ -166,22 +158,30 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=all_reduce_gradients_cases,
     points=2,
-    verified="Every worker holds the gradient that one machine would have computed, so all of them take the same step.",
+    verified="Every worker gets the gradient that one machine would compute, so all of them take the same step.",
     hints=[
-        "Each worker's gradient is that of the mean over *its* tokens. What is the gradient of the sum over them?",
-        "The gradient of the mean over all tokens is the sum of these, divided by the number of all tokens.",
-        "A column of numbers multiplies each row by its own: `n_tokens[:, None]`.",
-        "Every worker gets the same row: `repeat(n_workers, 1)` or `expand`.",
+        "Worker A has 1 token and the gradient 4, worker B has 9 tokens and the gradient 2. What is the gradient of "
+        "the mean over all 10 tokens?",
+        "Each worker's gradient is that of the mean over *its* tokens. Multiply it by the number of its tokens to get "
+        "the gradient of a sum. These gradients add up.",
+        "`n_tokens[:, None]` multiplies each row by its own number. Divide the sum of the rows by the number of all "
+        "tokens.",
+        "Give every worker the same row with `repeat(n_workers, 1)` or `expand`.",
     ],
     messages={
-        "part_left_out_of_sums: gradients": (
-            "The gradients of means are added up as if they were those of sums, and then divided by all tokens."
+        "part_left_out_of_sums: gradients": Wording(
+            "You add up gradients of means as if they were gradients of sums, and then divide by the number of all "
+            "tokens. That makes the result far too small.",
+            summary="you don't multiply each gradient by its worker's number of tokens",
         ),
-        "call_left_out_reduced: mean": (
-            "There is one gradient, not one for each worker. *All*-reduce hands the result to all of them."
+        "call_left_out_reduced: mean": Wording(
+            "{summary}. *All*-reduce gives the result to every worker.",
+            summary="you return one gradient instead of one for each worker",
         ),
-        "done_again_reduced: of_sums": (
-            "The sum over all workers is divided by the *mean* number of tokens: the more workers, the larger the step."
+        "done_again_reduced: of_sums": Wording(
+            "Your gradient is as many times too large as there are workers, as if you divided by the *mean* number of "
+            "tokens of a worker.",
+            summary="your gradient is too large by a factor of n_workers",
         ),
     },
     mistakes=MISTAKES,

@@ -19,12 +19,12 @@ def column_parallel(
 
 
 def shards(matrix, n_devices):
-    """cut the matrix into equal parts along its columns → each device's columns, (n_devices, d_in, d_shard)"""
+    """split the matrix into equal parts along its columns → each device's columns, (n_devices, d_in, d_shard)"""
     return torch.stack(matrix.chunk(n_devices, dim=1))
 
 
 def products(x, shards):
-    """multiply x by each shard → each device's part of the output features, (n_devices, n, d_shard)"""
+    """multiply x by each shard → each device's output features, (n_devices, n, d_shard)"""
     return x @ shards
 
 
@@ -65,16 +65,16 @@ MISTAKES = [
         ),
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.chunk(n_devices, dim=0))),
         STEPS.but(products=by_rows),
-        summary="the matrix is cut between its rows, not between its columns",
-        message="{summary}: so each device has a part of the input features, and of the output only a part of a sum.",
-        hints=["How many output features should one device compute, if there are 2 devices and d_out is 4?"],
+        summary="you split the matrix along its rows instead of its columns",
+        message="{summary}, so a device can compute only part of a sum, not whole output features.",
+        hints=["With 2 devices and d_out = 4, how many output features should one device compute?"],
     ),
     Mistake(
         "reshapes_the_matrix",
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(n_devices, len(matrix), -1)),
-        summary="the matrix is reshaped, which deals out its numbers in the order of memory",
-        message="{summary}: a device then holds pieces of whole rows, not columns.",
-        hints=["Write down `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Are the two parts columns of the matrix?"],
+        summary="you reshape the matrix instead of splitting its columns",
+        message="{summary}. A reshape keeps the elements in order, so a device gets pieces of rows, not columns.",
+        hints=["Print `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Are its two parts columns of the 2 × 4 matrix?"],
     ),
     Mistake(
         "every_nth_column",
@@ -82,30 +82,29 @@ MISTAKES = [
             shards=lambda matrix, n_devices: torch.stack([matrix[:, i::n_devices] for i in range(n_devices)]),
         ),
         STEPS.but(shards=lambda matrix, n_devices: matrix.reshape(len(matrix), -1, n_devices).permute(2, 0, 1)),
-        summary="the columns are dealt out in turn, one to each device",
-        message=(
-            "{summary}. Each device should have neighboring ones, so that the parts put side by side are the output."
-        ),
-        hints=["Put the parts of all devices side by side. Are the columns in the order of x @ matrix?"],
+        summary="you deal the columns out in turn, one to each device",
+        message="{summary}. Each device should get neighboring columns.",
+        hints=["If you concatenate the parts of all devices, are the columns in the order of `x @ matrix`?"],
     ),
     Mistake(
         "puts_the_parts_together",
         STEPS.but(products=lambda x, shards: torch.cat([x @ shard for shard in shards], dim=-1)),
-        summary="the parts of all devices are put side by side",
-        message="{summary}. That would need communication; here each device keeps its own part.",
-        hints=["What is the first axis of the output that is asked for?"],
+        summary="you concatenate the parts of all devices",
+        message="{summary}. That would need communication. Here each device keeps its own part.",
+        hints=["What does the first dimension of the output count?"],
     ),
     Mistake(
         "number_taken_for_a_size",
         STEPS.but(shards=lambda matrix, n_devices: torch.stack(matrix.split(n_devices, dim=1))),
-        summary="the number of devices is taken for the number of columns of each",
-        message="{summary}. `chunk` wants the number of parts, `split` the size of a part.",
-        hints=["With 2 devices and 6 columns, how many columns has each device?"],
+        summary="you use the number of devices as the number of columns per device",
+        message="{summary}. `chunk` takes the number of parts, and `split` takes the size of a part.",
+        hints=["With 2 devices and 6 columns, how many columns should each device get?"],
     ),
     Mistake(
         "devices_second",
         STEPS.but(products=lambda products: products.transpose(0, 1)),
-        summary="the axis of the devices comes second, after that of the rows of x",
+        summary="you put the device dimension second, after the rows of x",
+        message="{summary}. It should come first: (n_devices, n, d_shard).",
     ),
 ]
 
@@ -115,11 +114,14 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=column_parallel_cases,
     points=2,
-    verified="Each device computes its own output features from its own columns, and nothing had to be sent.",
+    verified="Each device computes its own output features from its own columns, without communication.",
     hints=[
-        "A column of the matrix makes one output feature. Device 0 has the first columns, device 1 the next ones.",
-        "`matrix.chunk(n, dim=1)` cuts a matrix into n parts between its columns.",
-        "`torch.stack` makes one tensor of equal parts, with a new first axis; `@` multiplies x by each of them.",
+        "A matrix has 4 columns, and there are 2 devices. Which columns does device 0 get, and which output features "
+        "can it compute?",
+        "Each column of the matrix makes one output feature, so a device needs x and its own columns only.",
+        "`matrix.chunk(n, dim=1)` splits a matrix into n parts along its columns.",
+        "`torch.stack` puts the equal parts into one tensor with a new first dimension, and `x @ …` multiplies x by "
+        "each of them.",
     ],
     mistakes=MISTAKES,
 )

@@ -25,27 +25,27 @@ def x(n_parameters):
 
 
 def powers(x):
-    """put the powers of x side by side → what the coefficients are multiplied by: x², x and 1"""
+    """stack x², x and 1 as columns → the matrix of powers: columns x², x and 1"""
     return torch.stack([x**2, x, torch.ones_like(x)], dim=1)
 
 
 def y(losses):
-    """take the losses → the losses, as a column of numbers"""
+    """use the losses as a column → the losses, as a column of numbers"""
     return torch.tensor(losses, dtype=torch.float64)[:, None]
 
 
 def coefficients(powers, y):
-    """fit the parabola by least squares → its coefficients: a, b and c of a x² + b x + c"""
+    """fit the parabola by least squares → the coefficients: a, b and c of a x² + b x + c"""
     return torch.linalg.lstsq(powers, y).solution[:, 0]
 
 
 def bottom(coefficients):
-    """find the bottom of the parabola → its place: x = −b / 2a"""
+    """find the minimum of the parabola → the minimum of the parabola: x = −b / 2a"""
     return -coefficients[1] / (2 * coefficients[0])
 
 
 def size(bottom):
-    """turn the logarithm into a size → the size: the exponential of x"""
+    """convert the logarithm to a size → the size: exp(x)"""
     return bottom.exp().item()
 
 
@@ -87,17 +87,17 @@ MISTAKES = [
         "best_of_those_trained",
         STEPS.but(size=best_of),
         STEPS.but(size=lambda n_parameters, losses: n_parameters[losses.index(min(losses))]),
-        summary="the size with the lowest loss is returned, and nothing is fitted",
-        message="{summary}. The best size lies between those that were trained, and each loss is off by chance.",
-        hints=["If you trained sizes 1,000 and 10,000 only, can the best size be 3,000?"],
+        summary="you return the trained size with the lowest loss instead of fitting a parabola",
+        message="{summary}. The best size need not be among the trained ones, and each loss is noisy.",
+        hints=["If you train only the sizes 1,000 and 10,000, can the best size be 3,000?"],
     ),
     Mistake(
         "no_logarithm",
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.item()),
         STEPS.but(x=lambda n_parameters: floats(n_parameters), size=lambda bottom: bottom.log().item()),
-        summary="the parabola is fitted in N, not in log N",
-        message="{summary}: then the largest size, far away from all others, decides nearly alone.",
-        hints=["How far is 10,000 from 1,000, and how far is it from 100,000? And on a logarithmic axis?"],
+        summary="you fit the parabola in N instead of log N",
+        message="{summary}, so the largest size, far from all the others, decides nearly alone.",
+        hints=["How far is 10,000 from 1,000 and from 100,000? How far apart are their logarithms?"],
     ),
     Mistake(
         "bases_that_do_not_match",
@@ -105,35 +105,36 @@ MISTAKES = [
         STEPS.but(x=lambda x: x / math.log(2)),
         STEPS.but(size=lambda bottom: (10**bottom).item()),
         STEPS.but(size=lambda bottom: (2**bottom).item()),
-        summary="the logarithm and the power that undoes it do not have the same base",
-        hints=["Which number is `exp` a power of? And which one belongs to `log10`?"],
+        summary="you use different bases for the logarithm and for the power that undoes it",
+        message="{summary}. With `log10` and `exp`, for example, 1,000 becomes e³ = 20.",
+        hints=["Which base does your logarithm have, and which base does your power have?"],
     ),
     Mistake(
         "loss_at_the_bottom",
         STEPS.but(
             size=lambda coefficients, bottom: (coefficients @ torch.stack([bottom**2, bottom, bottom**0])).item()
         ),
-        summary="the loss at the bottom is returned, not the size",
-        hints=["Which axis of the plot is asked for?"],
+        summary="you return the loss at the minimum instead of the size",
+        hints=["Which axis of the plot shows what you return, and which one should it be?"],
     ),
     Mistake(
         "only_three_sizes",
         STEPS.but(powers=lambda powers: powers[:3], y=lambda y: y[:3]),
         STEPS.but(powers=lambda powers: powers[-3:], y=lambda y: y[-3:]),
-        summary="the parabola goes through three of the points, and the others play no part",
-        hints=["Does the result change when the last loss does? And when the first one does?"],
+        summary="you fit only three of the points and ignore the others",
+        hints=["If the last loss changes, should your result change? And if the first one changes?"],
     ),
     Mistake(
         "two_points_of_the_axis",
         STEPS.but(size=lambda x: x.mean().exp().item()),
-        summary="the middle of the sizes is returned, whatever the losses are",
-        hints=["Does the result change when the losses do?"],
+        summary="you return the middle of the sizes, whatever the losses are",
+        hints=["If you shuffle the losses, should your result change?"],
     ),
     Mistake(
         "logarithm_of_the_losses",
         STEPS.but(y=lambda losses: floats(losses).log()[:, None]),
-        summary="the logarithms of the losses are fitted, not the losses",
-        hints=["Which of the two axes is logarithmic, that of the sizes or that of the losses?"],
+        summary="you fit the logarithms of the losses instead of the losses",
+        hints=["Which axis of the plot is logarithmic, that of the sizes or that of the losses?"],
     ),
 ]
 
@@ -144,29 +145,32 @@ EXERCISE = Exercise(
     cases=compute_optimal_size_cases,
     points=2,
     stretch=True,
-    verified="The bottom of the parabola is found, between the sizes that were trained and beyond them.",
+    verified="You find the minimum of the parabola, between the trained sizes and beyond them.",
     hints=[
-        "Fit a x² + b x + c to the losses, with x = log N: three coefficients, by least squares.",
+        "At x = 1, 2 and 3 the losses are 5, 4 and 5. Where is the minimum of the parabola through these points? If x "
+        "is log N, what is N there?",
+        "Fit a x² + b x + c to the losses by least squares, with x = log N. At the minimum, the slope 2a x + b is 0.",
         "`torch.linalg.lstsq(powers, losses[:, None]).solution` solves it, for a matrix with the columns x², x and 1.",
-        "The slope, 2 a x + b, is 0 at the bottom. What is N there, if x is its logarithm?",
+        "The minimum is at x = −b / (2a), and the size is `x.exp()`.",
     ],
     messages={
         "index_bottom: coefficients[-1]": Wording(
-            "The coefficients are taken in the other order. Look up which of them your fit returns first.",
-            summary="the coefficients are taken in the other order: that of x² stands first",
-            hints=["Fit a parabola that you know, such as x² − 2x. Which coefficient comes first?"],
+            "{summary}. Which coefficient does your fit return first?",
+            summary="you mix up the coefficients of the parabola",
+            hints=["Fit a parabola that you know, such as x² − 2x. In which order do its coefficients come out?"],
         ),
-        "sign_bottom": (
-            "The place of the bottom has the wrong sign. The slope of a x² + b x + c is 2a x + b: at which x is it 0?"
+        "sign_bottom": Wording(
+            "{summary}. The slope of a x² + b x + c is 2a x + b. At which x is it 0?",
+            summary="your minimum has the wrong sign",
         ),
-        "part_left_out_bottom: coefficients[0]": (
-            "The place of the bottom is twice what it should be: a 2 is missing. The slope of a x² + b x + c is 2a x + "
-            "b: at which x is it 0?"
+        "part_left_out_bottom: coefficients[0]": Wording(
+            "{summary}. The slope of a x² + b x + c is 2a x + b. At which x is it 0?",
+            summary="your x at the minimum is twice as large as it should be",
         ),
         "sibling_powers: torch.zeros_like(x)": Wording(
-            "{summary}. It can then be neither raised nor lowered.",
-            summary="the parabola has no constant, so it goes through 0",
-            hints=["How many coefficients has a parabola?"],
+            "{summary}, so it always passes through a loss of 0 at x = 0.",
+            summary="you fit a parabola without a constant",
+            hints=["How many coefficients does a parabola have?"],
         ),
     },
     mistakes=MISTAKES,

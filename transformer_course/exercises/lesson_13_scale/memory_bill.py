@@ -18,32 +18,32 @@ def memory_bill(
 
 
 def size():
-    """count 4 bytes for each number → the bytes of a number: 4 in float32"""
+    """use 4 bytes for each number → the bytes per number: 4 in float32"""
     return 4
 
 
 def share(n_parameters, n_workers, size):
-    """divide the parameters among the workers → the bytes of the parameters that a worker keeps"""
+    """divide the parameters among the workers → the bytes of a worker's parameters"""
     return size * n_parameters / n_workers
 
 
 def optimizer(share):
-    """count Adam's two running means of each parameter → the bytes of the optimizer's state: twice the parameters'"""
+    """count Adam's two running means for each parameter → the bytes of the optimizer state: twice the parameters'"""
     return 2 * share
 
 
 def per_token(n_layers, d_model, n_kept, checkpointing):
-    """count what is kept for a token → what is kept for a token: all layers' numbers, or all inputs and one layer's"""
+    """count the activations of one token → the activations per token: all layers', or all inputs and one layer's"""
     return n_layers * d_model + n_kept if checkpointing else n_layers * n_kept
 
 
 def activations(per_token, n_tokens, size):
-    """multiply by the number of tokens → the bytes of what is kept for all tokens"""
+    """multiply by the number of tokens → the bytes of the activations"""
     return per_token * n_tokens * size
 
 
 def bill(share, optimizer, activations):
-    """write each line under its name → the bill: four lines, and gradients take as much as parameters"""
+    """return the four lines by name → the bill: four lines, of which gradients take as much as parameters"""
     return {"parameters": share, "gradients": share, "optimizer": optimizer, "activations": activations}
 
 
@@ -66,33 +66,36 @@ MISTAKES = [
     Mistake(
         "divides_activations",
         STEPS.but(activations=lambda activations, n_workers: activations / n_workers),
-        summary="the activations are divided among the workers",
-        message="{summary}. `n_tokens` are those of one worker: who else would keep them?",
+        summary="you divide the activations among the workers",
+        message="{summary}. `n_tokens` counts one worker's tokens. Which other worker could keep their activations?",
     ),
     Mistake(
         "activations_of_all_workers",
         STEPS.but(activations=lambda activations, n_workers: activations * n_workers),
-        summary="the activations are those of all workers together, and not of one",
+        summary="you count the activations of all workers instead of one",
+        message="{summary}, so with 8 workers they come out 8 times too large.",
     ),
     Mistake(
         "computes_all_again",
         STEPS.but(
             per_token=lambda n_layers, d_model, n_kept, checkpointing: n_layers * (n_kept + checkpointing * d_model)
         ),
-        summary="with checkpointing, all layers keep their inputs *and* their `n_kept` numbers, more than without",
+        summary="you keep every layer's input *and* its `n_kept` numbers with checkpointing",
+        message="{summary}, which is more than without. How many layers need their `n_kept` numbers at the same time?",
     ),
     Mistake(
         "only_the_optimizer_is_shared",
         STEPS.but(
             bill=lambda bill, share, n_workers: bill | dict.fromkeys(["parameters", "gradients"], share * n_workers)
         ),
-        summary="parameters and gradients are not divided among the workers, only the optimizer's state is",
-        message="{summary}. That exists (stage 1 of ZeRO); here all three lines are shared.",
+        summary="you divide only the optimizer state among the workers",
+        message="{summary}, which is ZeRO stage 1. Here the parameters and the gradients are sharded as well.",
     ),
     Mistake(
         "lines_exchanged",
         STEPS.but(bill=lambda bill: bill | {"gradients": bill["optimizer"], "optimizer": bill["gradients"]}),
-        summary="the lines of the gradients and of the optimizer are exchanged",
+        summary="you swapped the gradient line and the optimizer line",
+        message="{summary}. Which of the two holds two numbers for each parameter?",
     ),
 ]
 
@@ -102,11 +105,13 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=memory_bill_cases,
     points=2,
-    verified="Four lines, with checkpointing and without, for one worker and for many.",
+    verified="All four lines are right, with and without checkpointing, for one worker and for many.",
     hints=[
-        "Begin with one worker, one layer, and one token. How many numbers has each line, and how many bytes a number?",
-        "A parameter has one gradient and two means. With checkpointing, all inputs are kept, and one layer's numbers.",
-        "With checkpointing, `n_layers * d_model + n_kept` numbers for each token; without, `n_layers * n_kept`.",
+        "Start with one worker, one layer and one token. How many numbers does each line hold, and how many bytes does "
+        "a number take?",
+        "A parameter has one gradient and two running means. With checkpointing, you keep the input of every layer and "
+        "the `n_kept` numbers of one layer.",
+        "A token takes `n_layers * d_model + n_kept` numbers with checkpointing, and `n_layers * n_kept` without.",
     ],
     mistakes=MISTAKES,
 )

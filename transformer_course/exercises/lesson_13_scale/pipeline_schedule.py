@@ -33,31 +33,31 @@ def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stag
 
 
 def room(n_stages):
-    """limit the micro-batches that a stage holds → how many micro-batches a stage may hold: n_stages − stage"""
+    """limit the micro-batches that a stage holds → the limit of a stage: n_stages − stage micro-batches"""
     return lambda stage: n_stages - stage
 
 
 def arrived(n_microbatches):
-    """ask how many micro-batches have come from the stage before → how many micro-batches have come to a stage: those
-    that the stage before has passed on; to the first, all
+    """count the micro-batches from the previous stage → the number of arrived micro-batches: those that the previous
+    stage has passed on; all of them for the first stage
     """
     return lambda stage, forwards: forwards[stage - 1] if stage > 0 else n_microbatches
 
 
 def returned(n_stages):
-    """ask how many micro-batches have come back from the stage after → how many micro-batches have come back to a
-    stage: those of the stage after; on the last one, its own
+    """count the micro-batches from the next stage → the number of returned micro-batches: those of the next stage; its
+    own for the last stage
     """
     return lambda stage, forwards, backwards: backwards[stage + 1] if stage < n_stages - 1 else forwards[stage]
 
 
 def may_backward(returned):
-    """see whether a backward pass can be run → whether a stage can run a backward pass"""
+    """check whether a backward pass can run → the test for a backward pass"""
     return lambda stage, forwards, backwards: backwards[stage] < returned(stage, forwards, backwards)
 
 
 def may_forward(arrived, room):
-    """check for input and room → whether a stage can run a forward pass: there is a micro-batch, and room"""
+    """check for input and room → the test for a forward pass: there is a micro-batch, and room for it"""
 
     def may(stage, forwards, backwards):
         held = forwards[stage] - backwards[stage]
@@ -67,8 +67,8 @@ def may_forward(arrived, room):
 
 
 def choice(may_backward, may_forward):
-    """choose: a backward pass before a forward pass → what a stage does in a tick: a backward pass if it can, or a
-    forward pass if it can, or nothing
+    """prefer a backward pass to a forward pass → the choice of a stage: a backward pass if possible, else a forward
+    pass if possible, else nothing
     """
 
     def chosen(stage, forwards, backwards):
@@ -85,7 +85,7 @@ def n_ticks(n_stages, n_microbatches):
 
 
 def ticks(choice, n_ticks, n_stages):
-    """let all stages choose, tick after tick → what all stages do in each tick, (n_ticks, n_stages)"""
+    """let all stages choose in every tick → the choices of all stages, (n_ticks, n_stages)"""
     forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
     for _ in range(n_ticks):
         ticks.append([choice(stage, forwards, backwards) for stage in range(n_stages)])
@@ -96,7 +96,7 @@ def ticks(choice, n_ticks, n_stages):
 
 
 def schedule(ticks):
-    """give each stage a row → the schedule, a row for each stage, (n_stages, n_ticks)"""
+    """transpose to one row for each stage → the schedule, (n_stages, n_ticks)"""
     return torch.tensor(ticks).T
 
 
@@ -222,7 +222,7 @@ MISTAKES = [
     Mistake(
         "all_forward_first",
         STEPS.but(room=no_limit, choice=all_forward_first),
-        summary="all forward passes are run before the first backward pass",
+        summary="you run all forward passes before the first backward pass",
         message=(
             "{summary}. That is GPipe: it takes as long, but each stage keeps the activations of *all* micro-batches."
         ),
@@ -230,80 +230,80 @@ MISTAKES = [
     Mistake(
         "one_too_few",
         STEPS.but(room=lambda n_stages: lambda stage: n_stages - stage - 1),
-        summary="each stage may hold one micro-batch too few, and the last one none",
-        message="{summary}. Stages are counted from 0, so the last one may hold n_stages − (n_stages − 1).",
+        summary="you let each stage hold one micro-batch too few",
+        message="{summary}, and the last stage none. Stages are counted from 0. What is n_stages − stage for the last?",
     ),
     Mistake(
         "limit_the_wrong_way_round",
         STEPS.but(room=last_room_first),
         STEPS.but(room=last_room_first, ticks=ticks_until_done()),
-        summary="the first stage may hold one micro-batch, and the last one the most",
-        message="{summary}. It is the first stage that waits longest for a micro-batch to come back.",
+        summary="you let the first stage hold one micro-batch and the last stage the most",
+        message="{summary}. The first stage waits longest for a micro-batch to come back.",
     ),
     Mistake(
         "seen_in_the_same_tick",
         STEPS.but(ticks=counts_at_once(1)),
         STEPS.but(ticks=ticks_until_done(1)),
-        summary="a stage sees what the stages before it have done in the *same* tick",
-        message="{summary}. They work at the same time, so what one of them computes is there in the next tick.",
-        hints=["In the first tick, on which micro-batch can the second stage work?"],
+        summary="you let a stage use what the stages before it do in the *same* tick",
+        message="{summary}. All stages work at the same time, so a result is available only in the next tick.",
+        hints=["In the first tick, is there a micro-batch that the second stage can work on?"],
     ),
     Mistake(
         "seen_in_the_same_tick_from_behind",
         STEPS.but(ticks=counts_at_once(-1)),
         STEPS.but(ticks=ticks_until_done(-1)),
-        summary="a stage sees what the stages after it have done in the *same* tick",
-        message="{summary}. They work at the same time, so what one of them computes is there in the next tick.",
+        summary="you let a stage use what the stages after it do in the *same* tick",
+        message="{summary}. All stages work at the same time, so a result is available only in the next tick.",
+        hints=["While the last stage runs its first backward pass, can the stage before it run the same one?"],
     ),
     Mistake(
         "no_backward_passes",
         STEPS.but(may_backward=never, room=no_limit),
-        summary="there are no backward passes",
-        message="{summary}: no number in the schedule is negative. Every stage has to run one of each micro-batch.",
+        summary="you schedule no backward passes",
+        message="{summary}: no number in your schedule is negative. Every stage has to run one for each micro-batch.",
     ),
     Mistake(
         "nothing_comes_back",
         STEPS.but(returned=own_forward),
         STEPS.but(returned=own_forward, ticks=ticks_until_done()),
-        summary="a stage runs a backward pass right after its forward pass",
-        message="{summary}. Its gradient comes from the stage after, which must have run its own backward pass first.",
-        hints=["From where does the first stage get the gradient of its outputs?"],
+        summary="you run a stage's backward pass without waiting for the next stage",
+        message="{summary}. The gradient comes from there, after the next stage has run its own backward pass.",
+        hints=["Where does the first stage get the gradient of its outputs from?"],
     ),
     Mistake(
         "ends_with_the_last_stage",
         STEPS.but(n_ticks=lambda n_stages, n_microbatches: n_stages + 2 * n_microbatches - 1),
-        summary="the schedule ends when the *last* stage has run all of its backward passes",
-        message="{summary}. Their gradients still have to go back through the stages before it.",
+        summary="you end the schedule when the *last* stage has run all of its backward passes",
+        message="{summary}. The gradients still have to go back through the earlier stages.",
     ),
     Mistake(
         "forward_in_every_tick",
         STEPS.but(schedule=at_fixed_ticks(in_turn=True)),
         STEPS.but(schedule=at_fixed_ticks(in_turn=False)),
-        summary="a stage's forward passes follow each other in every tick, and meet its backward passes",
-        message=(
-            "{summary}. Once it holds n_stages − stage micro-batches, a forward pass comes after a backward pass only."
-        ),
-        hints=["With one stage and two micro-batches, what is done in the second tick?"],
+        summary="you run a stage's forward passes in consecutive ticks, where they collide with its backward passes",
+        message=("{summary}. Once a stage holds n_stages − stage micro-batches, it must run a backward pass first."),
+        hints=["With one stage and two micro-batches, what should happen in the second tick?"],
     ),
     Mistake(
         "micro_batches_that_are_not_there",
         STEPS.but(arrived=warm_up_not_limited),
         STEPS.but(arrived=lambda: lambda stage, forwards: forwards[stage - 1] if stage > 0 else 10**9),
-        summary="with fewer micro-batches than a stage may hold, it runs forward passes of some that do not exist",
-        hints=["With 2 stages and one micro-batch, what does the first stage do in the second tick?"],
+        summary="you run forward passes of micro-batches that don't exist",
+        message="{summary}. How many micro-batches can the first stage start in total?",
+        hints=["With 2 stages and one micro-batch, what should the first stage do in the second tick?"],
     ),
     Mistake(
         "numbers_from_zero",
         STEPS.but(schedule=lambda schedule: from_zero(schedule)),
-        summary="the micro-batches are numbered from 0",
-        message="{summary}. Then 0 is a forward pass, a backward pass and nothing: count from 1.",
-        hints=["What is written for the first micro-batch, and what for a stage that waits?"],
+        summary="you number the micro-batches from 0",
+        message="{summary}, so 0 can mean a forward pass, a backward pass or nothing.",
+        hints=["Which number do you write for the first micro-batch, and which for a stage that waits?"],
     ),
     Mistake(
         "backward_without_minus",
         STEPS.but(schedule=lambda schedule: schedule.abs()),
-        summary="the backward passes are written without a minus",
-        message="{summary}, so nobody can tell them from forward passes.",
+        summary="you write the backward passes without a minus sign",
+        message="{summary}, so they look like forward passes.",
     ),
 ]
 
@@ -313,34 +313,35 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=pipeline_schedule_cases,
     points=4,
-    verified="Every pass waits for what it needs, no stage holds more micro-batches than it may, and the pipeline is "
-    "done as early as it can be.",
+    verified="Every pass waits for its inputs, no stage holds more micro-batches than its limit, and the pipeline "
+    "finishes as early as possible.",
     hints=[
-        "Count for each stage its forward and its backward passes so far. Together with those of its neighbors, they "
-        "say what it can do next.",
-        "A forward pass needs one that the stage before has done and this stage has not; the first stage has all "
-        "micro-batches from the start. A backward pass needs one of the stage after; the last stage, a forward pass "
-        "of its own.",
-        "A stage holds as many micro-batches as it has done forward passes more than backward passes. It may begin "
-        "another if it holds fewer than n_stages − stage.",
-        "All stages decide at once: choose for all of them with the counts from *before* the tick, and only then "
-        "count. The schedule has 2 · (n_stages + n_microbatches − 1) ticks.",
+        "With 2 stages and 3 micro-batches, what can each stage do in the first three ticks?",
+        "Count the forward and backward passes of each stage so far. A forward pass needs a micro-batch that the stage "
+        "before has finished; the first stage has all of them from the start. A backward pass needs one from the stage "
+        "after; the last stage needs its own forward pass.",
+        "A stage holds f − b micro-batches after f forward and b backward passes. It may start another if it holds "
+        "fewer than n_stages − stage.",
+        "All stages decide at the same time: choose for all of them with the counts from *before* the tick, then "
+        "update the counts. The schedule has 2 · (n_stages + n_microbatches − 1) ticks.",
     ],
     messages={
         "comparison_may_forward: (held) <= (room(stage))": Wording(
-            summary="each stage may hold one micro-batch too many"
+            "{summary}, so the last stage holds two. How many should it hold?",
+            summary="you let each stage hold one micro-batch too many",
         ),
         "not_transposed_schedule": Wording(
-            "{summary}: rows and columns have changed places.",
-            summary="the result has a row for each tick, not for each stage",
+            "{summary}. Rows and columns are swapped.",
+            summary="you return a row for each tick instead of each stage",
         ),
-        "part_left_out_room": (
-            "Every stage may hold as many micro-batches as there are stages. The last one gets its micro-batch back at "
-            "once, and needs to hold one alone."
+        "part_left_out_room": Wording(
+            "{summary}. The last stage gets each micro-batch back at once. How many does it need to hold?",
+            summary="you let every stage hold n_stages micro-batches",
         ),
         "part_left_out_may_forward: -(backwards[stage])": Wording(
-            "{summary}: the first stage does so in every tick until the first backward pass, and its memory fills up.",
-            summary="a stage begins as many micro-batches as it can get",
+            "{summary}. The first stage starts one in every tick until its first backward pass, and its memory fills "
+            "up.",
+            summary="you let a stage start as many micro-batches as it can get",
         ),
     },
     mistakes=MISTAKES,

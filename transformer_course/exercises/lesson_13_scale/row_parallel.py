@@ -20,17 +20,17 @@ def row_parallel(
 
 
 def rows(matrix, x_shards):
-    """cut the matrix into equal parts along its rows → each device's rows, (n_devices, d_shard, d_out)"""
+    """split the matrix into equal parts along its rows → each device's rows, (n_devices, d_shard, d_out)"""
     return torch.stack(matrix.chunk(len(x_shards), dim=0))
 
 
 def partial(x_shards, rows):
-    """multiply each device's features by its rows → each device's part of the sum, (n_devices, n, d_out)"""
+    """multiply each device's features by its rows → each device's partial sum, (n_devices, n, d_out)"""
     return x_shards @ rows
 
 
 def total(partial):
-    """add up over the devices → the product of the whole x and the whole matrix, (n, d_out)"""
+    """sum over the devices → the full product: x @ matrix, (n, d_out)"""
     return partial.sum(dim=0)
 
 
@@ -73,9 +73,9 @@ MISTAKES = [
         STEPS.but(output=lambda partial, bias: side_by_side(partial + bias)),
         STEPS.but(output=lambda partial: side_by_side(partial)),
         STEPS.but(output=lambda partial, bias: side_by_side(partial) + bias.repeat(len(partial))),
-        summary="the devices' parts are put side by side, not added up",
-        message="{summary}. That is what is done with columns; each device's part of *rows* is a part of every sum.",
-        hints=["What is the shape of one device's part, and what is that of the output?"],
+        summary="you concatenate the devices' parts instead of adding them up",
+        message="{summary}. That is right for shards of columns, but with *rows* a device has a part of every sum.",
+        hints=["Which shape does one device's part have, and which shape should the output have?"],
     ),
     Mistake(
         "every_nth_row",
@@ -83,45 +83,46 @@ MISTAKES = [
             rows=lambda matrix, x_shards: torch.stack([matrix[i :: len(x_shards)] for i in range(len(x_shards))]),
         ),
         STEPS.but(rows=lambda matrix, x_shards: matrix.reshape(-1, len(x_shards), matrix.shape[1]).transpose(0, 1)),
-        summary="the rows are dealt out in turn, one to each device",
-        message="{summary}. Device 0 has the *first* features of x, so it needs the first rows.",
-        hints=["Which features of x does device 0 have? Which rows do they meet?"],
+        summary="you deal the rows out in turn, one to each device",
+        message="{summary}. Device 0 has the *first* features of x. Which rows does it need?",
+        hints=["Which row of the matrix is multiplied by feature 0 of x, and which by feature 1?"],
     ),
     Mistake(
         "number_taken_for_a_size",
         STEPS.but(rows=lambda matrix, x_shards: torch.stack(matrix.split(len(x_shards), dim=0))),
-        summary="the number of devices is taken for the number of rows of each",
-        message="{summary}. Look up whether your function wants the number of parts or the size of a part.",
-        hints=["With 2 devices and 6 rows, how many rows has each device?"],
+        summary="you use the number of devices as the number of rows per device",
+        message="{summary}. Does the function that you split with take the number of parts or the size of a part?",
+        hints=["With 2 devices and 6 rows, how many rows should each device get?"],
     ),
     Mistake(
         "every_device_keeps_its_own",
         STEPS.but(total=lambda partial: partial),
         STEPS.but(output=lambda partial: partial * 1.0),
-        summary="nothing is added up over the devices",
-        message="{summary}: each keeps its own part of the sum, and no device has the output.",
-        hints=["What is the shape of the output that is asked for?"],
+        summary="you don't add up the devices' parts",
+        message="{summary}, so each device keeps a partial sum, and none has the output.",
+        hints=["Which shape should the output have, and which shape does yours have?"],
     ),
     Mistake(
         "one_device_only",
         STEPS.but(total=lambda partial: partial[0]),
         STEPS.but(total=lambda partial: partial[-1]),
-        summary="only one device's part counts",
-        hints=["Does the output change when the features of the other devices do?"],
+        summary="you use only one device's part",
+        message="{summary}. The other devices have the rest of every sum.",
+        hints=["If the features on the other devices change, should your output change?"],
     ),
     Mistake(
         "joins_x_by_reshaping",
         STEPS.but(total=lambda x_shards, matrix: x_shards.reshape(x_shards.shape[1], -1) @ matrix),
-        summary="x is put together by a reshape, which mixes its rows",
-        message="{summary}. Besides, x need not be put together: each device can multiply what it has.",
-        hints=["Write down `torch.arange(8).view(2, 2, 2).reshape(2, -1)`. Are its rows those of x?"],
+        summary="you join the shards of x by a reshape, which mixes its rows",
+        message="{summary}. You don't need to join them: each device can multiply its own features.",
+        hints=["Print `torch.arange(8).view(2, 2, 2).reshape(2, -1)`. Does its first row hold the first row of x?"],
     ),
     Mistake(
         "a_copy_for_every_device",
         STEPS.but(output=lambda total, bias, x_shards: (total + bias).repeat(len(x_shards), 1, 1)),
-        summary="the output is returned once for every device",
-        message="{summary}. That is what an all-reduce leaves behind; asked for is the output itself.",
-        hints=["How many axes has the output that is asked for?"],
+        summary="you return one copy of the output for each device",
+        message="{summary}, as an all-reduce would. Return the output once.",
+        hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
 ]
 
@@ -131,33 +132,37 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=row_parallel_cases,
     points=2,
-    verified="The parts of all devices add up to the product, and the bias is in it once.",
+    verified="The parts of all devices add up to the full product, and you add the bias exactly once.",
     hints=[
-        "A feature of x meets one row of the matrix. Device 0 has the first features of x, so it needs the first rows.",
-        "`matrix.chunk(n, dim=0)` cuts a matrix into n parts between its rows.",
-        "Each device has a part of every sum: add up over the devices.",
-        "The bias must be in the result once, however many devices there are.",
+        "x has 4 features on 2 devices. Which features does device 0 have, and which rows of the matrix does it need?",
+        "Each feature of x is multiplied by one row of the matrix, so each device computes a part of every sum. Add "
+        "the parts up over the devices.",
+        "`matrix.chunk(n, dim=0)` splits a matrix into n parts along its rows.",
+        "`torch.stack` puts the parts into one tensor, `x_shards @ rows` has one part for each device, and "
+        "`.sum(dim=0)` adds them up. Add the bias once, after that.",
     ],
     messages={
         "moved_total: output": Wording(
-            summary="each device adds the bias to its part, so the sum holds it once for every device",
-            hints=["With 4 devices, how often is the bias in the result?"],
+            "{summary}, so the sum contains it as many times as there are devices.",
+            summary="you add the bias on each device",
+            hints=["With 4 devices, how many times is the bias in your result?"],
         ),
         "done_again_output: partial": Wording(
-            summary="the bias is added on each device, and to the sum once more",
-            hints=["How often is the bias in the result? Count it with one device."],
+            summary="you add the bias on each device and again to the sum",
+            hints=["With a single device, how many times is the bias in your result?"],
         ),
         "sibling_total: partial.mean(dim=0)": Wording(
-            "{summary}. Each has a part of one long sum; gradients of workers are averaged, these are not.",
-            summary="the devices' parts are averaged, not added up",
+            "{summary}. Each device has a part of one long sum.",
+            summary="you average the devices' parts instead of adding them up",
             hints=[
-                "A product of 4 features is a sum of 4 numbers. If 2 devices have 2 each, what do you do with theirs?"
+                "A dot product of 4 features is a sum of 4 numbers. If 2 devices have 2 of them each, how do you get "
+                "the sum?"
             ],
         ),
         "axis_rows: matrix.chunk(len(x_shards), dim=1)": Wording(
-            "{summary}. A device has d_shard features of x: which numbers of the matrix do they meet?",
-            summary="the matrix is cut between its columns, not between its rows",
-            hints=["A feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
+            "{summary}. A device has d_shard features of x. Which entries of the matrix are they multiplied by?",
+            summary="you split the matrix along its columns instead of its rows",
+            hints=["Each feature of x is multiplied by one row of the matrix. Which rows does device 1 need?"],
         ),
     },
     mistakes=MISTAKES,

@@ -15,17 +15,17 @@ def training_flops(n_parameters: int, n_tokens: int) -> int:
 
 
 def forward(n_parameters):
-    """count a product and a sum for each parameter → the operations of a forward pass: 2 for each parameter"""
+    """count a product and a sum for each parameter → the operations of a forward pass: 2 per parameter and token"""
     return 2 * n_parameters
 
 
 def backward(forward):
-    """count twice as many for the backward pass → the operations of a backward pass: twice the forward pass"""
+    """double the operations for the backward pass → the operations of a backward pass: twice the forward pass"""
     return 2 * forward
 
 
 def of_a_token(forward, backward):
-    """add the two → the operations of a token"""
+    """add the operations of both passes → the operations per token"""
     return forward + backward
 
 
@@ -58,15 +58,16 @@ MISTAKES = [
     Mistake(
         "too_many_operations",
         STEPS.but(of_a_token=lambda n_parameters: 8 * n_parameters),
-        summary="more operations are counted for each parameter and token than 2 forward and 4 backward",
+        summary="you count 8 operations for each parameter and token",
+        message="{summary}, which is too many. Which of them are in the forward pass, and which in the backward pass?",
     ),
     count_mistakes.a_float(STEPS.but(flops=lambda flops: float(flops)), "Operations"),
     Mistake(
         "four_operations",
         STEPS.but(of_a_token=lambda n_parameters: 4 * n_parameters),
-        summary="4 operations are counted for each parameter and token",
-        message="{summary}. Either both passes cost the same here, or the forward pass is left out.",
-        hints=["Which passes does a training step have, and which of them costs more?"],
+        summary="you count 4 operations for each parameter and token",
+        message="{summary}. Either both passes cost the same in your count, or you leave out the forward pass.",
+        hints=["Which passes does a training step have, and which one costs more?"],
     ),
 ]
 
@@ -76,24 +77,25 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=training_flops_cases,
     points=1,
-    verified="Six operations for each parameter and token: 2 forward, 4 backward.",
+    verified="You count six operations for each parameter and token: 2 forward and 4 backward.",
     hints=[
-        "In a matrix product, what happens to each parameter once for each token? A product, and what else?",
-        "The backward pass computes gradients for the inputs and for the parameters: each costs as much as the forward "
-        "pass.",
-        "So it is 2 + 4 operations for each parameter, and that for each token.",
+        "In a matrix product, which two operations use a parameter once for each token?",
+        "The backward pass computes gradients for the inputs and for the parameters. Each of these costs as much as "
+        "the forward pass.",
+        "So a parameter takes 2 + 4 operations for each token.",
     ],
     messages={
         "operator_flops: (of_a_token) + (n_tokens)": Wording(
-            "Parameters and tokens are added. *Each* token passes through all parameters.",
-            summary="parameters and tokens are added, not multiplied",
+            "{summary}. *Each* token passes through all parameters.",
+            summary="you add the number of tokens instead of multiplying by it",
         ),
-        "brackets_flops": (
-            "One of the passes is counted for all tokens, the other for a single one: brackets are missing."
+        "brackets_flops": Wording(
+            "{summary}, and the other counts for a single token. Where do you need parentheses?",
+            summary="you multiply only one of the passes by the number of tokens",
         ),
-        "part_left_out_of_a_token: forward": (
-            "For each parameter and token there are 2 operations in all: either a product and a sum in the forward "
-            "pass, and no backward pass; or a product alone in each pass, as if the two cost the same."
+        "part_left_out_of_a_token: forward": Wording(
+            "{summary}. A forward pass takes that many on its own. What does the backward pass take?",
+            summary="you count only 2 operations for each parameter and token",
         ),
     },
     mistakes=MISTAKES,

@@ -30,12 +30,12 @@ def zero_step(
 
 
 def n_padding(means, parameters):
-    """count the zeros that fill up the last shards → the number of zeros that fill up the last shards"""
+    """count the zeros that pad the last shards → the number of padding zeros"""
     return means.numel() - len(parameters)
 
 
 def cut(n_padding, means):
-    """pad with zeros, and cut into equal shards → what cuts numbers into shards, one for each worker"""
+    """pad with zeros and split into equal shards → the split into shards: one for each worker"""
     return lambda x: F.pad(x, (0, n_padding)).view(means.shape)
 
 
@@ -45,17 +45,17 @@ def averaged(gradients):
 
 
 def gradient(cut, averaged):
-    """cut the averaged gradient into shards → each worker's shard of the averaged gradient, (n_workers, n_shard)"""
+    """split the averaged gradient into shards → the shards of the gradient, (n_workers, n_shard)"""
     return cut(averaged)
 
 
 def own(cut, parameters):
-    """cut the parameters into shards → each worker's shard of the parameters, (n_workers, n_shard)"""
+    """split the parameters into shards → the shards of the parameters, (n_workers, n_shard)"""
     return cut(parameters)
 
 
 def new_means(means, gradient):
-    """update the running mean of the gradient → the new running mean of the gradient: 0.9 · old + 0.1 · gradient"""
+    """update the running mean of the gradient → the new running mean: 0.9 · old + 0.1 · gradient"""
     return 0.9 * means + 0.1 * gradient
 
 
@@ -65,12 +65,12 @@ def new_mean_squares(mean_squares, gradient):
 
 
 def unbiased(new_means, step):
-    """correct the mean for its start at 0 → the corrected mean: divided by 1 − 0.9ˢᵗᵉᵖ"""
+    """apply the bias correction to the mean → the corrected mean: divided by 1 − 0.9ˢᵗᵉᵖ"""
     return new_means / (1 - 0.9**step)
 
 
 def unbiased_squares(new_mean_squares, step):
-    """correct the mean square for its start at 0 → the corrected mean square: divided by 1 − 0.999ˢᵗᵉᵖ"""
+    """apply the bias correction to the mean square → the corrected mean square: divided by 1 − 0.999ˢᵗᵉᵖ"""
     return new_mean_squares / (1 - 0.999**step)
 
 
@@ -80,17 +80,17 @@ def update(unbiased, unbiased_squares, rate):
 
 
 def updated(own, update):
-    """take the step on each shard → each worker's shard of the new parameters, (n_workers, n_shard)"""
+    """subtract the update from each shard → the shards of the new parameters, (n_workers, n_shard)"""
     return own - update
 
 
 def gathered(updated, parameters):
-    """put the shards together, and drop the zeros → the new parameters, (n)"""
+    """concatenate the shards and drop the padding → the new parameters, (n)"""
     return updated.flatten()[: len(parameters)]
 
 
 def result(gathered, new_means, new_mean_squares):
-    """return the parameters and the new state → the new parameters, and the shards of the two running means"""
+    """return the parameters and the new state → the parameters and the new state"""
     return gathered, new_means, new_mean_squares
 
 
@@ -140,9 +140,9 @@ MISTAKES = [
     Mistake(
         "own_gradients_only",
         STEPS.but(gradient=own_parts),
-        summary="each worker takes its shard from its *own* gradient, not from that of the whole batch",
-        message="{summary}. A worker has seen a part of the batch alone: its shard needs what all of them found.",
-        hints=["Does worker 0's shard change when the gradient of worker 1 does?"],
+        summary="you take each worker's shard from its *own* gradient instead of the average",
+        message="{summary}. A worker sees only part of the batch, so its shard needs the gradients of all workers.",
+        hints=["If the gradient of worker 1 changes, should the shard of worker 0 change?"],
     ),
     Mistake(
         "every_nth_number",
@@ -151,9 +151,9 @@ MISTAKES = [
             gathered=lambda updated, parameters: updated.T.flatten()[: len(parameters)],
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (0, n_padding)).view(means.shape[::-1]).T),
-        summary="the numbers are dealt out in turn, one to each worker",
-        message="{summary}. Each worker's state belongs to *neighboring* numbers: worker 0 has the first n_shard.",
-        hints=["6 parameters, 2 workers: to which parameters does row 0 of `means` belong?"],
+        summary="you deal the numbers out in turn, one to each worker",
+        message="{summary}. Each worker should get *neighboring* numbers: worker 0 has the first n_shard.",
+        hints=["With 6 parameters and 2 workers, which parameters does row 0 of `means` describe?"],
     ),
     Mistake(
         "zeros_in_front",
@@ -162,30 +162,33 @@ MISTAKES = [
             gathered=lambda updated, n_padding: updated.flatten()[n_padding:],
         ),
         STEPS.but(cut=lambda n_padding, means: lambda x: F.pad(x, (n_padding, 0)).view(means.shape)),
-        summary="the zeros stand in front of the numbers, not behind them",
-        message="{summary}: every number moves to another place, and meets the state of another one.",
-        hints=["Which worker's shard is filled up, the first one's or the last one's?"],
+        summary="you pad with zeros in front of the numbers instead of behind them",
+        message="{summary}, so every number shifts and meets the state of a different parameter.",
+        hints=["Which worker's shard should be padded, the first one's or the last one's?"],
     ),
     Mistake(
         "no_bias_correction",
         STEPS.but(unbiased=lambda new_means: new_means, unbiased_squares=lambda new_mean_squares: new_mean_squares),
-        summary="neither mean is corrected for its start at 0",
-        message="{summary}. In the first step they are a tenth and a thousandth of what they should be.",
-        hints=["In the first step, what is 0.9 · 0 + 0.1 · g? And what should the mean of a single g be?"],
+        summary="you apply no bias correction",
+        message=(
+            "{summary}. Both means start at 0, so in the first step they are a tenth and a thousandth of what they "
+            "should be."
+        ),
+        hints=["In the first step, what is 0.9 · 0 + 0.1 · g? What should the mean of a single gradient g be?"],
     ),
     Mistake(
         "corrected_means_kept",
         STEPS.but(result=lambda gathered, unbiased, unbiased_squares: (gathered, unbiased, unbiased_squares)),
-        summary="the *corrected* means are returned as the new state",
-        message="{summary}, so the next step corrects them once more. Correct them for the step alone.",
-        hints=["Which means does the next step begin with?"],
+        summary="you return the *corrected* means as the new state",
+        message="{summary}, so the next step corrects them again. Use the corrected means only for the update.",
+        hints=["Which means should the next step start with?"],
     ),
     Mistake(
         "old_state_returned",
         STEPS.but(result=lambda gathered, means, mean_squares: (gathered, means, mean_squares)),
-        summary="the old running means are returned",
-        message="{summary}: the optimizer forgets each gradient after its step.",
-        hints=["What do the workers hold after the step that they did not hold before it?"],
+        summary="you return the old running means",
+        message="{summary}, so the optimizer forgets each gradient after its step.",
+        hints=["Which of your tensors contain the new gradient after the step?"],
     ),
     Mistake(
         "mean_of_the_workers_squares",
@@ -194,9 +197,9 @@ MISTAKES = [
                 0.999 * mean_squares + 0.001 * cut((gradients**2).mean(dim=0))
             )
         ),
-        summary="the workers' gradients are squared before they are averaged",
-        message="{summary}. One device would square the gradient of the whole batch, so average first.",
-        hints=["Gradients of 1 and −1: what is the square of their mean, and what the mean of their squares?"],
+        summary="you square the workers' gradients before you average them",
+        message="{summary}. A single device would square the gradient of the whole batch. Which should come first?",
+        hints=["For the gradients 1 and −1, what is the square of the mean, and what is the mean of the squares?"],
     ),
     Mistake(
         "same_decay_for_both",
@@ -205,7 +208,8 @@ MISTAKES = [
             unbiased_squares=lambda new_mean_squares, step: new_mean_squares / (1 - 0.9**step),
         ),
         STEPS.but(new_mean_squares=lambda mean_squares, gradient: 0.9 * mean_squares + 0.1 * gradient**2),
-        summary="of the mean square, too, 0.9 is kept, not 0.999",
+        summary="you use 0.9 for the mean square instead of 0.999",
+        message="{summary}, so it follows about 10 steps instead of about 1,000.",
     ),
     Mistake(
         "old_and_new_exchanged",
@@ -214,16 +218,16 @@ MISTAKES = [
             new_means=lambda means, gradient: 0.1 * means + 0.9 * gradient,
             new_mean_squares=lambda mean_squares, gradient: 0.001 * mean_squares + 0.999 * gradient**2,
         ),
-        summary="the running mean takes most from the new gradient, not from the old mean",
-        message="{summary}. It should change slowly: one batch says little.",
-        hints=["With a mean of 1 and a gradient of 0, is the new mean 0.9 or 0.1?"],
+        summary="you swapped the weights of the old mean and the new gradient",
+        message="{summary}, so a single batch decides most of the running mean. It should change slowly.",
+        hints=["With a running mean of 1 and a gradient of 0, should the new mean be 0.9 or 0.1?"],
     ),
     Mistake(
         "epsilon_under_the_root",
         STEPS.but(update=lambda unbiased, unbiased_squares, rate: rate * unbiased / (unbiased_squares + 1e-8).sqrt()),
-        summary="the tiny number is added under the root",
-        message="{summary}, where it is not tiny: the root of 10⁻⁸ is 0.0001.",
-        hints=["What is the root of 0.0001² + 10⁻⁸? And the root of 0.0001², plus 10⁻⁸?"],
+        summary="you add 10⁻⁸ inside the square root",
+        message="{summary}. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended.",
+        hints=["What is √(0.0001² + 10⁻⁸), and what is √(0.0001²) + 10⁻⁸?"],
     ),
 ]
 
@@ -233,33 +237,38 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=zero_step_cases,
     points=4,
-    verified="The parameters are those of Adam on one device, and each worker kept its own part of the state alone, "
-    "also where the parameters could not be cut into equal parts.",
+    verified="Your parameters are those of Adam on one device, and each worker keeps only its own part of the state, "
+    "even if the parameters can't be split into equal parts.",
     hints=[
-        "Four parts: average the gradients over the workers; cut the average and the parameters into shards; take "
-        "Adam's step on each shard; put the shards of the parameters together.",
-        "Worker 0 has the first n_shard numbers, worker 1 the next. `F.pad(x, (0, k))` puts k zeros behind x, and "
-        "`.view(n_workers, n_shard)` cuts it up.",
-        "Adam is the same on a shard as on the whole: both running means first, then each divided by 1 − βˢᵗᵉᵖ. Use "
-        "the corrected means for the step, and return the others.",
-        "`x.flatten()[:n]` puts the shards together and drops what was filled up.",
+        "With 5 parameters and 2 workers, which parameters does each worker update, and how many zeros pad the last "
+        "shard?",
+        "There are four parts: average the gradients over the workers, split the average and the parameters into "
+        "shards, take Adam's step on each shard, and concatenate the shards of the parameters.",
+        "Adam works on a shard as on the whole: update both running means, then divide each by 1 − βˢᵗᵉᵖ. Use the "
+        "corrected means for the update, and return the others.",
+        "`F.pad(x, (0, k)).view(n_workers, n_shard)` puts k zeros behind x and splits it. `x.flatten()[:n]` "
+        "concatenates the shards and drops the zeros.",
     ],
     messages={
         "sibling_averaged: gradients.sum(dim=0)": Wording(
-            "{summary}. Adam's step hides that, as it does not depend on the size of the gradient; its state shows it.",
-            summary="the workers' gradients are added up, not averaged",
-            hints=["Two workers with the same gradient: what is the gradient of the whole batch?"],
+            "{summary}. The update hides that because it doesn't depend on the size of the gradient. The running means "
+            "show it.",
+            summary="you add up the workers' gradients instead of averaging them",
+            hints=["If two workers have the same gradient, what is the gradient of the whole batch?"],
         ),
-        "not_indexed_gathered": Wording(summary="the zeros that filled up the last shard are returned as parameters"),
+        "not_indexed_gathered": Wording(
+            "{summary}, so you return more parameters than you got.",
+            summary="you don't drop the zeros that pad the last shard",
+        ),
         "call_left_out_gathered: updated": Wording(
-            "{summary}. The next forward pass needs all of them on every worker: that is the all-gather.",
-            summary="the parameters are returned in shards",
-            hints=["What shape has the first of the three values that are asked for?"],
+            "{summary}. The next forward pass needs all parameters on every worker, which takes an all-gather.",
+            summary="you return the parameters in shards",
+            hints=["Which shape should the first of the three returned values have?"],
         ),
         "operator_updated: (own) + (update)": Wording(
-            "{summary}. The gradient points to where the loss grows.",
-            summary="the step is added to the parameters, not subtracted",
-            hints=["With a positive gradient, should the parameter grow?"],
+            "{summary}. The gradient points in the direction in which the loss increases.",
+            summary="you add the update to the parameters instead of subtracting it",
+            hints=["If the gradient is positive, should the parameter grow?"],
         ),
     },
     mistakes=MISTAKES,
