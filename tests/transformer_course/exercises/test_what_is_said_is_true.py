@@ -29,7 +29,7 @@ SAID = {
     "lesson_13_scale:44": ("one micro-batch too few", "-1 stands"),
     "lesson_13_scale:51": ("a row for each tick", "Nothing is transposed"),
     "lesson_13_scale:48": ("You schedule no backward passes", "the wrong way round"),
-    "lesson_14_post_training:6": ("`reference_rejected` comes in with the wrong sign", "adds where"),
+    "lesson_14_post_training:6": ("ou give `reference_rejected` the wrong sign", "adds where"),
 }
 ATTEMPTS = {attempt.id: attempt for attempt in read(FOLDER)}
 

@@ -21,22 +21,22 @@ def answer_labels(
 
 
 def positions(tokens):
-    """count the positions of a row → the positions of a row: 0 to n − 1"""
+    """number the positions of a row → the positions of a row: 0 to n − 1"""
     return torch.arange(tokens.shape[1])
 
 
 def ends(prompt_lengths):
-    """stand the lengths of the prompts in a column → the length of each row's prompt, (batch, 1)"""
+    """turn the prompt lengths into a column → the prompt lengths as a column, (batch, 1)"""
     return prompt_lengths[:, None]
 
 
 def in_prompt(positions, ends):
-    """mark the positions of the prompt → the mask of the prompts: positions below the prompt's length, (batch, n)"""
+    """compare the positions with the prompt lengths → the mask of the prompts: position < prompt length, (batch, n)"""
     return positions < ends
 
 
 def labels(tokens, in_prompt, pad_id):
-    """put padding there → the labels: the tokens, with padding in place of the prompts, (batch, n)"""
+    """replace the prompt tokens with `pad_id` → the labels: the tokens, with padding for the prompts, (batch, n)"""
     return tokens.masked_fill(in_prompt, pad_id)
 
 
@@ -71,9 +71,9 @@ MISTAKES = [
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths[0]),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.max()),
         STEPS.but(ends=lambda prompt_lengths: prompt_lengths.min()),
-        summary="all rows are cut at the length of one prompt",
-        message="{summary}. Prompts have different lengths, so each row has its own.",
-        hints=["Compare two rows whose prompts have 2 and 5 tokens."],
+        summary="you use one prompt length for all rows",
+        message="{summary}, so a row with another prompt length loses part of its answer or keeps part of its prompt.",
+        hints=["Print the labels of two rows whose prompts have 2 and 5 tokens. Where does each answer start?"],
     ),
     Mistake(
         "takes_the_prompts_away",
@@ -81,23 +81,21 @@ MISTAKES = [
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths.max()) :]).attempt,
         STEPS.but(labels=lambda tokens, prompt_lengths: tokens[:, int(prompt_lengths[0]) :]).attempt,
         message=(
-            "The prompts are cut off, so the labels are shorter than the logits. They should keep their shape: what "
-            "does not count is padding."
+            "You cut the prompts off, so your labels are shorter than the logits. Labels should have the same shape as "
+            "the tokens."
         ),
         hints=[
-            "What shape have the tokens, and what shape have your labels?",
-            "The loss compares labels and logits position by position. Nothing may move.",
-            "Keep the tokens, and replace those of the prompt with `pad_id`.",
+            "Which shape do the tokens have, and which shape do your labels have?",
+            "The loss compares labels and logits position by position, so no token may move.",
+            "Keep the tokens of the answers, and replace those of the prompts with `pad_id`.",
         ],
     ),
     Mistake(
         "moved_to_the_left",
         STEPS.but(labels=lambda labels, pad_id: F.pad(labels[:, 1:], (0, 1), value=pad_id)),
-        summary="the labels are moved to the left by one",
-        message=(
-            "{summary}. That is the business of the loss, which shifts them: here, a label stands at its own position."
-        ),
-        hints=["If the loss moves the labels again, which token has the logits at position 0 to predict?"],
+        summary="you shift the labels to the left by one",
+        message="{summary}, and the loss shifts them again. Here, each label is the token at its own position.",
+        hints=["If the loss shifts your labels, which token should the logits at position 0 predict?"],
     ),
 ]
 
@@ -107,27 +105,28 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=answer_labels_cases,
     points=2,
-    verified="Each row loses its own prompt and nothing of its answer, and the caller's tokens stay as they are.",
+    verified="You replace each row's own prompt and nothing of its answer, and the caller's tokens stay unchanged.",
     hints=[
-        "Which positions of a row belong to a prompt of 3 tokens? And to one of 5?",
-        "Compare a row of positions, `torch.arange(n)`, with a column of lengths: that is a mask of (batch, n).",
-        "`tokens.masked_fill(mask, pad_id)` returns a copy in which the marked tokens are padding.",
+        "Which positions of a row belong to a prompt of 3 tokens, and which belong to a prompt of 5?",
+        "Compare a row of positions with a column of prompt lengths. Broadcasting makes that a mask of shape "
+        "(batch, n).",
+        "`torch.arange(n)` is the row of positions, and `prompt_lengths[:, None]` is the column.",
+        "`tokens.masked_fill(mask, pad_id)` returns a copy in which the masked tokens are padding.",
     ],
     messages={
         "comparison_in_prompt: (positions) >= (ends)": Wording(
-            "{summary}: such a model learns to ask, not to answer.",
-            summary="the answers become padding, and the prompts stay",
-            hints=["Which tokens should the loss count?"],
+            "{summary}, so the model learns to ask and not to answer.",
+            summary="you mask out the answers instead of the prompts",
+            hints=["Which tokens should count in the loss?"],
         ),
         "comparison_in_prompt: (positions) <= (ends)": Wording(
-            "{summary}. The model would never be taught how an answer begins, and everything after that hangs on it.",
-            summary="the first token of each answer becomes padding as well",
-            hints=["A prompt of 3 tokens stands at the positions 0, 1 and 2. Where does its answer begin?"],
+            "{summary}, so the model never learns how an answer begins.",
+            summary="you also mask out the first token of each answer",
+            hints=["A prompt of 3 tokens is at positions 0, 1 and 2. Where does its answer begin?"],
         ),
         "shifted_ends: § - 1": Wording(
-            "{summary}. That the logits there predict the answer's first token is the business of the loss, which "
-            "shifts by one: here, a label is the token that stands at its own position.",
-            summary="the last token of each prompt still counts",
+            "{summary}. The loss takes care of the shift by one. Here, each label is the token at its own position.",
+            summary="you keep the last token of each prompt in the labels",
             hints=["Is the last token of the prompt part of the answer?"],
         ),
     },

@@ -10,32 +10,32 @@ from transformer_lab.training.fine_tuning import dpo_loss
 
 
 def chosen_gain(chosen, reference_chosen):
-    """compare model and reference on the chosen answer → the gain of the chosen answer: chosen − reference_chosen"""
+    """subtract `reference_chosen` from `chosen` → the gain of the chosen answer: chosen − reference_chosen"""
     return chosen - reference_chosen
 
 
 def rejected_gain(rejected, reference_rejected):
-    """compare model and reference on the rejected answer → its gain: rejected − reference_rejected"""
+    """subtract `reference_rejected` from `rejected` → the gain of the rejected answer: rejected − reference_rejected"""
     return rejected - reference_rejected
 
 
 def margin(chosen_gain, rejected_gain):
-    """subtract the second gain from the first → the margin: the gain of the chosen answer minus the other gain"""
+    """subtract the rejected answer's gain from the chosen one's → the margin: the difference of the gains"""
     return chosen_gain - rejected_gain
 
 
 def scaled(margin, beta):
-    """multiply it by β → the margin times β"""
+    """multiply the margin by β → the margin times β"""
     return beta * margin
 
 
 def log_probabilities(scaled):
-    """take the logarithm of the sigmoid → the log-probability that the chosen answer is preferred: log σ(β · margin)"""
+    """take the log-sigmoid of β · margin → the log-sigmoid: log σ(β · margin)"""
     return torch.nn.functional.logsigmoid(scaled)
 
 
 def losses(log_probabilities):
-    """turn the sign round → the loss of each pair, (batch,)"""
+    """negate the log-sigmoid → the loss of each pair, (batch,)"""
     return -log_probabilities
 
 
@@ -93,17 +93,26 @@ MISTAKES = [
             chosen_gain=lambda chosen, reference_chosen: chosen.exp() - reference_chosen.exp(),
             rejected_gain=lambda rejected, reference_rejected: rejected.exp() - reference_rejected.exp(),
         ),
-        summary="`exp` turns log-probabilities into probabilities before they are compared",
-        message="Probabilities are compared, by `exp`. The margin is made of *log*-probabilities, as they are given.",
-        hints=["How large is e^(−60), and what is left of a difference of two such numbers?"],
+        summary="you compare probabilities instead of log-probabilities",
+        message="{summary}. The arguments are log-probabilities. You can subtract them as they are.",
+        hints=["How large is e⁻⁶⁰, and what is left of the difference of two such numbers?"],
+    ),
+    Mistake(
+        "no_reference",
+        STEPS.but(margin=lambda chosen, rejected: chosen - rejected),
+        summary="you don't use the reference",
+        message=(
+            "{summary}, so a model that prefers the chosen answer from the start is rewarded for what it never learned."
+        ),
+        hints=["By how much did each answer gain over the reference, if the model *is* the reference?"],
     ),
     Mistake(
         "hinge",
         STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
         STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
-        summary="the loss of a pair is a straight line that is cut off at 0",
-        message="{summary}. Here it is −log σ of β times the margin.",
-        hints=["What should the loss be for a margin of 0?"],
+        summary="you use a hinge loss, a straight line that is cut off at 0",
+        message="{summary}. The loss of DPO is −log σ(β · margin).",
+        hints=["What should the loss be at a margin of 0, and what is yours?"],
     ),
     Mistake(
         "log_of_the_sigmoid",
@@ -111,23 +120,23 @@ MISTAKES = [
         STEPS.but(log_probabilities=lambda scaled: -(1 + (-scaled).exp()).log()),
         guarded(1e-9),
         *[guarded(tiny).attempt for tiny in (1e-6, 1e-7, 1e-8, 1e-10, 1e-12)],
-        summary="the logarithm is taken of a sigmoid that has become 0 where the margin is far below 0",
+        summary="you compute the log-sigmoid in two steps, which fails for margins far below 0",
         message=(
-            "Where the margin is far below 0, the sigmoid becomes 0 before its logarithm is taken, and the loss is "
-            "infinite, or is cut off."
+            "If the margin is far below 0, your sigmoid underflows or your exponential overflows before you take the "
+            "logarithm. The loss is then infinite or cut off."
         ),
-        hints=["In a new cell: `torch.tensor(-300.0).sigmoid().log()`."],
+        hints=["In a new cell, try `torch.tensor(-300.0).sigmoid().log()`. What should it be?"],
     ),
     Mistake(
         "without_the_gradient",
         STEPS.but(loss=lambda loss: loss.detach()).attempt,
         STEPS.but(loss=lambda loss: loss.item()).attempt,
         message=(
-            "The number is right, but it is cut off from the log-probabilities: no gradient gets back to the model."
+            "Your number is right, but it is cut off from the log-probabilities, so no gradient reaches the model."
         ),
         hints=[
-            "What does `.backward()` need?",
-            "`.item()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
+            "Which line of your code returns something that `.backward()` can't follow?",
+            "`.item()`, `.detach()` and `torch.no_grad()` cut the path of the gradient.",
             "Leave them out, and return the tensor itself.",
         ],
     ),
@@ -139,26 +148,23 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=dpo_loss_cases,
     points=2,
-    verified="It falls when the chosen answer gains more on the reference than the rejected one, and it stays finite "
-    "however far the two are apart.",
+    verified="Your loss falls when the chosen answer gains more over the reference than the rejected one, and it stays "
+    "finite however far apart they are.",
     hints=[
-        "For each of the two answers: by how much did its log-probability grow since the reference?",
-        "The margin is what the chosen answer gained minus what the rejected one gained. The larger it is, the "
-        "smaller the loss should be.",
-        "The loss of a pair is −log σ(β · margin), and the loss of the batch their mean.",
-        "`torch.nn.functional.logsigmoid` takes the sigmoid and its logarithm without forming e to a large power.",
+        "For each of the two answers, how much larger is its log-probability than under the reference?",
+        "The margin is the gain of the chosen answer minus the gain of the rejected one. The larger it is, the smaller "
+        "the loss should be.",
+        "The loss of a pair is −log σ(β · margin), and the loss of the batch is the mean.",
+        "`torch.nn.functional.logsigmoid` computes log σ without overflow.",
     ],
     messages={
         "operator_rejected_gain: (rejected) + (reference_rejected)": Wording(
-            "{summary}: a minus in front of brackets turns the sign of each number in them.",
-            summary="`reference_rejected` comes in with the wrong sign",
+            "{summary}. A minus in front of parentheses flips the sign of each term in them.",
+            summary="you give `reference_rejected` the wrong sign",
         ),
-        "wrong_input_rejected_gain: reference_chosen": (
-            "The reference is not used: a model that prefers the chosen answer from the start is rewarded for "
-            "what it never learned."
-        ),
-        "moved_log_probabilities: margin": (
-            "β multiplies the whole loss. It belongs inside the sigmoid, where it says how much a margin counts."
+        "moved_log_probabilities: margin": Wording(
+            "{summary}. Should β scale the loss, or the argument of the sigmoid?",
+            summary="you multiply the loss by β instead of the margin",
         ),
     },
     mistakes=MISTAKES,

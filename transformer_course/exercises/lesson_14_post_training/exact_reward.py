@@ -18,27 +18,27 @@ def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n
 
 
 def beside(answers):
-    """give the answers an axis for the accepted forms → the answers with an axis for the forms, (batch, 1, n)"""
+    """add a dimension for the accepted forms → the answers with a forms dimension, (batch, 1, n)"""
     return answers[:, None]
 
 
 def same(beside, accepted):
-    """compare the tokens with every accepted form → the matches of tokens and forms, (batch, n_forms, n)"""
+    """compare the tokens with every accepted form → the matching tokens, (batch, n_forms, n)"""
     return beside == accepted
 
 
 def whole(same):
-    """ask whether all tokens of a form are the same → which forms an answer has from end to end, (batch, n_forms)"""
+    """check whether all tokens of a form match → the matching forms, (batch, n_forms)"""
     return same.all(dim=-1)
 
 
 def right(whole):
-    """ask whether any form is → which answers are right, (batch,)"""
+    """check whether any form matches → the mask of right answers, (batch,)"""
     return whole.any(dim=-1)
 
 
 def rewards(right):
-    """make numbers of it → the rewards: 1 for right and 0 for wrong, (batch,)"""
+    """convert True and False to 1 and 0 → the rewards: 1 for right and 0 for wrong, (batch,)"""
     return right.float()
 
 
@@ -114,32 +114,31 @@ MISTAKES = [
     Mistake(
         "takes_tokens_from_several_forms",
         STEPS.but(whole=lambda same: same.any(dim=1), right=lambda whole: whole.all(dim=-1)),
-        summary="each token may come from another of the accepted forms",
-        message=(
-            "{summary}: an answer that begins as one and ends as the other passes. Ask for each form as a whole first."
-        ),
-        hints=["Which question comes first: *all* tokens of a form, or *any* of the forms?"],
+        summary="you let each token match a different form",
+        message="{summary}, so an answer that begins as one form and ends as another passes.",
+        hints=["Which should come first, *all* over the tokens or *any* over the forms?"],
     ),
     Mistake(
         "fraction_of_right_tokens",
         STEPS.but(rewards=lambda same: same.float().mean(dim=-1).amax(dim=-1)),
-        summary="the reward is the fraction of tokens that are right",
-        message="{summary}. A date that is nearly right is a wrong date: its reward is 0.",
-        hints=["Which two numbers can be rewards here?"],
+        summary="you return the fraction of matching tokens as the reward",
+        message="{summary}. A date that is nearly right is still wrong, so its reward should be 0.",
+        hints=["Which two values can a reward have here?"],
     ),
     Mistake(
         "counts_the_forms",
         STEPS.but(rewards=lambda whole: whole.float().sum(dim=-1)),
         STEPS.but(rewards=lambda whole: whole.float().mean(dim=-1)),
-        summary="the forms that an answer has are counted, or averaged",
-        message="{summary}. Whether one of them is enough or the only one, a right answer gets 1.",
-        hints=["If the same form is listed twice, what should a right answer get?"],
+        summary="you count or average the forms that match",
+        message="{summary}. A right answer should get 1, however many forms it matches.",
+        hints=["If the same form is listed twice, which reward should a right answer get?"],
     ),
     Mistake(
         "only_the_first_form",
         STEPS.but(right=lambda whole: whole[:, 0]),
         STEPS.but(right=lambda whole: whole[:, -1]),
-        summary="only one of the accepted forms counts",
+        summary="you compare each answer with only one of the accepted forms",
+        message="{summary}, so a right answer in another form gets 0.",
     ),
     Mistake(
         "some_forms_left_out",
@@ -147,28 +146,28 @@ MISTAKES = [
         STEPS.but(right=lambda whole: whole[:, 0] | whole[:, -1]),
         STEPS.but(right=lambda whole: whole[:, :-1].any(dim=-1)),
         STEPS.but(right=lambda whole: whole[:, 1:].any(dim=-1)),
-        summary="some of the accepted forms do not count",
-        message="{summary}: an answer that is one of these gets 0. Look at which forms it is compared with.",
-        hints=["With 4 accepted forms, with how many of them is an answer compared?"],
+        summary="you leave out some of the accepted forms",
+        message="{summary}, so an answer that matches one of these gets 0.",
+        hints=["With 4 accepted forms, how many of them do you compare an answer with?"],
     ),
     Mistake(
         "in_any_order",
         STEPS.but(same=lambda answers, accepted: answers.sort(-1).values[:, None] == accepted.sort(-1).values),
-        summary="tokens count as the same whatever their order",
-        message="{summary}: an answer with the right tokens at the wrong places passes. 21 March is not 12 March.",
-        hints=["Is `2012` the same year as `2021`?"],
+        summary="you ignore the order of the tokens",
+        message="{summary}, so 12 March passes for 21 March.",
+        hints=["Is `2012` the same year as `2021`, and which reward would you give?"],
     ),
     Mistake(
         "forms_of_all_prompts",
         STEPS.but(same=lambda beside, accepted: beside == accepted.flatten(0, 1)),
-        summary="an answer counts if it is right for any prompt of the batch",
-        message="{summary}. Row i of `accepted` has the answers to prompt i, and only these are right for it.",
+        summary="you accept an answer that is right for any prompt of the batch",
+        message="{summary}. Row i of `accepted` has the right answers to prompt i, and no others are right for it.",
     ),
     Mistake(
         "without_the_last_token",
         STEPS.but(same=lambda same: same[..., :-1]),
-        summary="the last token is not compared",
-        message="{summary}. An answer that goes on where the right one has ended is a wrong one.",
+        summary="you don't compare the last token",
+        message="{summary}, so an answer passes even if it goes on where the right one ends.",
     ),
 ]
 
@@ -178,22 +177,24 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=exact_reward_cases,
     points=2,
-    verified="An answer counts if it is one of the accepted ones from its first token to its last, end included.",
+    verified="You accept an answer only if it matches one of the forms from its first token to its last, end included.",
     hints=[
-        "Compare an answer with one accepted form: what has to hold for every token?",
-        "For all answers and forms at once, give the answers an axis: `answers[:, None] == accepted`.",
-        "First `all` over the tokens, then `any` over the forms; `.float()` makes 1 and 0 of it.",
+        "Compare one answer with one accepted form. What must hold for every token?",
+        "An answer is right if *all* of its tokens match those of *any* form. Take `all` over the tokens first, then "
+        "`any` over the forms.",
+        "`answers[:, None] == accepted` compares all answers with all of their forms: (batch, n_forms, n).",
+        "`.all(dim=-1)` over the tokens, `.any(dim=-1)` over the forms, and `.float()` for 1 and 0.",
     ],
     messages={
         "sibling_right": Wording(
-            "{summary}, and no answer can. One of them is enough.",
-            summary="an answer has to have all accepted forms at once",
-            hints=["A date is written with dashes. Is it written with slashes, too?"],
+            "{summary}. One matching form is enough.",
+            summary="you require an answer to match all accepted forms at once",
+            hints=["A date is written with dashes. Can it match a form with slashes as well?"],
         ),
         "sibling_whole": Wording(
             "{summary}. A date with one right digit is a wrong date.",
-            summary="one token in common with an accepted form is enough",
-            hints=["How many tokens of a right answer may differ from the form?"],
+            summary="you accept an answer that has a single token in common with a form",
+            hints=["How many tokens of a right answer may differ from its form?"],
         ),
     },
     mistakes=MISTAKES,

@@ -25,7 +25,7 @@ def baseline(rewards):
 
 
 def above(rewards, baseline):
-    """subtract it from the rewards → how far each reward is above its group's mean, (n_prompts, n_samples)"""
+    """subtract the group's mean from the rewards → the differences from the mean, (n_prompts, n_samples)"""
     return rewards - baseline
 
 
@@ -35,17 +35,17 @@ def variance(above):
 
 
 def deviation(variance):
-    """take its root → the standard deviation of each group: the root of its variance"""
+    """take the square root of the variance → the standard deviation of each group: √variance"""
     return variance.sqrt()
 
 
 def divisor(deviation, eps):
-    """add eps to the standard deviation → the divisor: the standard deviation + eps"""
+    """add `eps` to the standard deviation → the divisor: the standard deviation + eps"""
     return deviation + eps
 
 
 def advantages(above, divisor):
-    """divide the differences by it → the advantages: (reward − mean) / (standard deviation + eps)"""
+    """divide the differences by the divisor → the advantages: (reward − mean) / (standard deviation + eps)"""
     return above / divisor
 
 
@@ -81,15 +81,15 @@ MISTAKES = [
             baseline=lambda rewards: rewards.mean(dim=0, keepdim=True),
             variance=lambda above: above.square().mean(dim=0, keepdim=True),
         ),
-        summary="mean and deviation run over the prompts, not over the samples of one prompt",
+        summary="you take the mean and the deviation over the prompts instead of the samples",
         message="{summary}. Each *row* is a group.",
-        hints=["In (n_prompts, n_samples), which axis are the samples of one prompt?"],
+        hints=["In the shape (n_prompts, n_samples), which dimension counts the samples of one prompt?"],
     ),
     Mistake(
         "compares_with_the_others",
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
-        summary="each reward is compared with the mean of the *other* samples of its group",
-        message="{summary}. That exists (RLOO); here the mean is that of the whole group.",
+        summary="you compare each reward with the mean of the *other* samples of its group",
+        message="{summary}, as RLOO does. Here the mean includes all samples of the group.",
     ),
 ]
 
@@ -99,33 +99,44 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=group_advantages_cases,
     points=2,
-    verified="What is better than the rest of its group gains and what is worse loses, and a group in which all are "
-    "equal teaches nothing.",
+    verified="A sample gains if it is better than the rest of its group and loses if it is worse. A group of equal "
+    "rewards teaches nothing.",
     hints=[
-        "Each row is a group: take its mean, and keep the axis, so that it can be subtracted from its own row.",
-        "The variance of a group is the mean of the squares of these differences; its root is the standard deviation.",
-        "Divide the differences by the standard deviation plus eps.",
+        "A group has the rewards 3, 1, 1 and 1. How far is each of them above the mean, and what is the mean of the "
+        "squares of these differences?",
+        "Each row is a group. The variance is the mean of the squared differences from its mean, and the standard "
+        "deviation is the square root of the variance.",
+        "`rewards.mean(dim=1, keepdim=True)` is a column, so you can subtract it from its own rows.",
+        "Divide the differences by `deviation + eps`.",
     ],
     messages={
         "all_axes_baseline": Wording(
-            "{summary}. Then every sample of an easy prompt gains, and every one of a hard prompt loses.",
-            summary="the mean is taken of the whole batch, not of each group",
-            hints=["Of a prompt whose samples are all right, what should the advantages be?"],
+            "{summary}, so every sample of an easy prompt gains, and every sample of a hard prompt loses.",
+            summary="you take the mean of the whole batch instead of each group",
+            hints=["If all samples of a prompt are right, what should their advantages be?"],
         ),
         "mean_by_variance: above.square().sum(dim=1, keepdim=True) / (above.square().shape[-1] - 1)": Wording(
-            "The standard deviation is the statistician's: torch's `std` divides by one less than the number of "
-            "samples. Here the mean runs over all of them: `correction=0`.",
-            summary="the squares are divided by one less than the number of samples",
-            hints=["What does torch's `std` say about its argument `correction`?"],
+            "{summary}, as torch's `std` does unless you pass `correction=0`. Here you divide by the number itself.",
+            summary="you divide the squares by one less than the number of samples",
+            hints=["For the rewards 1 and 0, what is the mean of the squared differences, and what is your variance?"],
         ),
-        "call_left_out_deviation": Wording(summary="the differences are divided by the variance, not by its root"),
+        "call_left_out_deviation": Wording(
+            "{summary}. For the rewards 3, 1, 1 and 1, you divide by 0.75 instead of 0.87, plus eps.",
+            summary="you divide by the variance instead of its square root",
+        ),
         "part_left_out_divisor: deviation": Wording(
-            "{summary}. Where all rewards of a group are equal, 0 is divided by 0, and the loss becomes `nan`.",
-            summary="eps is not added",
-            hints=["What are mean and standard deviation of 1, 1, 1, 1?"],
+            "{summary}. If all rewards of a group are equal, you divide 0 by 0, and the loss becomes nan.",
+            summary="you don't add `eps`",
+            hints=["What are the mean and the standard deviation of 1, 1, 1, 1?"],
         ),
-        "moved_deviation: divisor": Wording(summary="eps is added to the variance, under the root"),
-        "part_left_out_advantages: above": Wording(summary="the differences are not divided by the standard deviation"),
+        "moved_deviation: divisor": Wording(
+            "{summary}. It should be added to the standard deviation.",
+            summary="you add `eps` to the variance, inside the square root",
+        ),
+        "part_left_out_advantages: above": Wording(
+            "{summary}, so a group whose rewards differ ten times as much gets ten times the advantages.",
+            summary="you don't divide by the standard deviation",
+        ),
     },
     mistakes=MISTAKES,
 )

@@ -28,27 +28,27 @@ def grpo_loss(
 
 
 def ratio(log_p, log_p_before):
-    """divide new by old probabilities → the ratio of the probabilities: exp(log_p − log_p_before), (batch, n)"""
+    """divide the new by the old probabilities → the probability ratio: exp(log_p − log_p_before), (batch, n)"""
     return (log_p - log_p_before).exp()
 
 
 def clipped(ratio, clip):
-    """keep the ratio between 1 − clip and 1 + clip → the clipped ratio: between 1 − clip and 1 + clip"""
+    """clip the ratio between 1 − clip and 1 + clip → the clipped ratio: between 1 − clip and 1 + clip"""
     return ratio.clamp(1 - clip, 1 + clip)
 
 
 def of_answers(advantages):
-    """stand the advantages in a column → the advantage of each answer, (batch, 1)"""
+    """turn the advantages into a column → the advantages as a column, (batch, 1)"""
     return advantages[:, None]
 
 
 def gain(ratio, clipped, of_answers):
-    """multiply both by the advantage, and take the smaller → the gain of each token: the smaller product"""
+    """take the smaller product of ratio and advantage → the gain of each token: the smaller of two products"""
     return torch.minimum(ratio * of_answers, clipped * of_answers)
 
 
 def behind(log_p_reference, log_p):
-    """subtract log-probabilities from the reference's → the difference d: log_p_reference − log_p, (batch, n)"""
+    """subtract `log_p` from `log_p_reference` → the difference d: log_p_reference − log_p, (batch, n)"""
     return log_p_reference - log_p
 
 
@@ -58,17 +58,17 @@ def drift(behind):
 
 
 def objective(gain, drift, beta):
-    """subtract beta times the drift from the gain → what should grow: gain − beta · drift, (batch, n)"""
+    """subtract beta times the drift from the gain → the objective: gain − beta · drift, (batch, n)"""
     return gain - beta * drift
 
 
 def mean(objective, real):
-    """average over all real tokens of the batch → the mean over all real tokens"""
+    """average over all real tokens → the mean over all real tokens"""
     return objective[real].mean()
 
 
 def loss(mean):
-    """turn the sign round → the loss: minus the mean"""
+    """negate the mean → the loss: minus the mean"""
     return -mean
 
 
@@ -112,61 +112,65 @@ MISTAKES = [
     Mistake(
         "always_clipped",
         STEPS.but(gain=lambda clipped, of_answers: clipped * of_answers),
-        summary="the clipped ratio counts even where the other one is smaller",
+        summary="you always use the clipped ratio",
         message=(
-            "{summary}: a token that moved the wrong way beyond the limit gets no gradient, and can never come back. "
-            "Take the smaller of both products."
+            "{summary}. A token that moved beyond the limit in the wrong direction then gets no gradient and can't "
+            "come back."
         ),
-        hints=["Advantage −1, ratio 1.5: which of the two products is smaller, and which has a gradient?"],
+        hints=[
+            "With advantage −1, ratio 1.5 and clip 0.2, which of the two products is smaller, and which has a gradient?"
+        ],
     ),
     Mistake(
         "clips_before_the_advantage",
         STEPS.but(gain=lambda ratio, clipped, of_answers: torch.minimum(ratio, clipped) * of_answers),
-        summary="the smaller of the two ratios is taken before the advantage is known",
-        message=("{summary}. With a negative advantage, the smaller *ratio* gives the larger product. Multiply first."),
-        hints=["Ratios 1.5 and 1.2, advantage −1: which product is the smaller one?"],
+        summary="you take the smaller ratio before you multiply by the advantage",
+        message="{summary}. With a negative advantage, the smaller *ratio* gives the larger product.",
+        hints=["For the ratios 1.5 and 1.2 and the advantage −1, which product is smaller?"],
     ),
     Mistake(
         "clips_the_logarithm",
         STEPS.but(clipped=lambda log_p, log_p_before, clip: (log_p - log_p_before).clamp(-clip, clip).exp()),
-        summary="the difference of the log-probabilities is clipped, not the ratio",
+        summary="you clip the difference of the log-probabilities instead of the ratio",
+        message="{summary}. With clip 0.2, your ratio is between 0.82 and 1.22 instead of 0.8 and 1.2.",
     ),
     Mistake(
         "ratio_of_log_probabilities",
         STEPS.but(ratio=lambda log_p, log_p_before: log_p / log_p_before),
-        summary="log-probabilities are divided by each other",
+        summary="you divide one log-probability by the other",
         message="{summary}. The ratio of two probabilities is e to the *difference* of their logarithms.",
-        hints=["log a − log b is the logarithm of what?"],
+        hints=["log a − log b is the logarithm of which number?"],
     ),
     Mistake(
         "ratio_to_the_reference",
         STEPS.but(ratio=lambda log_p, log_p_reference: (log_p - log_p_reference).exp()),
-        summary="the ratio is taken to the reference, not to the model that sampled",
+        summary="you take the ratio to the reference instead of the model that sampled",
+        message="{summary}. Which argument has the log-probabilities from the time of sampling?",
     ),
     Mistake(
         "difference_as_drift",
         STEPS.but(drift=lambda behind: -behind),
-        summary="the plain difference of the log-probabilities stands for the drift",
-        message=("{summary}. It is right on average, but negative at every other token; exp(d) − d − 1 never is."),
-        hints=["What is the drift where d = 0? And for d = 1 and d = −1?"],
+        summary="you use the plain difference of the log-probabilities as the drift",
+        message="{summary}. It is right on average, but negative for many tokens. exp(d) − d − 1 is never negative.",
+        hints=["What is the drift for d = 0, for d = 1 and for d = −1?"],
     ),
     Mistake(
         "padding_counts",
         STEPS.but(mean=lambda objective: objective.mean()),
         STEPS.but(mean=lambda objective, real: (objective * real).mean()),
-        summary="the mean runs over prompts and padding, too",
-        message="{summary}. Only tokens that the model wrote can be rewarded: those that are `real`.",
-        hints=["By which number is the sum divided, and by which should it be?"],
+        summary="you include prompts and padding in the mean",
+        message="{summary}. Only the tokens that the model wrote should count: those where `real` is True.",
+        hints=["Which number do you divide the sum by, and which should it be?"],
     ),
     Mistake(
         "mean_of_means",
         STEPS.but(mean=lambda objective, real: ((objective * real).sum(dim=1) / real.sum(dim=1)).mean()),
-        summary="each answer is averaged first, and then the answers",
+        summary="you average each answer first and then the answers",
         message=(
-            "{summary}, so a token of a long answer counts less than one of a short answer. (The first paper on GRPO "
-            "did this.) Here all real tokens count the same."
+            "{summary}, so a token of a long answer counts less than one of a short answer. The first paper on GRPO "
+            "did this. Here all real tokens count the same."
         ),
-        hints=["Answers of 2 and 8 tokens: how much of the mean should each token be?"],
+        hints=["With answers of 2 and 8 tokens, which fraction of the mean should each token contribute?"],
     ),
 ]
 
@@ -176,48 +180,61 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=grpo_loss_cases,
     points=4,
-    verified="Better answers gain and worse ones lose, no further than the clip allows; the reference holds the model, "
-    "and prompts and padding do not count.",
+    verified="Better answers gain and worse ones lose, no further than the clip allows. The drift keeps the model near "
+    "the reference, and prompts and padding don't count.",
     hints=[
-        "Four parts: the ratio, the smaller of two products, the drift, and a mean over the tokens that are real. "
-        "Print each for a single token first.",
-        "The ratio is `(log_p - log_p_before).exp()`; `ratio.clamp(1 - clip, 1 + clip)` is its clipped twin. Multiply "
-        "*both* by the advantages, as a column, and take `torch.minimum`.",
-        "With d = log_p_reference − log_p, the drift of a token is exp(d) − d − 1: at least 0, and 0 where d is.",
+        "A token has ratio 1.5 and advantage 1, and clip is 0.2. What are its two products, and which one is smaller?",
+        "There are four parts: the ratio, the smaller of two products, the drift, and a mean over the real tokens. "
+        "With d = log_p_reference − log_p, the drift of a token is exp(d) − d − 1.",
+        "The ratio is `(log_p - log_p_before).exp()`, and `ratio.clamp(1 - clip, 1 + clip)` is its clipped version. "
+        "Multiply *both* by the advantages as a column, and take `torch.minimum`.",
         "The loss is minus the mean of gain − beta · drift over the tokens where `real` is True: `x[real].mean()`.",
     ],
     messages={
         "sibling_gain": Wording(
-            "{summary}. Then moving far always pays, which is what the clipping should prevent.",
-            summary="the larger of the two products is taken, not the smaller",
-            hints=["Advantage 1, ratio 1.5, clip 0.2: how much should be gained by the last 0.3?"],
+            "{summary}, so a move beyond the limit always pays. Clipping should prevent that.",
+            summary="you take the larger of the two products instead of the smaller",
+            hints=["With advantage 1, ratio 1.5 and clip 0.2, how much should the token gain?"],
         ),
-        "call_left_out_clipped": Wording(summary="the ratio is never clipped"),
+        "call_left_out_clipped": Wording(
+            "{summary}, so nothing limits how much a token gains by moving far from the model that sampled.",
+            summary="you never clip the ratio",
+        ),
         "order_ratio": Wording(
-            "{summary}. Then a larger probability gives a smaller ratio, and training makes good answers rarer.",
-            summary="the ratio is that of before to now",
+            "{summary}. A token that gets likelier then has a smaller ratio, and training makes good answers rarer.",
+            summary="you divide the old probabilities by the new ones",
             hints=["If a token has become twice as likely, what should the ratio be?"],
         ),
         "call_left_out_ratio": Wording(
-            "{summary}: without `exp` it is 0, not 1, where nothing has changed.",
-            summary="the ratio is left as a difference of logarithms",
-            hints=["Where log_p equals log_p_before, what should the ratio be?"],
+            "{summary}. For a token that is as likely as before, you get 0.",
+            summary="you leave the ratio as a difference of logarithms",
+            hints=["If log_p equals log_p_before, what should the ratio be?"],
         ),
         "order_behind": Wording(
-            "{summary}. The answers were sampled by the model, so d = log_p_reference − log_p.",
-            summary="d is log_p − log_p_reference, which is the wrong way round",
-            hints=["Which of the two is subtracted from the other?"],
+            "{summary}. The model sampled the answers, so d is the reference's log-probability minus the model's.",
+            summary="you use d = log_p − log_p_reference",
+            hints=["With log_p = −1 and log_p_reference = −3, what should d be, and what is yours?"],
         ),
-        "part_left_out_objective: gain": Wording(summary="nothing holds the model near the reference"),
+        "part_left_out_objective: gain": Wording(
+            "{summary}, so nothing keeps the model near the reference.",
+            summary="you leave out the drift",
+        ),
         "operator_objective: (gain) + (beta * drift)": Wording(
-            "{summary}: a model that moves away from the reference is rewarded for it.",
-            summary="beta times the drift is added to the gain",
-            hints=["Should the loss be larger or smaller when the drift grows?"],
+            "{summary}, so you reward the model for moving away from the reference.",
+            summary="you add beta times the drift to the gain instead of subtracting it",
+            hints=["When the drift grows, should the loss grow or shrink?"],
         ),
-        "sign_loss": Wording(summary="the minus is missing: the optimizer would make the gain as small as it can"),
-        "sibling_mean: objective[real].sum()": Wording(summary="the tokens are added up, not averaged"),
+        "sign_loss": Wording(
+            "{summary}, so the optimizer makes the gain as small as it can.",
+            summary="your loss has the wrong sign",
+        ),
+        "sibling_mean: objective[real].sum()": Wording(
+            "{summary}, so the loss grows with the number of tokens.",
+            summary="you add up the tokens instead of averaging them",
+        ),
         "part_left_out_clipped: -(clip)": Wording(
-            summary="the ratio is clipped above 1 + clip, and not below 1 − clip"
+            "{summary}. What is the smallest ratio that clip 0.2 allows?",
+            summary="you clip the ratio above 1 + clip and not below 1 − clip",
         ),
     },
     mistakes=MISTAKES,

@@ -21,22 +21,22 @@ def n_wrong(n, c):
 
 
 def all_wrong(n_wrong, k):
-    """count the ways of choosing k wrong samples → the number of choices of k that are all wrong: n − c choose k"""
+    """count the choices of k wrong samples → the number of all-wrong choices: n − c choose k"""
     return math.comb(n_wrong, k)
 
 
 def choices(n, k):
-    """count the ways of choosing k samples → the number of choices of k samples: n choose k"""
+    """count the choices of k samples → the number of all choices: n choose k"""
     return math.comb(n, k)
 
 
 def missed(all_wrong, choices):
-    """divide the one by the other → the probability that all k are wrong"""
+    """divide the all-wrong choices by all choices → the probability of no right sample"""
     return all_wrong / choices
 
 
 def passed(missed):
-    """subtract it from 1 → the probability that at least one is right: 1 minus that all are wrong"""
+    """subtract the probability from 1 → the probability of a right sample: 1 minus that of no right sample"""
     return 1 - missed
 
 
@@ -69,33 +69,34 @@ MISTAKES = [
     Mistake(
         "drawn_with_putting_back",
         STEPS.but(missed=lambda n, c, k: (1 - c / n) ** k),
-        summary="the same sample may be drawn several times",
+        summary="you let the same sample be drawn several times",
         message=(
-            "{summary}, as if each draw were put back. That is 1 − (1 − c/n)^k, which is too low on average: the "
-            "estimate of a power is not the power of an estimate."
+            "{summary}: 1 − (1 − c/n)^k is the probability if each draw is put back. As an estimate, it is too low on "
+            "average."
         ),
-        hints=["2 samples, one of them right, k = 2: can both draws be wrong?"],
+        hints=["With 2 samples, one of them right, and k = 2, can both draws be wrong?"],
     ),
     Mistake(
         "expected_number",
         STEPS.but(passed=lambda n, c, k: k * c / n),
         STEPS.but(passed=lambda n, c, k: min(1.0, k * c / n)),
-        summary="the expected number of right samples stands for the probability of one",
-        message="{summary}. Two right samples among the k count once.",
-        hints=["With c = n and k = 3, what comes out, and what should?"],
+        summary="you use the expected number of right samples as the probability of at least one",
+        message="{summary}. Two right samples among the k should count once.",
+        hints=["With n = 4, c = 2 and k = 2, can both draws be wrong? Which probability do you return?"],
     ),
     Mistake(
         "all_right",
         STEPS.but(passed=lambda n, c, k: math.comb(c, k) / math.comb(n, k)),
-        summary="all k samples have to be right",
-        message="{summary}. At least one is asked for.",
-        hints=["With c = 1 and k = n, is one of the k samples right?"],
+        summary="you require all k samples to be right",
+        message="{summary}. A single right sample is enough.",
+        hints=["With c = 1 and k = n, is at least one of the k samples right?"],
     ),
     Mistake(
         "order_counts_once",
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
-        summary="the order of the samples counts in one of the two numbers only",
+        summary="you count the order of the samples in only one of the two numbers",
+        message="{summary}. Does your count of all choices tell (A, B) from (B, A), and does your other count?",
     ),
 ]
 
@@ -106,19 +107,23 @@ EXERCISE = Exercise(
     cases=pass_at_k_cases,
     points=2,
     stretch=True,
-    verified="No sample is drawn twice, and where fewer are wrong than are drawn, one of them must be right.",
+    verified="You draw no sample twice, and if k is larger than the number of wrong samples, the probability is 1.",
     hints=[
-        "Turn the question round: how probable is it that all k samples are wrong?",
-        "Of all ways of choosing k of n samples, how many take only wrong ones? There are n − c of those.",
-        "`math.comb(n, k)` counts the ways of choosing k of n, and is 0 where k is larger than n.",
+        "Of 5 samples, 2 are right, and you draw 2. In how many of the 10 possible choices are both wrong?",
+        "At least one sample is right unless all k are wrong. Of all choices of k samples, count those that take only "
+        "the n − c wrong ones.",
+        "`math.comb(n, k)` counts the choices of k out of n, and is 0 if k is larger than n.",
     ],
     messages={
         "argument_for_another_k: n": Wording(
-            "{summary}. Of the n samples, only k are drawn.",
-            summary="it counts only whether any of all n samples is right",
-            hints=["With n = 10, c = 1 and k = 1, how probable is a right one?"],
+            "{summary}, so you get 1 as soon as a single sample is right.",
+            summary="you draw all n samples instead of k",
+            hints=["With n = 10, c = 1 and k = 1, how probable is a right sample?"],
         ),
-        "left_out_passed: missed": Wording(summary="the probability that all k are *wrong* is returned"),
+        "left_out_passed: missed": Wording(
+            "{summary}. If all samples are right, you get 0 instead of 1.",
+            summary="you return the probability that all k samples are *wrong*",
+        ),
     },
     mistakes=MISTAKES,
 )
