@@ -38,6 +38,7 @@ MAX_INPUT_NUMBERS = 48
 MAX_PARAMETER_NUMBERS = 24
 """The parameters of a module are shown if they have no more numbers."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
+NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
 ERROR_HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
 ON_LINE = "\nOn your line {}:\n    "
 """Said before the line of a crash."""
@@ -124,7 +125,7 @@ def _explain_function(
 ) -> str | None:
     field, path = difference
     if field == "repeatable" and not observed["repeatable"]:
-        return "when it is called again with the same arguments, your code gives a different output."
+        return f"{NOT_REPEATABLE}."
     if field == "output":
         return _explain_output(exercise, case, observed["output"], right["output"], path)
     if field == "overwritten" and observed.get("overwritten"):

@@ -80,23 +80,34 @@ def judge(
         judged = elsewhere.known, there
     if found := (recognize if judged[0] is known else recognize_once)(*judged):
         return _recognized(*judged, found, reading, (known, observed_in_cases))
-    for index, (case, observation, right) in enumerate(
-        zip(known.cases, observed_in_cases, known.expected, strict=False)
-    ):
-        if found_here := differences(observation, right):
-            where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
-            status: Status = "crashed" if "error" in observation else "wrong"
-            idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
-            unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
-            if observation.get("repeatable") is False and known.right_draws(index):
-                observation = cast(
-                    Observation, {**observation, "repeatable": True}
-                )  # to draw is right: the output is not
-            first = _explain(exercise, where, case, observation, right, found_here)
-            other = _beside_a_crash(known, observed_in_cases, index)
-            sentences = [*unfinished, *reading, *unused, first, *other, *warned]
-            return Verdict(exercise.name, status, readable("\n".join(sentences)))
-    return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
+    wrong = [
+        index for index, pair in enumerate(zip(observed_in_cases, known.expected, strict=False)) if differences(*pair)
+    ]
+    if not wrong:
+        return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
+    index = _first_explained(known, observed_in_cases, wrong)
+    case, observation, right = known.cases[index], observed_in_cases[index], known.expected[index]
+    where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
+    status: Status = "crashed" if "error" in observation else "wrong"
+    idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
+    unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
+    if observation.get("repeatable") is False and known.right_draws(index):  # to draw is right: the output is not
+        observation = cast(Observation, {**observation, "repeatable": True})
+    first = _explain(exercise, where, case, observation, right, differences(observation, right))
+    other = _beside_a_crash(known, observed_in_cases, index)
+    sentences = [*unfinished, *reading, *unused, first, *other, *warned]
+    return Verdict(exercise.name, status, readable("\n".join(sentences)))
+
+
+def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Sequence[int]) -> int:
+    """Return the first wrong case, or the first that shows that the output is random and should not be.
+
+    By chance, a small case may not show it, and its numbers would then be blamed on something else.
+    """
+    if "error" in observed[wrong[0]]:
+        return wrong[0]
+    random = (index for index in wrong if observed[index].get("repeatable") is False and not known.right_draws(index))
+    return next(random, wrong[0])
 
 
 def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer_course.checking.expected_behavior import Behavior, in_isolation
-from transformer_course.checking.explain import ON_LINE
+from transformer_course.checking.explain import NOT_REPEATABLE, ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, IN_PLACE_HINTS
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.tolerance import distance
@@ -23,6 +23,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.locating import side_effect_source
+from transformer_course.locating.discarded_results import first_discarded
 from transformer_course.locating.value_layouts import (
     fitting_layouts,
     has_the_shape,
@@ -126,7 +127,7 @@ def with_place(
     named = known.named(verdict.mistakes, verdict.message)
     try:
         with restored_globals(), in_isolation(), time_limit(SEARCH_TIME_LIMIT_S, clock, MAX_IDLE_S):
-            search = _Search(known, traced)
+            search = _Search(known, traced, is_random=NOT_REPEATABLE in verdict.message)
             if verdict.status == "mistake":
                 return _with_line(verdict, search, named, changed if is_changed else ())
             place, met = search.place(), search.shapes_that_met(verdict)
@@ -147,6 +148,10 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
     Of several readings of a generated mistake, the one is told whose step is there.
     """
     report, hints = verdict.message, verdict.hints
+    if discarded := search.discarded():
+        is_composed = len(named) == 1 and isinstance(named[0], GeneratedMistake) and not named[0].has_own_words
+        report = discarded.message if is_composed else f"{discarded.message}\n{report}"
+        return replace(verdict, message=report, hints=discarded.hints)
     order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
     if order and (found := search.place_of_mistake(*order)):
         expression, step = found
@@ -197,6 +202,8 @@ class _Search:
 
     known: Behavior
     traced: TracedAttempt
+    is_random: bool = False
+    """Whether it has been found to give different outputs, of which each small case may show nothing by chance."""
     cases: list[_Case] = field(default_factory=list)
     failing: list[_Case] = field(default_factory=list)
     runs: int = 0
@@ -222,9 +229,14 @@ class _Search:
         """Return the first place; none where a function is called that is not written yet, which is told already."""
         if self.failing and self.failing[0].trace.error == ("NotImplementedError", ""):
             return None
-        if found := self._other_at_second_call() or self._other_dtype():
+        if found := self._other_at_second_call() or self.discarded() or self._other_dtype():
             return found
         return self._of_steps() if self.failing and self.known.exercise.steps else None
+
+    def discarded(self) -> Place | None:
+        """Return the first expression whose result is thrown away."""
+        found = first_discarded(self.traced.expressions, [one.trace for one in self.failing])
+        return found and Place(found[0], found[1], HINTS_ON_DISCARDED)
 
     def place_of_change(self, changed: Sequence[str]) -> Place | None:
         """Return the first expression that writes into one of these arguments."""
@@ -264,7 +276,7 @@ class _Search:
 
     def _other_at_second_call(self) -> Place | None:
         """Return the first expression that gives something else when the attempt is called again."""
-        for one in self.failing[:1] or self.cases:
+        for one in (self.failing if self.is_random else self.failing[:1]) or self.cases:
             if one.trace.error or self._is_at_its_end() or self.known.right_draws(one.index):
                 continue
             self.runs += 2
@@ -274,6 +286,8 @@ class _Search:
             if found := side_effect_source.first_unrepeatable(self.traced.expressions, first, second):
                 expression, values = found
                 problem = f"{_underlined(expression)} is different when your code is called again{values}."
+                if "dropout" in expression.text:
+                    problem += " It drops numbers at random, in eval mode as well. This exercise uses no dropout."
                 return Place(expression, problem, _hints_on_second_call(expression))
         return None
 
@@ -640,6 +654,11 @@ _FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.ne
 _READS = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\w+\)|self\.\w+(?:\.m?T)?")
 """An expression that reads a size, or what a constructor has made: many sizes are equal, so that another one mends all
 proves little, and what is wrong with an attribute is wrong where it is made."""
+HINTS_ON_DISCARDED = (
+    "What does the name in this line hold after the line: the old tensor, or the new one?",
+    "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",
+    "Write the result back: `x = x.method(…)`.",
+)
 REST_IS_RIGHT = "Put that right, and the rest of your code gives the right output."
 
 

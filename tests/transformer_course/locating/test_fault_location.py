@@ -390,3 +390,24 @@ def test_an_argument_that_is_changed_before_it_is_used_is_told_of_where_it_is_re
     source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
     message = Session(every_exercise()).check(cell(source, "score_variance")).message
     assert message.startswith("`variance` is squared before it is used.\nIt is here:")
+
+
+DROPS = """\
+class EncoderLayer(nn.Module):
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = parts.FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + F.dropout(self.self_attention(x, x, x, mask), 0.1))
+        return self.norm_2(x + self.feed_forward(x))"""
+
+
+def test_an_output_that_is_random_is_reported_as_random_though_a_small_case_does_not_show_it():
+    message = Session(every_exercise()).check(cell(DROPS, "EncoderLayer", parts=parts)).message
+    assert message.startswith("On your line 10, the underlined part is different when your code is called again.")
+    assert "drops numbers at random" in message
+    assert "should be" not in message
