@@ -120,6 +120,7 @@ MISTAKES = [
         STEPS.but(context=lambda context, weights: (weights, context)),
         summary="you return the weights as well as the context",
         message="You return the context and the weights as a pair. Return only the context.",
+        hints=["How many tensors does the annotation after `->` promise?"],
     ),
 ]
 
@@ -148,12 +149,16 @@ EXERCISE = Exercise(
             "You sum over dim 2, which adds up the entries of each state and leaves one number instead of a vector. "
             "Which dimension holds the states?",
             summary="you sum over the entries of each state instead of over the states",
+            hints=[
+                "For 2 texts of 5 states with width 3, which shape should the result have? Which shape does yours have?"
+            ],
         ),
         "left_out_column": Wording(
             "You multiply weights of shape (batch, n) by states of shape (batch, n, d), so broadcasting pairs the n "
             "weights with the d *entries* of a state. Your code crashes, or scales the wrong numbers. Which shape "
             "should the weights have?",
             summary="you multiply the states by the weights without adding a third dimension to the weights",
+            hints=["How does shape (2, 5) broadcast against (2, 5, 3)? Which sizes does it line up?"],
         ),
     },
     mistakes=MISTAKES,

@@ -221,35 +221,47 @@ EXERCISE = Exercise(
             "You average the states with the raw scores, which can be negative and don't sum to 1. What turns scores "
             "into weights?",
             summary="you use the raw scores as weights",
+            hints=["Are your weights positive? What do those of one text sum to?"],
         ),
         "no_softmax_weights: (scores).flatten(-2).softmax(dim=-1).reshape((scores).shape)": Wording(
             "You take one softmax over all texts, so the weights of the whole batch sum to 1. The weights of each "
             "text should. What should your softmax run over?",
             summary="you take one softmax over the whole batch",
+            hints=["With 2 texts, what do the weights of each text sum to?"],
         ),
         "no_softmax_weights: (scores).exp() / (scores).exp().sum(dim=-1, keepdim=True)": Wording(
             "Your output is right for ordinary scores. At 100, `exp` overflows to infinity, and at −100 it is almost "
             "0, so the division goes wrong. How does `torch.softmax` avoid this?",
             summary="your exponentials overflow for large scores",
+            hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
         ),
         "call_left_out_scores": Wording(
             "You don't sum the products of each state, so your scores have three dimensions, (batch, n, d), and your "
             "code crashes later. Which shape should they have?",
             summary="you don't sum the products to one score for each state",
+            hints=["How many scores should a text of 5 states have? How many numbers do you compute?"],
         ),
         "axis_scores: products.sum(dim=1)": Wording(
             "You sum the products over dim 1, which gives a score for each *entry* instead of each state. Your code "
             "crashes, or weights the wrong numbers if n = d. Which dimension should disappear?",
             summary="you sum the products over the states instead of the entries",
+            hints=[
+                "With 2 texts of 5 states and width 3, the scores should have shape (2, 5). Which shape do yours have?"
+            ],
         ),
         "moved_combined: squashed": Wording(
             "You take the tanh of [c; s] before you multiply by W_c. What is inside the tanh in the formula?",
             summary="you take the tanh before the product with W_c",
+            hints=["In tanh(W_c [c; s]), which comes first: the product or the tanh?"],
         ),
         "not_transposed_matrix": Wording(
             "You use `w_c` as if its shape were (2 d, d_out), but it is (d_out, 2 d). Your code crashes, or gives "
             "wrong numbers if `w_c` is square. Which dimension should meet [c; s]?",
             summary="you don't transpose `w_c`",
+            hints=[
+                "If you multiply a row of 2 d numbers by a matrix, how many rows does the matrix need? How many does "
+                "`w_c` have?"
+            ],
         ),
     },
     mistakes=MISTAKES,

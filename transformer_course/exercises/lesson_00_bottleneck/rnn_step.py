@@ -131,6 +131,9 @@ EXERCISE = Exercise(
             "You put W on the left of a whole batch. The formula's W h is for a single vector, but here each *row* "
             "of `state` is a text, so the shapes don't match. On which side does a row go?",
             summary="you multiply by W from the left",
+            hints=[
+                "For W of shape (3, 3) and a state of shape (2, 3), which sizes would have to be equal in `w @ state`?"
+            ],
         ),
     },
     mistakes=MISTAKES,

@@ -48,6 +48,7 @@ EXERCISE = Exercise(
         "Which product has shape (n_query, d_v)?",
         "In the matrix product of the weights and the values, row i is the sum of all values, weighted by row i of "
         "the weights.",
+        "`parts.attention_weights(queries, keys) @ values`.",
     ],
     messages={
         "axis_weights: scores.softmax(dim=-2)": attention_mistakes.SOFTMAX_OVER_THE_QUERIES,
@@ -56,6 +57,7 @@ EXERCISE = Exercise(
             "You use a lookup for a single query, `keys @ query`, for a whole table of queries. The shapes don't "
             "match, so your code crashes. Which product has one row for each query?",
             summary="you multiply the keys by the queries, as for a single query",
+            hints=["In (n_key, d) @ (n_query, d), which sizes would have to be equal?"],
         ),
     },
     mistakes=MISTAKES,

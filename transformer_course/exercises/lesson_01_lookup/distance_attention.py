@@ -108,6 +108,7 @@ EXERCISE = Exercise(
             "You add up the differences without squaring them, so positive and negative ones cancel: [3, −3] counts "
             "as 0.",
             summary="you don't square the differences",
+            hints=["What is the squared distance of [0, 0] and [3, −3]? What do you get for it?"],
         ),
     },
     mistakes=MISTAKES,

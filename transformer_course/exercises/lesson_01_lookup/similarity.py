@@ -138,22 +138,26 @@ EXERCISE = Exercise(
         "Every key is one row of `keys`, and you need one number for each row.",
         "Multiply `keys` by `query`, which broadcasting repeats for every row, then sum over the last dimension. Or "
         "find the one matrix product that does both.",
+        "`(keys * query).sum(dim=-1)`, or `keys @ query`.",
     ],
     messages={
         "axis_sums: products.sum(dim=0)": Wording(
             "You sum over the keys instead of over the entries, so you mix different keys into one number. Which "
             "dimension should disappear?",
             summary="you sum over the keys instead of over the entries",
+            hints=["For 2 keys of width 3, how many scores should there be? How many do you return?"],
         ),
         "sibling_sums: products.mean(dim=axis)": Wording(
             "You take the mean of the products, so every score is too small by a factor of d: for [1, 2] and [3, 4] "
             "you return 5.5 instead of 11.",
             summary="you take the mean of the products instead of the sum",
+            hints=["Does a dot product divide by anything?"],
         ),
         "slice_row": Wording(
             "You turn the query into a column, so broadcasting lines up its entries with the *keys*. Your code "
             "crashes or multiplies the wrong numbers. Which shape should the query have?",
             summary="you turn the query into a column instead of a row",
+            hints=["How does a query of shape (3, 1) broadcast against keys of shape (2, 3)?"],
         ),
     },
     mistakes=MISTAKES,

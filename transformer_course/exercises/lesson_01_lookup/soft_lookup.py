@@ -131,11 +131,13 @@ EXERCISE = Exercise(
             "You use the raw scores as weights. They can be negative and don't sum to 1, so your result is not an "
             "average of the values. What turns scores into weights?",
             summary="you use the raw scores as weights",
+            hints=["Are your weights positive? What do they sum to?"],
         ),
         "no_softmax_weights: (scores) / (scores).sum(dim=-1, keepdim=True)": Wording(
             "You divide the scores by their sum. The weights then sum to 1, but some of them can be negative. Which "
             "function makes them all positive?",
             summary="you divide the scores by their sum instead of taking a softmax",
+            hints=["What are your weights for the scores 3 and −1?"],
         ),
         (
             "no_softmax_weights: "
@@ -149,12 +151,14 @@ EXERCISE = Exercise(
             "You multiply by the keys when you average. You need the keys only for the scores. What should the "
             "weights be multiplied by?",
             summary="you multiply by the keys when you average",
+            hints=["In the sum of weight · value, where is the key?"],
         ),
         "left_out_column": Wording(
             "You multiply n weights by values of shape (n, d_v), so broadcasting pairs the weights with the d_v "
             "*entries* of a value. Your code crashes or scales the wrong numbers. Which shape should the weights "
             "have?",
             summary="you multiply the values by the weights without turning the weights into a column",
+            hints=["How does shape (3,) broadcast against values of shape (3, 2)?"],
         ),
     },
     mistakes=MISTAKES,

@@ -216,21 +216,25 @@ EXERCISE = Exercise(
             "You subtract something other than the largest score of each row. Only the largest makes every exponent "
             "at most 0, so that `exp` doesn't overflow, and one of them 0, so that the sum isn't 0.",
             summary="you subtract something other than the largest score of each row",
+            hints=["For the row [1000, 0, 0], which number do you subtract? What is the largest exponent then?"],
         ),
         "of_numbers_exponentials": Wording(
             "You call `math.exp`, which takes a single number. The scores are a tensor, so your code crashes. Which "
             "`exp` takes a whole tensor?",
             summary="you use `math.exp` on a tensor",
+            hints=["What is `math.exp(torch.zeros(2))`?"],
         ),
         "as_an_array_weights": Wording(
             "You return a NumPy array instead of a tensor. No gradient can pass through an array, so nothing before "
             "it could be trained. Where do you leave torch?",
             summary="you return a NumPy array instead of a tensor",
+            hints=["What is the `type` of your result?"],
         ),
         "all_axes_largest": Wording(
             "You subtract one maximum, the largest score of *all* rows. Next to a row near 1000, a row near −1000 "
             "becomes exp(−2000) = 0 everywhere, and 0/0 is nan. Whose maximum does each row need?",
             summary="you subtract the maximum of all rows from every row",
+            hints=["With one row near 1000 and one near −1000, what do you subtract from the second?"],
         ),
     },
     mistakes=MISTAKES,

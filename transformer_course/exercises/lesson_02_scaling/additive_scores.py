@@ -68,6 +68,7 @@ MISTAKES = [
         STEPS.but(scores=lambda hidden, w: (hidden * w).mean(dim=-1)),
         summary="you take the mean over d_h instead of the sum",
         message="{summary}, so every score is divided by d_h. A dot product is a sum.",
+        hints=["For w = [1, 1] and tanh(…) = [0.5, 0.25], what is the dot product? What do you get?"],
     ),
     Mistake(
         "query_i_with_key_i",
@@ -115,7 +116,7 @@ MISTAKES = [
         "w_before_tanh",
         STEPS.but(hidden=lambda sums, w: torch.tanh(sums * w), scores=lambda hidden: hidden.sum(dim=-1)),
         summary="you multiply by `w` before the tanh",
-        message="{summary}, so `w` is inside the tanh. In the formula it comes after it.",
+        message="{summary}, so `w` is inside the tanh. In the formula, it multiplies the result of the tanh.",
         hints=["In w · tanh(W_q q + W_k k), what is inside the tanh?"],
     ),
 ]
@@ -142,31 +143,37 @@ EXERCISE = Exercise(
             "{summary}, so queries and keys don't form pairs. Print the two shapes that you add: the batch should "
             "come first in both.",
             summary="you leave out or misplace the new dimension of the projected queries",
+            hints=["For 3 queries and 5 keys, how many sums should there be for each text?"],
         ),
         "not_transposed_from_queries": Wording(
             "You multiply the queries by `w_q` without transposing it. Its shape is (d_h, d_q), so your code "
             "crashes, or gives wrong scores if d_q = d_h. Do you transpose `w_k`?",
             summary="you don't transpose `w_q`",
+            hints=["In (n_query, d_q) @ (d_h, d_q), which sizes would have to be equal?"],
         ),
         "values_exchanged_w_q": Wording(
             "You swap `w_q` and `w_k`. Your code crashes if queries and keys have different widths, and otherwise "
             "your scores are wrong. Which of the two is for the queries?",
             summary="you swap `w_q` and `w_k`",
+            hints=["`w_q` has shape (d_h, d_q). Is d_q the width of the queries or of the keys?"],
         ),
         "wrong_input_from_keys: w_q": Wording(
             "You use `w_q` for the keys too. Your code crashes if queries and keys have different widths, and "
             "otherwise your scores are wrong.",
             summary="you multiply the keys by `w_q` instead of `w_k`",
+            hints=["Which shapes do `w_q` and `w_k` have? Which of them fits keys of width d_k?"],
         ),
         "operator_sums: (from_queries[:, :, None, :]) * (from_keys[:, None, :, :])": Wording(
             "You multiply query and key inside the tanh. This kind of attention is called *additive*: what is "
             "between W_q q and W_k k in the formula?",
             summary="you multiply the projected queries and keys instead of adding them",
+            hints=["For W_q q = 2 and W_k k = 3, of which number does the formula take the tanh?"],
         ),
         "moved_hidden: scores": Wording(
             "You take the tanh of the whole score, so every score is between −1 and 1. Which comes first in w · "
             "tanh(…), the tanh or w?",
             summary="you take the tanh of the whole score",
+            hints=["In w · tanh(W_q q + W_k k), can a score be larger than 1?"],
         ),
     },
     mistakes=MISTAKES,

@@ -169,6 +169,7 @@ EXERCISE = Exercise(
             "key i is *column* i. Your code crashes, or divides by the length of another key. Which shape should the "
             "lengths have?",
             summary="you divide row i of the scores, not column i, by the length of key i",
+            hints=["For 2 queries and 3 keys, which shape do the scores have? Which dimension is that of the keys?"],
         ),
     },
     mistakes=MISTAKES,

@@ -73,6 +73,7 @@ EXERCISE = Exercise(
             "You divide by √d_k after the softmax, so the weights are as sharp as before, and your output is no "
             "longer a weighted average of the values. What should you scale instead?",
             summary="you divide by √d_k after the softmax instead of before it",
+            hints=["What does a row of your weights sum to after the division?"],
         ),
     },
     mistakes=MISTAKES,

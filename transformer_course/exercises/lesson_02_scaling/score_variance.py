@@ -78,8 +78,9 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_of_a_product": Wording(
-            "{summary}, as if only one of them varied. How is the variance of q·k made of those of q and k?",
+            "{summary}, as if only one of them varied. What is the variance of a product q·k of two such numbers?",
             summary="you use the variance of only one of the two factors",
+            hints=["If k were always 1, what would the variance of q·k be? Is it the same if k varies?"],
         ),
         "function_of_the_score: § ** 0.5": Wording(
             "{summary}. Return the variance itself.",
@@ -93,11 +94,13 @@ EXERCISE = Exercise(
             "You add the variances of q and k, which is right for the sum q + k. Here the two are multiplied. What "
             "is the variance of a single product?",
             summary="you add the variances of q and k",
+            hints=["For independent q and k with mean 0 and variance 3, is the mean of q² k² 6 or 9?"],
         ),
         "moved_of_a_product": Wording(
             "Your variance grows with d_k², as if all the products had the same sign. They are independent: some are "
             "positive, some negative. Which quantity adds up?",
             summary="you square d_k as well",
+            hints=["If you double d_k, by which factor should the variance grow? By which factor does yours?"],
         ),
     },
     mistakes=MISTAKES,

@@ -81,10 +81,10 @@ MISTAKES = [
     Mistake(
         "one_number_instead_of_products",
         STEPS.but(products=lambda probabilities: probabilities @ probabilities),
-        summary="you subtract one number everywhere, the dot product of the weights",
+        summary="you subtract the same number everywhere",
         message=(
-            "{summary}, because `@` of two vectors is a dot product. How do you get a table of all the products p_i "
-            "p_j?"
+            "{summary}: `@` of two vectors is a dot product, a single number. How do you get a table of all the "
+            "products p_i p_j?"
         ),
         hints=["What is the shape of `probabilities @ probabilities`?"],
     ),
@@ -113,6 +113,7 @@ EXERCISE = Exercise(
             "Your entries −p_i p_j are right off the diagonal. On the diagonal, the numerator of p_i depends on s_i "
             "as well. Which term does that add?",
             summary="you leave out the term p_i δ_ij",
+            hints=["What do the rows of your matrix sum to? They should sum to 0."],
         ),
         "wrong_input_products: own": Wording(
             "{summary}, as if each weight depended only on its own score. Off the diagonal, the derivative is −p_i "
@@ -124,15 +125,20 @@ EXERCISE = Exercise(
             "Your diagonal is 1 − p_i², because you use δ_ij without its factor p_i. What is the first term of p_i "
             "δ_ij − p_i p_j on the diagonal?",
             summary="you leave out the factor p_i of δ_ij",
+            hints=["For the weights 0.5 and 0.5, what is your first entry? It should be 0.25."],
         ),
         "slice_row: probabilities[:, None]": Wording(
             "You multiply each weight by itself, p_i p_i, instead of every weight by every weight, p_i p_j. Along "
             "which dimension should each of the two factors run?",
             summary="you multiply each weight only by itself",
+            hints=[
+                "For the weights 0.8 and 0.2, which product should be at row 0, column 1? Which one do you have there?"
+            ],
         ),
         "call_left_out_delta: probabilities": Wording(
             "You pass the weights themselves to `torch.eye`. It takes a number: how many rows should the matrix have?",
             summary="you pass the weights to `torch.eye` instead of their number",
+            hints=["What is `torch.eye(3)`?"],
         ),
     },
     mistakes=MISTAKES,

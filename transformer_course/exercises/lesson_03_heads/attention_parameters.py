@@ -68,15 +68,15 @@ MISTAKES = [
             "{summary}, so your count grows with the number of heads. The heads *share* a projection: with d_model = "
             "6 and 2 heads, each uses 3 of its 6 outputs."
         ),
-        hints=["With d_model = 6, how wide is one head of 2? And one head of 3?"],
+        hints=["With d_model = 6, how wide is each of 2 heads? And each of 3 heads?"],
     ),
     Mistake(
         "nothing_without_biases",
         STEPS.but(total=lambda total, bias: total if bias else 0),
         summary="your count is 0 without biases",
         message=(
-            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`, and a factor multiplies "
-            "everything in its parentheses. Where do you need parentheses?"
+            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`. If you multiply by `bias` "
+            "instead, everything in the same parentheses becomes 0. Which terms should depend on `bias`?"
         ),
         hints=["What is `1 + 1 if False else 0`?"],
     ),
@@ -115,15 +115,18 @@ EXERCISE = Exercise(
         "ignored_bias": Wording(
             "You count the biases even if `bias` is False. For d_model = 6 and no biases, the count should be 4 · 36.",
             summary="you count biases even if `bias` is False",
+            hints=["What do you return for d_model = 6 with biases, and what without?"],
         ),
         "condition_biases": Wording(
             "You count the biases if `bias` is False, and leave them out if it is True. Is your condition inverted?",
             summary="you count biases if `bias` is False instead of True",
+            hints=["For d_model = 2 with biases, the count should be 4 · (4 + 2). What do you return?"],
         ),
         "done_again_per_layer": Wording(
             "You count 5 · d_model biases instead of 4 · d_model. Each of the four layers has one bias for each "
             "output. Where do you add some again?",
             summary="you count the biases of five layers instead of four",
+            hints=["For d_model = 2, how many biases does each of the four layers have? How many do you count?"],
         ),
     },
     mistakes=MISTAKES,

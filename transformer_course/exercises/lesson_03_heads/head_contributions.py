@@ -130,10 +130,12 @@ EXERCISE = Exercise(
             "You multiply a head by its columns of w_o without transposing them: (n, d_k) @ (d_out, d_k). Your code "
             "crashes, or gives wrong numbers if d_out = d_k. Which dimensions should the product match?",
             summary="you don't transpose a head's columns of w_o",
+            hints=["In (n, d_k) @ (d_out, d_k), which sizes would have to be equal?"],
         ),
         "number_terms: -1": Wording(
             "Your numbers are right, but you put the heads last. Which `dim` puts them right after the batch?",
             summary="you put the heads last instead of after the batch",
+            hints=["Which shape do you return? Where in it are the heads?"],
         ),
     },
     mistakes=MISTAKES,

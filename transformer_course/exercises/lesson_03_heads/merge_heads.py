@@ -84,9 +84,10 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x.mean(dim=1)),
         summary="you add up or average the heads",
         message=(
-            "{summary}, so what each of them found can't be told apart any more. Put the heads side by side: 2 heads "
-            "of width 3 make 6 features."
+            "{summary}, so you can't tell any more what each of them found. Put the heads side by side: 2 heads of "
+            "width 3 make 6 features."
         ),
+        hints=["With 2 heads of width 3, how wide should the result be? How wide is yours?"],
     ),
 ]
 
@@ -110,6 +111,7 @@ EXERCISE = Exercise(
             "Your shape is right, but you swap positions and features instead of heads and positions. Which two "
             "dimensions do you name?",
             summary="you swap positions and features instead of heads and positions",
+            hints=["In (batch, n_heads, n, d_k), which dimensions are the heads and the positions?"],
         ),
     },
     mistakes=MISTAKES,

@@ -281,6 +281,7 @@ EXERCISE = Exercise(
             "You use `query` itself instead of `w_q(query)`, so `w_q` would never be trained. Do you use all of the "
             "other three layers, `w_k`, `w_v` and `w_o`?",
             summary="you don't project the queries with `w_q`",
+            hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
         ),
     },
     mistakes=MISTAKES,

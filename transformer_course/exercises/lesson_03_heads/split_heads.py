@@ -91,11 +91,16 @@ EXERCISE = Exercise(
             "Your heads end up last: you return shape (batch, n, d_k, n_heads). They should come right after the "
             "batch. Which two dimensions do you swap?",
             summary="you put the heads last instead of in front of the positions",
+            hints=[
+                "For x of shape (2, 5, 12) and 3 heads, which shape should the result have? Which shape does yours "
+                "have?"
+            ],
         ),
         "parts_exchanged_sizes": Wording(
             "You swap the number of heads and their width, so you get d_k heads of n_heads features each. This is "
             "right only if the two are equal. Into which two sizes do you split the last dimension?",
             summary="you make d_k heads of n_heads features each",
+            hints=["With 12 features and 3 heads, how wide should each head be? How wide are yours?"],
         ),
     },
     mistakes=MISTAKES,

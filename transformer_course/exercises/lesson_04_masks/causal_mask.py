@@ -97,11 +97,13 @@ EXERCISE = Exercise(
             "You use `n_key` even if the caller doesn't pass it. Then it is None, and there are as many keys as "
             "queries.",
             summary="you don't handle `n_key=None`",
+            hints=["What does your function do for `causal_mask(3)`?"],
         ),
         "sibling_allowed": Wording(
             "You keep the upper triangle, so the first position can attend to the whole future, and the last one "
-            "only to itself. Which of rows and columns are the queries?",
+            "only to itself. Are the queries the rows or the columns?",
             summary="you keep the upper triangle instead of the lower one",
+            hints=["For 3 positions, what should the first row of the mask be? What is yours?"],
         ),
     },
     mistakes=MISTAKES,

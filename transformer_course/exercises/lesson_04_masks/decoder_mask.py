@@ -127,11 +127,13 @@ EXERCISE = Exercise(
         "call_left_out_not_later: torch.ones(n, n, dtype=torch.bool)": Wording(
             "You return the padding mask alone, so every position can attend to later tokens. Which mask is missing?",
             summary="you don't hide later tokens",
+            hints=["For 3 real tokens, what should the first row of the mask be? What is yours?"],
         ),
         "inverted_not_later": Wording(
             "Your two masks use opposite conventions: for padding, True means *may attend*, and for the future it "
             "means *blocked*. So your mask allows only the future.",
             summary="you invert the causal mask",
+            hints=["What does True mean in each of your two masks?"],
         ),
     },
     mistakes=MISTAKES,

@@ -115,21 +115,25 @@ EXERCISE = Exercise(
         "part_left_out_both: same": Wording(
             "You leave out the causal mask, so every token can attend to later tokens of its own document.",
             summary="you leave out the causal mask",
+            hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "slice_queries": Wording(
             "Each position can attend to everything before it, whatever the document: you return the causal mask "
-            "alone. Do you compare the document of each query with that of each *key*?",
+            "alone. Do you compare the document of each query with the document of each *key*?",
             summary="you ignore the documents",
+            hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
         "operator_both": Wording(
             "You combine the two conditions with *or*, so a key only has to be in the same document *or* not later. "
             "Both conditions should hold.",
             summary="you combine the two conditions with *or* instead of *and*",
+            hints=["For the documents 0, 0, 1, may position 2 attend to position 0? Does your mask allow it?"],
         ),
         "comparison_same": Wording(
             "You allow only keys of *another* document, so no position can attend to itself. Which comparison do you "
             "use?",
             summary="you allow keys of other documents instead of the same one",
+            hints=["For the documents 0, 0, 1, which entries of the diagonal should be True?"],
         ),
         "number_diagonal: -1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
@@ -137,30 +141,36 @@ EXERCISE = Exercise(
             "You keep the wrong triangle: each position can attend to itself and to what comes *after* it in its "
             "document.",
             summary="you keep the upper triangle instead of the lower one",
+            hints=["For the documents 0, 0, 1, what should the first row of the mask be? What is yours?"],
         ),
         "number_diagonal: 1": Wording(
             "Your mask also allows each position to attend to the *next* one of its document, the one that it has to "
-            "predict. Which diagonal do you keep last?",
+            "predict. Which is the last diagonal that you keep?",
             summary="you keep one diagonal too many",
+            hints=["For the documents 0, 0, 1, may position 0 attend to position 1? Does your mask allow it?"],
         ),
         "left_out_mask": Wording(
             "Your entries are right, but you don't add a dimension for the heads: shape (batch, n, n) lines up the "
             "texts with the *heads* of the scores.",
             summary="you don't add a dimension for the heads",
+            hints=["The scores have shape (batch, n_heads, n, n). How does (batch, n, n) broadcast against it?"],
         ),
         "slice_mask": Wording(
             "You add the dimension for the heads in front of the batch, which lines up the texts with the *heads* of "
             "the scores. It is right for one text only.",
             summary="you add the dimension for the heads in front of the batch",
+            hints=["The scores have shape (batch, n_heads, n, n). How does (1, batch, n, n) broadcast against it?"],
         ),
         "first_for_all_mask": Wording(
             "You use the documents of the first text for all texts of the batch. Each text is packed in its own way.",
             summary="you use the documents of the first text for all texts",
+            hints=["Does your mask of the second text change if its documents change?"],
         ),
         "length_n": Wording(
             "You use the batch size as the length of a text: your triangle has a row for each *text*. Your code "
             "crashes, or doesn't hide the future if there is one text.",
             summary="you use the batch size as the length of a text",
+            hints=["`documents` has shape (batch, n). Which of the two sizes do you use?"],
         ),
     },
     mistakes=MISTAKES,

@@ -158,6 +158,7 @@ MISTAKES = [
         message=(
             "{summary}: all their scores are −∞, and the softmax of such a row is nan. What should their output be?"
         ),
+        hints=["What is `torch.full((3,), -torch.inf).softmax(dim=-1)`?"],
     ),
     Mistake(
         "nan_mended_too_late",
@@ -236,21 +237,28 @@ EXERCISE = Exercise(
         "call_left_out_weights": Wording(
             "{summary}, so their output is an average of values. It should be zeros.",
             summary="you don't set the weights of queries that may attend to nothing to 0",
+            hints=["What do you return for a query whose row of the mask is all False?"],
         ),
         "all_axes_empty": Wording(
-            "{summary}. Each query needs its own answer: over which dimension of the mask should you ask whether any "
-            "key is allowed?",
+            "{summary}. Check each query separately: over which dimension of the mask do you ask whether any key is "
+            "allowed?",
             summary="you handle queries that may attend to nothing only if no query may attend to anything",
+            hints=[
+                "If the mask has the rows [True, False] and [False, False], which query may attend to nothing? Does "
+                "your code find it?"
+            ],
         ),
         "all_true_visible": Wording(
             "Your mask has no effect: every query attends to all keys. (`masked_fill` returns a new tensor and "
             "leaves the old one as it is.) What do you do with the masked scores?",
             summary="your mask has no effect",
+            hints=["Print the scores right before the softmax. Are the hidden ones −∞?"],
         ),
         "moved_probabilities: weights": Wording(
             "Your output is right wherever a query may attend to something. Elsewhere, all its scores are equal, so "
             "every key gets the same weight. Return zeros there.",
             summary="you give all keys the same weight where a query may attend to nothing",
+            hints=["What do you return for a query whose row of the mask is all False?"],
         ),
     },
     mistakes=MISTAKES,

@@ -83,6 +83,7 @@ MISTAKES = [
             "{summary}: shape (1, 1, batch, n) lines up the sentences with the *queries* of the scores, which is "
             "right for one sentence only. Where should the dimensions for heads and queries be?"
         ),
+        hints=["The scores have shape (batch, n_heads, n_query, n_key). Which of these sizes does your batch meet?"],
     ),
     *padding_mistakes.which_tokens(STEPS),
 ]

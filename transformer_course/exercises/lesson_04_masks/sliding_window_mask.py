@@ -119,6 +119,7 @@ EXERCISE = Exercise(
             "Your window is too long by one: with a window of 2, a position attends to two positions before it. The "
             "position itself counts too.",
             summary="your window is too long by one",
+            hints=["With a window of 2, which positions should position 3 attend to?"],
         ),
         "shifted_back: § - 1": Wording(
             "{summary}: with a window of 2, position 3 attends to positions 1 and 2, but not to itself.",
@@ -133,6 +134,7 @@ EXERCISE = Exercise(
             "You drop the sign of the distance, so keys *after* the query count as near too. A query may attend only "
             "to itself and to what came before.",
             summary="you drop the sign of the distance",
+            hints=["With a window of 2, may position 2 attend to position 3? Does your mask allow it?"],
         ),
     },
     mistakes=MISTAKES,

@@ -111,6 +111,7 @@ MISTAKES = [
             "{summary}, so for n tokens you count n − 2 pairs instead of n − 1. Where does your loop, or your slice, "
             "begin and end?"
         ),
+        hints=["For the tokens 0, 1, 2, which pairs do you count? Which one is missing?"],
     ),
 ]
 

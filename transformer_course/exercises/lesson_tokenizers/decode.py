@@ -106,8 +106,7 @@ MISTAKES = [
         STEPS.but(text=lambda octets: octets.decode("latin-1")),
         summary="you decode each byte as a separate character",
         message=(
-            "Your output is right for English. In other text, {summary}: é becomes Ã©. Which encoding combines its "
-            "two bytes?"
+            "Your output is right for English, but {summary}: é becomes Ã©. Which encoding combines its two bytes?"
         ),
         hints=["How many bytes does é have in UTF-8, and how many characters do you return for it?"],
     ),
@@ -116,6 +115,7 @@ MISTAKES = [
         STEPS.but(joined=lambda: lambda pieces, first, second: pieces[second] + pieces[first]),
         summary="you put the second half of a merged token before the first",
         message="{summary}: the token merged from t and h becomes ht. Which piece comes first?",
+        hints=["Which text should the tokens of t, h and their merge give?"],
     ),
     Mistake(
         "one_replacement_for_several",

@@ -92,8 +92,8 @@ MISTAKES = [
         STEPS.but(octets=lambda text: [ord(character) for character in text]),
         summary="you start from the code points of the characters instead of the bytes",
         message=(
-            "Your output is right for plain ASCII. For other text, {summary}: 日 becomes 26085, although the ids from "
-            "256 on stand for merges."
+            "Your output is right for plain ASCII, but {summary}: 日 becomes 26085, although the ids from 256 on "
+            "stand for merges."
         ),
         hints=["What is `ord('é')`, and what is `list('é'.encode('utf-8'))`?"],
     ),

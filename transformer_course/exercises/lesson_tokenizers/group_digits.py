@@ -130,6 +130,7 @@ MISTAKES = [
         message=(
             "{summary}: 1234 becomes 234, 1. You find the groups from the right, but the pieces should follow the text."
         ),
+        hints=["For 1234, what do your pieces give if you join them?"],
     ),
 ]
 

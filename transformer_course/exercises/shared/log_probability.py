@@ -26,6 +26,7 @@ TOLD = {
     "call_left_out_log_probabilities": Wording(
         "{summary}. The `exp` of the log-probabilities at a position sums to 1. Does it for your logits?",
         summary="you use the logits as if they were log-probabilities",
+        hints=["Can a log-probability be positive?"],
     ),
     "function_logits: logits.softmax(dim=-1)": Wording(
         "{summary}. After the first, all numbers are between 0 and 1, so the second makes the probabilities nearly "
@@ -45,11 +46,13 @@ TOLD_OF_GIVEN_TARGETS = {
         "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
         "vocabulary?",
         summary="you take the softmax over the sentences of the batch instead of the vocabulary",
+        hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
     "number_vocabulary_axis: 1": Wording(
         "{summary}, so the probabilities at a position don't sum to 1. Which dimension of the logits is the "
         "vocabulary?",
         summary="you take the softmax over the positions of a sentence instead of the vocabulary",
+        hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
 }
 """The same, and what is said of another axis where targets are given beside the logits."""

@@ -13,6 +13,7 @@ TOLD = {
     "wrong_input_real: vocabulary_axis": Wording(
         "{summary}. Which targets should your comparison leave out?",
         summary="you count padding like any other token",
+        hints=["Which value does a target have where there is padding?"],
     ),
 }
 """What is said of generated mistakes in the mean of the losses."""

@@ -29,35 +29,45 @@ EXERCISE = Exercise(
             "You add 1 to the largest id without going back to 0, so your new id may be one that the model doesn't "
             "know. Which ids are sure to exist?",
             summary="you may use an id that the model doesn't know",
+            hints=["If the tokens go up to 6, what do you put in place of a 6?"],
         ),
         "not_inverted_moved": Wording(
             "You return True as soon as *one* change leaves the earlier outputs as they were. A correct model does "
             "that for every change, and a leaky one for most.",
             summary="you count outputs that stay the same as a leak",
+            hints=["What does `torch.allclose` return if nothing has changed?"],
         ),
         "sibling_leaks": Wording(
             "You return True only if *every* change moves an earlier output, so you miss a model that leaks from a "
             "single position.",
             summary="you require every change to move an earlier output",
+            hints=[
+                "Suppose that a model of 5 tokens leaks only from its last one. After how many of your changes do "
+                "earlier outputs move?"
+            ],
         ),
         "not_indexed_watched": Wording(
             "You report leaks in correct models too: you also compare outputs at the changed position or after it, "
             "and these may change. Which outputs must stay the same?",
             summary="you also compare outputs at the changed position or after it",
+            hints=["You change the token at position 2. Which outputs do you compare?"],
         ),
         "call_left_out_evaluating": Wording(
             "You don't switch the model to eval mode. In training mode, dropout makes every run different, so "
             "correct models look leaky, and you miss a model that leaks only in eval mode.",
             summary="you don't switch the model to eval mode",
+            hints=["If you run the model twice on the same tokens in training mode, are the outputs equal?"],
         ),
         "range_positions: range(1, tokens.shape[1] - 1)": Wording(
             "You never change the last token, so you miss what leaks from it. Where does your loop end?",
             summary="you never change the last token",
+            hints=["With 4 tokens, which positions does your loop change?"],
         ),
         "number_positions: 2": Wording(
             "You use 2 where your range of positions should have 1. As its start, 2 skips the second token, so you "
             "miss what leaks from it into the first position. As a dimension of `tokens`, 2 doesn't exist.",
             summary="you use 2 instead of 1 in your range of positions",
+            hints=["With 4 tokens, which positions should your loop change?"],
         ),
     },
     mistakes=MISTAKES,

@@ -116,10 +116,10 @@ MISTAKES = [
         STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
         STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
         STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
-        summary="you compare differences with a bound without dropping their signs",
+        summary="you compare signed differences with a threshold",
         message=(
-            "{summary}, so a large change in one direction doesn't count: −8 is below any bound. What should you do "
-            "to the signs first?"
+            "{summary}, so a large change in one direction doesn't count: −8 is below any positive threshold. What "
+            "should you do to the signs first?"
         ),
         hints=["One output moves up by 8, and another one down by 8. Which of them does your comparison notice?"],
     ),

@@ -9,8 +9,7 @@ from transformer_course.exercise import Mistake, Wording
 from transformer_course.steps import InSteps, Step, Variant
 
 MASK_INVERTED = Wording(
-    "{summary}, because you read the mask the wrong way. In this course, True means *may attend*. Which scores "
-    "should become −∞?",
+    "{summary}: in this course, True means *may attend*. Which scores should become −∞?",
     summary="you hide the keys that the mask allows",
     hints=[
         "If the mask is True everywhere, which scores do you set to −∞?",
@@ -89,10 +88,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
             afterwards(_renormalized_without_nan),
             steps.but(weights=_exponentials_times_mask),
-            summary="you mask after `exp` and renormalize, although nothing may be left",
+            summary="you mask after `exp` and renormalize",
             message=(
-                "{summary}. It is right on paper, but beside a hidden score of 200, the weight of a visible score of "
-                "0 underflows to 0, or `exp` overflows. What could you mask instead?"
+                "{summary}. On paper that is right, but next to a hidden score of 200, the weight of a visible score "
+                "of 0 underflows to 0, or `exp` overflows. What could you mask instead?"
             ),
             hints=["What is the softmax of the scores 200 and 0? What is left once you mask the first?"],
         ),

@@ -45,10 +45,11 @@ def no_scaling(steps: InSteps) -> Mistake:
 
 def root_of_the_number(of: str) -> Wording:
     """Return what is said where the number of keys, or of queries, stands for their width."""
+    n = "n_key" if of == "keys" else "n_query"
     return Wording(
-        f"{{summary}}, the square root of the *number* of {of}. The scale should depend on how wide each vector is. "
-        "Which dimension is that?",
-        summary=f"you divide by √n_{'key' if of == 'keys' else 'query'} instead of √d_k",
+        f"You divide by √{n}, the square root of the *number* of {of}. The scale should depend on how wide each of "
+        "them is. Which dimension is that?",
+        summary=f"you divide by √{n} instead of √d_k",
         hints=[f"In {of} of shape (11, 6), which number is d_k?"],
     )
 

@@ -97,7 +97,7 @@ def overflows(steps: InSteps) -> Mistake:
         "overflows",
         made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
         made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
-        summary="your exponentials overflow for large scores",
+        summary="your softmax overflows or underflows for extreme scores",
         message=(
             "Your code is right for ordinary scores. But `exp` of a score above 88 is infinite, and if all scores of "
             "a row are far below 0, every `exp` is 0. What did lesson 01 subtract from the scores first?"
