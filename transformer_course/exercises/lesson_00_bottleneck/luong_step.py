@@ -61,7 +61,7 @@ def both(context, state):
 
 
 def matrix(w_c):
-    """transpose W_c → W_c, transposed → W_cᵀ"""
+    """transpose W_c → W_cᵀ: its outputs are the columns"""
     return w_c.T
 
 

@@ -21,12 +21,12 @@ def rnn_step(
 
 
 def w_columns(w):
-    """transpose W → W, transposed → Wᵀ"""
+    """transpose W → Wᵀ: its outputs are the columns"""
     return w.T
 
 
 def u_columns(u):
-    """transpose U → U, transposed → Uᵀ"""
+    """transpose U → Uᵀ: its outputs are the columns"""
     return u.T
 
 

@@ -116,10 +116,10 @@ MISTAKES = [
         "negative_distance",
         STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
         STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
-        summary="you return minus a distance instead of the dot product",
+        summary="you return a negative distance instead of the dot product",
         message=(
-            "You return minus a distance, or minus half its square. That is a sensible similarity, and for keys of "
-            "length 1 it ranks them in the same order, but this exercise asks for the dot product."
+            "You return a negative distance, or minus half its square. That is a sensible similarity, and it ranks "
+            "keys of length 1 in the same order, but this exercise asks for the dot product."
         ),
         hints=["For the query [1, 2] and the key [3, 4], the dot product is 1·3 + 2·4. What do you return?"],
     ),

@@ -148,9 +148,9 @@ EXERCISE = Exercise(
             hints=["Does your result change if you change the value of another key? Should it?"],
         ),
         "wrong_input_weighted: keys": Wording(
-            "You multiply by the keys when you average. You need the keys only for the scores. What should the "
-            "weights be multiplied by?",
-            summary="you multiply by the keys when you average",
+            "You use the keys when you average. You need them only for the scores. Which tensor should the weights "
+            "be multiplied by?",
+            summary="you use the keys when you average",
             hints=["In the sum of weight · value, where is the key?"],
         ),
         "left_out_column": Wording(

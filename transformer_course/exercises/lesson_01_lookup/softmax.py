@@ -119,8 +119,8 @@ MISTAKES = [
         STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1),
         summary="your softmax runs over the first or the second dimension, depending on the number of dimensions",
         message=(
-            "Your output is right for a row and for a table, but in a batch the *first* dimension sums to 1. Torch "
-            "chooses it if you don't pass `dim`, and warns you about it."
+            "Your output is right for a row and for a table, but you normalize a batch over its *first* dimension. "
+            "Torch chooses it if you don't pass `dim`, and warns you about it."
         ),
         hints=["For scores of shape (5, 3, 2), what do your rows sum to?"],
     ),

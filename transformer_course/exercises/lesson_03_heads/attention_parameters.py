@@ -75,8 +75,8 @@ MISTAKES = [
         STEPS.but(total=lambda total, bias: total if bias else 0),
         summary="your count is 0 without biases",
         message=(
-            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`. If you multiply by `bias` "
-            "instead, everything in the same parentheses becomes 0. Which terms should depend on `bias`?"
+            "{summary}. Python reads `a + b if bias else 0` as `(a + b) if bias else 0`, and a factor `bias` in "
+            "front of a whole sum has the same effect. Which terms should depend on `bias`?"
         ),
         hints=["What is `1 + 1 if False else 0`?"],
     ),

@@ -20,7 +20,7 @@ def head_contributions(
 
 
 def columns(w_o):
-    """transpose w_o → w_o, transposed: a row for each feature of the merged heads → w_oᵀ"""
+    """transpose w_o → w_oᵀ: a row for each feature of the merged heads"""
     return w_o.T
 
 

@@ -94,8 +94,7 @@ EXERCISE = Exercise(
         "shifted_past: § - 1": mask_mistakes.NOT_ITSELF,
         "inverted_mask": mask_mistakes.INVERTED,
         "always_one_columns: n_key": Wording(
-            "You use `n_key` even if the caller doesn't pass it. Then it is None, and there are as many keys as "
-            "queries.",
+            "You use `n_key` even if it is None. In that case, there are as many keys as queries.",
             summary="you don't handle `n_key=None`",
             hints=["What does your function do for `causal_mask(3)`?"],
         ),

@@ -255,8 +255,8 @@ EXERCISE = Exercise(
             hints=["Print the scores right before the softmax. Are the hidden ones −∞?"],
         ),
         "moved_probabilities: weights": Wording(
-            "Your output is right wherever a query may attend to something. Elsewhere, all its scores are equal, so "
-            "every key gets the same weight. Return zeros there.",
+            "Your output is right wherever a query may attend to something. Elsewhere, all scores of the query are "
+            "equal, so every key gets the same weight. Return zeros there.",
             summary="you give all keys the same weight where a query may attend to nothing",
             hints=["What do you return for a query whose row of the mask is all False?"],
         ),

@@ -265,7 +265,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
             steps.but(**{step: asking(lambda given: lambda number: None if number else given, mask)}),
             steps.but(**{step: asking(lambda given: lambda number: given if number else None, mask)}).attempt,
             summary=f"you pass `{mask}` to only some of the layers",
-            message="{summary}. The other layers then attend to positions that it should hide.",
+            message="{summary}. The other layers then attend to what the mask should hide.",
             hints=[f"With three layers, which of them get `{mask}`?"],
         ),
     ]

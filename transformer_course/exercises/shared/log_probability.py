@@ -194,6 +194,7 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
                 "{summary}. `gather` needs an index with as many dimensions as its input. How can you add one to the "
                 "targets?"
             ),
+            hints=["Which shape do the targets have? Which shape does the table have that you pick from?"],
         ),
         Mistake(
             "gathers_along_the_positions",
@@ -203,6 +204,7 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
                 "{summary}. At each position, pick the entry of its target. Which `dim` of your table is the "
                 "vocabulary?"
             ),
+            hints=["The table has shape (batch, n, vocab_size). What does dim 1 of it stand for?"],
         ),
         Mistake(
             "picks_all_targets_everywhere",

@@ -100,7 +100,8 @@ def overflows(steps: InSteps) -> Mistake:
         summary="your softmax overflows or underflows for extreme scores",
         message=(
             "Your code is right for ordinary scores. But `exp` of a score above 88 is infinite, and if all scores of "
-            "a row are far below 0, every `exp` is 0. What did lesson 01 subtract from the scores first?"
+            "a row are far below 0, every `exp` is 0. What does the `softmax` of lesson 01 subtract from the scores "
+            "first?"
         ),
         hints=["What is `torch.exp(torch.tensor(100.0))`? And infinity divided by infinity?"],
     )
