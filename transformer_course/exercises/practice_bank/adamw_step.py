@@ -121,7 +121,7 @@ MISTAKES = [
     Mistake(
         "no_bias_correction",
         STEPS.but(unbiased=lambda new_mean: new_mean, unbiased_square=lambda new_mean_square: new_mean_square),
-        summary="neither running mean is corrected for its start at 0",
+        summary="you use both running means without bias correction",
         message="You use both running means without bias correction. They start at 0, so in step 1 the mean is only "
         "(1 − β₁) · gradient. By which number do you divide to get the gradient back?",
         hints=["In step 1 with β₁ = 0.9, the new mean is 0.1 · gradient. What is a better estimate of the gradient?"],
@@ -129,7 +129,7 @@ MISTAKES = [
     Mistake(
         "eps_inside_the_root",
         STEPS.but(denominator=lambda unbiased_square, eps: (unbiased_square + eps).sqrt()),
-        summary="ε is added inside the square root",
+        summary="you add ε inside the square root",
         message="You add ε inside the square root. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended. Where does "
         "the paper put ε?",
         hints=["Compare √(0.0001² + 10⁻⁸) with √(0.0001²) + 10⁻⁸. Which is closer to 0.0001?"],
@@ -141,7 +141,7 @@ MISTAKES = [
                 (new_mean_square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5
             )
         ),
-        summary="ε is added before the mean square is corrected",
+        summary="you add ε before you correct the mean square",
         message="You add ε to the root of the *uncorrected* mean square, so the correction enlarges ε as well: in "
         "step 1 with β₂ = 0.999 by a factor of 32. Correct first. When should ε be added?",
         hints=["Which two things do you divide by √(1 − β₂ˢᵗᵉᵖ)?"],
@@ -152,7 +152,7 @@ MISTAKES = [
             gradient=lambda gradient, parameter, weight_decay: gradient + weight_decay * parameter,
             decay=lambda: 0.0,
         ),
-        summary="the weight decay is added to the gradient",
+        summary="you add the weight decay to the gradient",
         message="You add the weight decay to the gradient, which is L2 regularization: Adam then divides it by the "
         "root mean square. AdamW keeps it out of both running means. Where is it applied instead?",
         hints=["Does the new running mean depend on `weight_decay` in your code? In AdamW it does not."],
@@ -160,7 +160,7 @@ MISTAKES = [
     Mistake(
         "decay_without_lr",
         STEPS.but(decay=lambda parameter, weight_decay: weight_decay * parameter),
-        summary="the weight decay is not multiplied by the learning rate",
+        summary="you don't multiply the weight decay by the learning rate",
         message="You subtract λ · parameter without the learning rate. PyTorch's AdamW scales both the update and the "
         "decay by one factor. Which factor is missing?",
         hints=["With a learning rate of 0, should the parameter change?"],
@@ -168,7 +168,7 @@ MISTAKES = [
     Mistake(
         "corrected_means_returned",
         STEPS.but(result=lambda stepped, unbiased, unbiased_square: (stepped, unbiased, unbiased_square)),
-        summary="the *corrected* means are returned as the new state",
+        summary="you return the *corrected* means as the new state",
         message="You return the corrected means. The next step then corrects them a second time. Which two values does "
         "the next step continue from?",
         hints=["In step 2, what should `mean` be: (1 − β₁) · gradient of step 1, or that gradient itself?"],
@@ -176,7 +176,7 @@ MISTAKES = [
     Mistake(
         "counts_steps_from_0",
         STEPS.but(step=lambda step: step + 1),
-        summary="the exponent of the bias correction is one too large",
+        summary="the exponent of your bias correction is one too large",
         message="Your bias correction uses step + 1. `step` already counts from 1. What is 1 − β₁¹ for β₁ = 0.9?",
         hints=["In the first step, by which number should the mean be divided?"],
     ),
@@ -203,7 +203,7 @@ EXERCISE = Exercise(
         "call_left_out_denominator": Wording(
             "You divide by the mean square without taking its root. Twice the gradient then halves the step. What is "
             "the unit of the mean square?",
-            summary="the square root of the mean square is missing",
+            summary="you don't take the square root of the mean square",
             hints=["If all gradients double, how should Adam's step change?"],
         ),
     },

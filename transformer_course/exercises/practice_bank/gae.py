@@ -112,7 +112,7 @@ MISTAKES = [
     Mistake(
         "never_resets",
         STEPS.but(continues=lambda done: torch.ones(done.shape)),
-        summary="the ends of episodes are ignored",
+        summary="you ignore the ends of episodes",
         message="You ignore `done`. At the end of an episode, the next value and the next advantage belong to another "
         "episode. What should both be multiplied by there?",
         hints=["If an episode ends with step 2, what should the rewards of step 3 change in the advantage of step 2?"],
@@ -120,7 +120,7 @@ MISTAKES = [
     Mistake(
         "resets_one_step_late",
         STEPS.but(continues=lambda done: torch.cat([torch.ones(1, done.shape[1]), (~done[:-1]).float()])),
-        summary="each end of an episode takes effect one step late",
+        summary="you apply each end of an episode one step late",
         message="You apply `done` one step late. `done[t]` says that the episode ends *with* step t, so it already "
         "cuts what follows step t. Which index of `done` belongs to `rewards[t]`?",
         hints=["With `done[2]` True, which step's error may not use the value of its next state?"],
@@ -128,7 +128,7 @@ MISTAKES = [
     Mistake(
         "forgets_to_reset_the_sum",
         STEPS.but(factors=lambda continues, gamma, lam: gamma * lam * torch.ones_like(continues)),
-        summary="the running sum is not reset at the end of an episode",
+        summary="you don't reset the running sum at the end of an episode",
         message="You drop the next value where an episode ends, but the running sum still carries the advantage of the "
         "next episode back. What else has to be 0 there?",
         hints=["If an episode ends with step 2, may the advantage of step 3 enter that of step 2?"],
@@ -136,7 +136,7 @@ MISTAKES = [
     Mistake(
         "forgets_to_cut_the_next_value",
         STEPS.but(bootstrapped=lambda rewards, next_values, gamma: rewards + gamma * next_values),
-        summary="the next value is used after the end of an episode",
+        summary="you use the next value after the end of an episode",
         message="You reset the running sum where an episode ends, but the TD error there still uses the value of the "
         "next episode's first state. What is the value of a state after the end?",
         hints=["After its last step, an episode earns nothing more. What is the next value then?"],
@@ -144,7 +144,7 @@ MISTAKES = [
     Mistake(
         "ignores_the_last_value",
         STEPS.but(next_values=lambda values, last_value: torch.cat([values[1:], torch.zeros_like(last_value)[None]])),
-        summary="the last value is treated as 0",
+        summary="you treat the last value as 0",
         message="You treat the value after the last step as 0. If the episode was only cut off by the length of the "
         "rollout, there is more to come. Which argument estimates it?",
         hints=["With one step that does not end the episode, which value follows it?"],
@@ -152,7 +152,7 @@ MISTAKES = [
     Mistake(
         "discounted_once",
         STEPS.but(factors=lambda continues, lam: lam * continues),
-        summary="the running sum is multiplied by λ alone",
+        summary="you multiply the running sum by λ alone",
         message="You multiply the running sum by λ without γ. With λ = 1, advantages should be discounted returns "
         "minus values. Which factor discounts a reward that comes one step later?",
         hints=["With λ = 1 and γ = 0.5, how much should a reward two steps later count?"],
@@ -170,7 +170,7 @@ MISTAKES = [
                 ]
             )
         ),
-        summary="the sum runs from the first step to the last",
+        summary="you sum from the first step to the last",
         message="You run through the steps forward, so each advantage collects *earlier* errors. An action can only "
         "change what comes after it. In which direction does the recursion run?",
         hints=["Which advantages should a reward in the last step change?"],
@@ -199,7 +199,7 @@ EXERCISE = Exercise(
         "part_left_out_returns: advantages": Wording(
             "You return the advantages twice. The critic learns the returns. What do you add to an advantage to get a "
             "return?",
-            summary="the returns lack the values",
+            summary="you return the advantages as returns, too",
         ),
     },
     mistakes=MISTAKES,

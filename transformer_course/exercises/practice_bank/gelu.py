@@ -58,7 +58,7 @@ MISTAKES = [
         STEPS.but(
             probability=lambda x: 0.5 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
         ),
-        summary="Φ is approximated by tanh",
+        summary="you approximate Φ by a tanh",
         message='You use the tanh approximation, as GPT-2 does (`approximate="tanh"` in PyTorch). It is off by up to '
         "0.0005. This exercise asks for the exact GELU. Which function of PyTorch gives Φ without an approximation?",
         hints=["What is your result for x = 2.5? Exactly, it is 2.4845."],
@@ -66,7 +66,7 @@ MISTAKES = [
     Mistake(
         "sigmoid_approximation",
         STEPS.but(probability=lambda x: torch.sigmoid(1.702 * x)),
-        summary="Φ is approximated by a sigmoid",
+        summary="you approximate Φ by a sigmoid",
         message="You use the sigmoid approximation x · σ(1.702 x), which is off by up to 0.02. This exercise asks for "
         "the exact GELU. Which function of PyTorch gives Φ without an approximation?",
         hints=["What is your result for x = 2? Exactly, it is 1.9545."],
@@ -74,7 +74,7 @@ MISTAKES = [
     Mistake(
         "silu",
         STEPS.but(probability=lambda x: torch.sigmoid(x)),
-        summary="Φ is replaced by the sigmoid",
+        summary="you use the sigmoid instead of Φ",
         message="You compute x · σ(x), which is SiLU (Swish), the activation of Llama. GELU weights x by the normal "
         "distribution function Φ. How is Φ related to `torch.erf`?",
         hints=["Φ(1) is 0.841. What is the sigmoid of 1?"],
@@ -82,7 +82,7 @@ MISTAKES = [
     Mistake(
         "relu",
         STEPS.but(output=lambda x: x.clamp(min=0)),
-        summary="negative numbers become 0",
+        summary="you return 0 for negative numbers",
         message="You return 0 for every negative x, which is ReLU. GELU of −1 is −0.159. By what does GELU multiply x?",
         hints=["Compare gelu(−1) = −0.159 with your result."],
     ),
@@ -107,13 +107,13 @@ EXERCISE = Exercise(
         "call_left_out_scaled": Wording(
             "You take erf of x without dividing by √2. That is the distribution function of a normal distribution with "
             "variance ½. Which variance does the standard normal distribution have?",
-            summary="x is not divided by √2",
+            summary="you don't divide x by √2",
             hints=["Φ(1) should be 0.841. What does your code use in its place?"],
         ),
         "part_left_out_probability: error_function": Wording(
             "You multiply x by erf(x / √2) alone, which runs from −1 to 1, so your result is never negative. Φ is a "
             "probability. How do you map (−1, 1) to (0, 1)?",
-            summary="erf is used as if it were a probability",
+            summary="you use erf as if it were a probability",
         ),
     },
     mistakes=MISTAKES,
