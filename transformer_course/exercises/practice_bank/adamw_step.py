@@ -141,7 +141,7 @@ MISTAKES = [
                 (new_mean_square.sqrt() + eps) / (1 - betas[1] ** step) ** 0.5
             )
         ),
-        summary="you add ε before you correct the mean square",
+        summary="you add ε before the mean square is corrected",
         message="You add ε to the root of the *uncorrected* mean square, so the correction enlarges ε as well: in "
         "step 1 with β₂ = 0.999 by a factor of 32. Correct first. When should ε be added?",
         hints=["Which two things do you divide by √(1 − β₂ˢᵗᵉᵖ)?"],
