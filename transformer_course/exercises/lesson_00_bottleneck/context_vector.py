@@ -62,7 +62,7 @@ def context_vector_cases(seed: int) -> list[Case]:
         Case(readable, "one text, 2 states of width 3, weights of 0.75 and 0.25"),
         Case(two_texts, "2 texts, 3 states of width 1, some weights of 0"),
         case(1, 3, 3, "one text, 3 states of width 3"),
-        case(3, 1, 4, "3 texts with a single state each: it comes back"),
+        case(3, 1, 4, "3 texts with a single state each: the context is that state"),
         case(3, 3, 3, "3 texts, 3 states each, width 3"),
         case(3, 5, 1, "3 texts, 5 states each, width 1"),
         case(4, 3, 4, "4 texts, 3 states each, width 4"),

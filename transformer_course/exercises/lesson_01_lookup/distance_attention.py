@@ -54,7 +54,7 @@ def distance_attention_cases(seed: int) -> list[Case]:
     cases = attention_cases(seed, width=2, loud=16.0)
     inputs = dict(attention_cases(seed + 1, width=2)[2].inputs)
     inputs["queries"] = torch.cat([inputs["queries"][:1], inputs["keys"][1:2]])
-    return [*cases[:3], Case(inputs, "a query that lies on a key"), *cases[3:]]
+    return [*cases[:3], Case(inputs, "a query that equals a key"), *cases[3:]]
 
 
 MISTAKES = [

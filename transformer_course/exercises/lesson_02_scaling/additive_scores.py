@@ -56,7 +56,7 @@ def additive_scores_cases(seed: int) -> list[Case]:
         Case(inputs(1, 1, 2, 2, 1, 3), "one query of width 2, 2 keys of width 1"),
         Case(inputs(1, 2, 2, 3, 3, 4), "2 queries, 2 keys, both of width 3"),
         Case(inputs(1, 3, 3, 3, 3, 3), "3 queries, 3 keys, everything of width 3"),
-        Case(loud, "one query of very large numbers, 3 keys"),
+        Case(loud, "one query with very large entries, 3 keys"),
         Case(inputs(2, 3, 5, 4, 6, 7), "a batch of 2: 3 queries of width 4, 5 keys of width 6"),
         Case(inputs(3, 23, 29, 11, 13, 17), "a batch of 3: 23 queries of width 11, 29 keys of width 13"),
     ]

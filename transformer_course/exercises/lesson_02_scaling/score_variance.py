@@ -43,7 +43,7 @@ def score_variance_cases(seed: int) -> list[Case]:
         Case({"d_k": 4, "variance": 1.0}, "4 products of entries with variance 1"),
         Case({"d_k": 7, "variance": low}, "7 products of entries with a variance below 1"),
         Case({"d_k": 7, "variance": 2 * high}, "7 products again, of entries with a larger variance"),
-        Case({"d_k": 2, "variance": 3.0}, "the first call once more"),
+        Case({"d_k": 2, "variance": 3.0}, "the first call again"),
         Case({"d_k": 512, "variance": high}, "512 products of entries with a variance above 1"),
     ]
 

@@ -62,7 +62,7 @@ def softmax_jacobian_cases(seed: int) -> list[Case]:
 
     # Can be done in the head: 0.16 on the diagonal, -0.16 beside it.
     readable = Case({"probabilities": torch.tensor([0.8, 0.2])}, "the weights 0.8 and 0.2")
-    decided = Case({"probabilities": torch.tensor([0.01, 0.97, 0.02])}, "nearly all the weight in one place")
+    decided = Case({"probabilities": torch.tensor([0.01, 0.97, 0.02])}, "nearly all the weight on one key")
     even = Case({"probabilities": torch.tensor([0.25, 0.5, 0.25])}, "two equal weights of three")
     return [readable, case(2), case(3), even, decided, case(5), case(31)]
 

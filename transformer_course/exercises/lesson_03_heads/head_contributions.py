@@ -56,10 +56,10 @@ def head_contributions_cases(seed: int) -> list[Case]:
 
     return [
         case(1, 2, 1, 1, 2, "2 heads of width 1, one position"),
-        case(1, 1, 2, 3, 3, "one head: all of it"),
+        case(1, 1, 2, 3, 3, "one head: its contribution is the whole output"),
         case(1, 2, 1, 2, 4, "2 heads of width 2, one position"),
         case(2, 3, 5, 2, 6, "a batch of 2: 3 heads of width 2, 5 positions"),
-        case(3, 4, 5, 2, 7, "a batch of 3: an output of another width than the heads together"),
+        case(3, 4, 5, 2, 7, "a batch of 3: d_out differs from the width of all heads"),
         case(5, 8, 31, 11, 37, "a batch of 5: 8 heads of width 11, 31 positions"),
     ]
 

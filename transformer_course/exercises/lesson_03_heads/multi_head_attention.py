@@ -138,7 +138,7 @@ def multi_head_cases(seed: int) -> list[Case]:
         return one
 
     def far_worse() -> Case:
-        one = case(1, 2, 3, 2, 1, "what may be seen matches far worse than the others, what is hidden far better", 2, 3)
+        one = case(1, 2, 3, 2, 1, "a visible key matches far worse than the others, a hidden key far better", 2, 3)
         for name in ("w_q", "w_k"):
             one.parameters[f"{name}.weight"].copy_(torch.eye(2))
             one.parameters[f"{name}.bias"].zero_()

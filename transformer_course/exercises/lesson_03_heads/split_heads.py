@@ -38,7 +38,7 @@ def split_heads_cases(seed: int) -> list[Case]:
     readable = torch.tensor([[[10.0, 11.0, 12.0, 13.0], [20.0, 21.0, 22.0, 23.0]]])
     return [
         Case({"x": readable, "n_heads": 2}, "2 positions of 4 features, 2 heads"),
-        Case({"x": normal(rng, 1, 3, 4), "n_heads": 1}, "one head: nothing to cut"),
+        Case({"x": normal(rng, 1, 3, 4), "n_heads": 1}, "one head: nothing to split"),
         Case({"x": normal(rng, 2, 1, 6), "n_heads": 2}, "a batch of 2: one position of 6 features, 2 heads"),
         Case({"x": normal(rng, 2, 5, 12), "n_heads": 3}, "a batch of 2: 5 positions of 12 features, 3 heads"),
         Case({"x": normal(rng, 7, 31, 88), "n_heads": 8}, "a batch of 7: 31 positions of 88 features, 8 heads"),

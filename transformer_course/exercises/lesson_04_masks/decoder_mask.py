@@ -71,7 +71,7 @@ def decoder_mask_cases(seed: int) -> list[Case]:
         case(0, [(0, 0), (0, 1), (0, 0), (0, 0)], 1, "4 sentences of one token, which may be padding"),
         case(pad, [(0, 0), (0, 2), (0, 1)], 4, "a pad_id that is not 0"),
         case(pad, [(0, 1), (0, 2)], 3, "2 sentences, both of them padded"),
-        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
+        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of padding alone"),
         case(pad, [(0, i) for i in torch.randperm(11, generator=rng).tolist()], 13, "11 sentences of 13 tokens"),
     ]
 

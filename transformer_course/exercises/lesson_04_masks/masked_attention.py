@@ -96,7 +96,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def far_worse():
-        one = of_one_sign(-1e8, 2, 1, 3, (2, 3), "what may be seen matches far worse than what is hidden")
+        one = of_one_sign(-1e8, 2, 1, 3, (2, 3), "a visible key matches far worse than the hidden ones")
         one.inputs["mask"][:] = torch.tensor([[True, False, False], [True, True, False]])
         return one
 
@@ -107,7 +107,9 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def empty_in_a_batch():
-        one = case((2, 3), 5, 5, 4, 6, (2, 1, 5, 5), "queries that see nothing in the second sentence, and gradients")
+        one = case(
+            (2, 3), 5, 5, 4, 6, (2, 1, 5, 5), "queries that may attend to nothing in the second sentence, and gradients"
+        )
         one.inputs["mask"][1, :, -1] = False
         return one
 

@@ -69,7 +69,7 @@ def padding_mask_cases(seed: int) -> list[Case]:
         case(0, [(0, 0), (0, 1), (0, 0)], 1, "3 sentences of one token, which may be padding"),
         case(pad, [(0, 2), (2, 0)], 5, "a pad_id that is not 0, behind and in front"),
         case(pad, [(0, 0), (0, 2), (0, 1)], 3, "a pad_id that is not 0"),
-        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
+        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of padding alone"),
         case(pad, [(0, i) for i in torch.randperm(11, generator=rng).tolist()], 13, "11 sentences of 13 tokens"),
     ]
 

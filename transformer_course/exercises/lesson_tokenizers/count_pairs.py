@@ -61,9 +61,9 @@ def count_pairs_cases(seed: int) -> list[Case]:
         Case({"tokens": [0, 1, 2], "vocab_size": 3}, "three tokens, two pairs"),
         Case({"tokens": [1, 1, 1, 0], "vocab_size": 2}, "a pair that occurs twice, overlapping"),
         Case({"tokens": [2, 3, 2, 3, 0], "vocab_size": 5}, "a token that does not occur"),
-        case(12, 4, "12 tokens of 4 kinds"),
-        case(9, 7, "9 tokens of 7 kinds"),
-        case(3001, 61, "3,001 tokens of 61 kinds"),
+        case(12, 4, "12 tokens from a vocabulary of 4"),
+        case(9, 7, "9 tokens from a vocabulary of 7"),
+        case(3001, 61, "3,001 tokens from a vocabulary of 61"),
     ]
 
 

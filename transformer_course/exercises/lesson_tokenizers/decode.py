@@ -67,14 +67,14 @@ def decode_cases(seed: int) -> list[Case]:
     return [
         case([116, 104, 101], [TH], "bytes alone"),
         case([256, 101], [TH], "a merged token"),
-        case([257, 32, 104, 97, 116], [TH, THE], "a token that is merged of a merged one"),
-        case([116, 195, 170, 116], [], "a letter of two bytes"),
-        case([116, 195], [], "half a letter at the end"),
-        case([170, 116, 32, 195, 32, 169], [TH], "halves of letters, alone"),
-        case([116, 255, 254, 116], [], "two bytes in a row that are no letter"),
-        case([116, 257, 116, 256, 195], [(195, 170), (116, 195)], "a merge across the bytes of a letter"),
+        case([257, 32, 104, 97, 116], [TH, THE], "a token merged from a merged token"),
+        case([116, 195, 170, 116], [], "a character of two bytes"),
+        case([116, 195], [], "half a character at the end"),
+        case([170, 116, 32, 195, 32, 169], [TH], "separate halves of characters"),
+        case([116, 255, 254, 116], [], "two invalid bytes in a row"),
+        case([116, 257, 116, 256, 195], [(195, 170), (116, 195)], "a merge of one character with half of the next"),
         case(tokens, merges, "a text in several scripts"),
-        case(tokens[7:60], merges, "the middle of it, which may begin within a letter"),
+        case(tokens[7:60], merges, "the middle of that text, which may begin inside a character"),
     ]
 
 

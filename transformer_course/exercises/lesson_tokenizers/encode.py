@@ -77,11 +77,11 @@ def encode_cases(seed: int) -> list[Case]:
         case("the", [TH], "one merge"),
         case("the hat", [TH, THE], "a merge of a merged token"),
         case("abc", [], "no merges at all"),
-        case("é 日", [TH], "letters of two and three bytes"),
+        case("é 日", [TH], "characters of two and three bytes"),
         case("abc bc bc", [(97, 98), (98, 99)], "two merges with a letter in common"),
         case("", [TH], "an empty text"),
-        case("tête-à-tête", [(195, 170), (116, 256), (257, 116)], "a merge of the bytes of one letter"),
-        case(words(20), learned(words(60), 12), "12 merges, learned from such words"),
+        case("tête-à-tête", [(195, 170), (116, 256), (257, 116)], "a merge of the bytes of one character"),
+        case(words(20), learned(words(60), 12), "12 merges, learned from similar words"),
         case(words(300), learned(words(200), 40), "40 merges, and a longer text"),
     ]
 

@@ -64,13 +64,13 @@ def group_digits_cases(seed: int) -> list[Case]:
     ]
     texts = {
         "1234": "four digits",
-        "123456": "six digits: nothing is left over",
-        "12": "fewer digits than a group has",
+        "123456": "six digits: two whole groups",
+        "12": "fewer digits than a group",
         "in 2021: 12345 lines": "numbers in a text",
         "minus": "no number",
         "": "an empty text",
-        "3.14159, 00001 and 1000000": "a point, and zeros in front",
-        "٣٤٥٦ is 3456": "digits of another script, which are none of 0 to 9",
+        "3.14159, 00001 and 1000000": "a decimal point, and leading zeros",
+        "٣٤٥٦ is 3456": "digits of another script, which are not grouped",
         "1\n12345 lines,\n\nand 7\n": "a text of several lines",
         " plus ".join(numbers): "60 numbers",
     }

@@ -69,8 +69,8 @@ def merge_cases(seed: int) -> list[Case]:
         case([0, 4, 4, 4, 4, 4, 0, 4, 4, 4, 4], (4, 4), 6, "longer runs of equal tokens"),
         case([5, 3], (1, 2), 8, "no such pair"),
         case([7], (7, 7), 8, "a single token"),
-        case(some, (2, 0), 3, "40 tokens of 3 kinds"),
-        case(some, (1, 1), 3, "40 tokens of 3 kinds, and a pair of equal ones"),
+        case(some, (2, 0), 3, "40 tokens from a vocabulary of 3"),
+        case(some, (1, 1), 3, "40 tokens from a vocabulary of 3, and a pair of equal tokens"),
         case(many, (8, 3), 9, "4,001 tokens"),
     ]
 

@@ -128,7 +128,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         case(
             draw(3, {0: 6, 1: 3}, {1: 6, 2: 3}), {(1, 2): LARGE_LEAK}, "a leak in the first sentence", hears_later=loud
         ),
-        case(draw(4), {(1, 2): LARGE_LEAK}, "a model that comes in eval mode", noise=1.0, evaluates=torch.tensor(True)),
+        case(draw(4), {(1, 2): LARGE_LEAK}, "a model that is in eval mode", noise=1.0, evaluates=torch.tensor(True)),
         *shuffled(
             case(draw(5), {(0, 4): LARGE_LEAK}, "a model whose first position sees the last"),
             case(draw(5), {(2, 3): LARGE_LEAK}, "a model that leaks in the middle only"),
