@@ -72,7 +72,8 @@ def lesson_result(
     for attempt in _attempts(lesson, notebooks):
         own = [result(notebook, attempt) for notebook in attempt if notebook.submission.lesson == lesson]
         latest = max(own, key=rank) if own else result(None, attempt)
-        lowered = _lowered(counted, latest)
+        # Points by hand alone are not an earlier result: they count with any notebook.
+        lowered = _lowered(counted, latest) if counted.notebook else ""
         counted = replace(counted, held_back=lowered) if lowered else latest
     return counted
 

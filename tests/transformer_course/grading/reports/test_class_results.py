@@ -305,6 +305,17 @@ def test_a_later_attempt_counts_unless_points_fall(passed: tuple[int | None, ...
     assert all(line in summary(Path("out"), results) for line in results.held_back)
 
 
+def test_late_notebook_counts_next_to_points_by_hand():
+    """Without the notebook, the points by hand would be without a deduction, and the notebook was ignored."""
+    late = notebook(1, handed_in="2026-11-20T09:00:00+00:00", time_source="time of the file")
+    broken = notebook(0, lesson="", problem="Damaged.")
+    rules = replace(LATE, overrides=[Override("ada", SECOND.name, 1.0)])
+    for own in ([late], [broken, late]):
+        [ada] = class_results({"ada": attempts(*own)}, rules).students
+        assert ada.lessons["01_lookup"].notebook is not None and not ada.held_back
+        assert ada.points == FIRST.points + 1 and ada.points_after == 0
+
+
 def test_an_exercise_that_falls_holds_an_attempt_back_though_the_total_rises():
     better_but_one = notebook(4)
     first = replace(better_but_one.exercises[0], verdict=Verdict("similarity", "wrong", ""))
