@@ -236,4 +236,4 @@ def test_a_student_that_the_grader_stumbles_over_has_a_row_that_says_so():
 
     with mock.patch.object(Canned, "assess", stumbles):
         [row] = hands_in(**{"eve/01_lookup.ipynb": book()}).values()
-    assert "The grader stumbled over this notebook (LookupError), so it was not graded." in row["remarks"]
+    assert "The grader failed on this notebook (LookupError), so it was not graded." in row["remarks"]

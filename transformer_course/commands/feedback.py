@@ -8,7 +8,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "feedback",
-        help="write gradebook and feedback again, after points were given by hand",
+        help="write gradebook and feedback again, after a change by hand",
         description="Write gradebook, class page and feedback again, after overrides.csv, extensions.csv, "
         "written_answers.csv, roster.csv or class_rules.json in the folder of results has changed. Nothing is graded.",
         allow_abbrev=False,

@@ -20,86 +20,95 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "grade",
         help="grade notebooks",
-        description="Run the exercises in the notebooks apart from everything else, and give points and feedback. "
-        "The guide Grading a class, in the course's repository, describes what goes in and what comes out.",
+        description="Run the exercises of submitted notebooks in a sandbox, and write points and feedback. "
+        "The guide Grading a class, docs/grading.md, leads through a term with Canvas, Moodle or folders.",
         allow_abbrev=False,
     )
     paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
     paths += "Classroom, or a course of nbgrader; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
-    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
-    lesson = "count this lesson, such as 01, lookup or 01_lookup, and those that counted before; may be given again; "
-    lesson += "all for every lesson that any student submitted (default: those of last time, or else all that many did)"
+    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the gradebook and the feedback")
+    lesson = "count this lesson, such as 01, lookup or 01_lookup, in addition to those that counted before, or all for "
+    lesson += "every lesson that any student submitted; can be repeated (default: the lessons of the last run, or else "
+    lesson += "all that many students submitted)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     _add_tables(parser)
     partial = (
-        "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
+        "give an answer that is right in some of the hidden cases that part of the points; an answer that ignores its "
     )
-    partial += "may be right in some by chance"
+    partial += "input may be right in some cases by chance"
     parser.add_argument("--partial-credit", action="store_true", help=partial)
-    calls = "what an answer has that calls the library's function, or torch's, which was to be written: full points, "
-    calls += "full points with a remark, or none (default: that of last time, or remark)"
+    calls = "what to do with an answer that calls torch's or the library's version of the function to implement: give "
+    calls += "full points, full points with a remark, or none (default: as in the last run, or remark)"
     parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
     late = parser.add_argument_group(
-        "lateness, which has columns of its own and never changes the points; what you do not give again still holds"
+        "lateness (in separate columns; it never changes the points; what you do not give again stays as it was)"
     )
-    due = "when a lesson is due, such as 01=2026-10-12T18:00, or, without NAME=, all others; may be given again"
+    due = "when a lesson is due, such as 01=2026-10-12T18:00, or, without NAME=, all other lessons; can be repeated"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
     late.add_argument(
         "--late-penalty",
         type=float,
         metavar="PERCENT",
-        help="percent of the points that each day, once begun, costs (default: 0)",
+        help="percent of the points to take off for each day that has begun (default: 0)",
     )
     late.add_argument("--grace", type=float, metavar="MINUTES", help="minutes after the due date that are not late")
     zone = "the time zone of the course, such as Europe/Berlin (default: that of this machine)"
     late.add_argument("--timezone", default="", metavar="ZONE", help=zone)
-    parser.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
     parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
+        "--seed", type=int, metavar="N", help="random seed for the hidden cases (default: a new, secret one)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="number of students to grade at once (default: 1)"
     )
     scheduler = (
         "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (needs transformer-course[dask])"
     )
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
-    own = "a Python file with exercises of your own, which nobody else gets to see (default: those of last time)"
+    own = "a Python file with exercises of your own, which students never see (default: those of the last run)"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
-    fresh = (
-        "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
-    )
+    fresh = "delete the results in the folder first (default: keep them, and grade only what is new or has changed)"
     parser.add_argument("--fresh", action="store_true", help=fresh)
-    layout = "where the students' names are, if the grader finds others: a path below PATH with STUDENT for the name "
-    layout += "and * for anything else, such as '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
+    layout = "where the students' names are, if the grader finds the wrong ones: a path below PATH with STUDENT for "
+    layout += (
+        "the name and * for anything else, such as '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
+    )
     parser.add_argument("--layout", default="", metavar="PATTERN", help=layout)
-    latest = "count what is graded now even if points fall (default: the better, earlier result counts, and is listed)"
+    latest = "count what is graded now even if points fall (default: a better, earlier result counts, and is listed)"
     parser.add_argument("--replace", action="store_true", help=latest)
-    unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
+    unconfined = "grade even if the code in the notebooks can read and change your files; use this only in a container"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
-    container = "run the code in containers of this tool, which has to be installed: for systems without Linux's guards"
+    container = "run the code in containers of this tool, for systems without the safeguards of Linux"
     parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
     _add_limits(parser)
     parser.set_defaults(run=run)
 
 
 def _add_tables(parser: argparse.ArgumentParser) -> None:
-    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
+    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of the last run)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
     columns = "a column of the roster by its title, or by its number from 1, such as name=TITLE; KEY is id, name, "
     columns += "'first name', 'last name', email or login, and for --worksheet id or submitted (default: found by "
     columns += "known titles in eight languages)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
-    worksheet = "Moodle's grading worksheet of the same assignment, to read submission times from it, because Moodle's "
-    worksheet += "download has none; a worksheet that is given as --roster is read, too; may be given again"
+    worksheet = (
+        "Moodle's grading worksheet of the same assignment: submission times are read from it, because Moodle's "
+    )
+    worksheet += "downloads have none; a worksheet that is given as --roster is used, too; can be repeated"
     parser.add_argument("--worksheet", action="append", default=[], type=Path, metavar="CSV", help=worksheet)
-    groups = "a table with a row for each member of each group, with the group's name and what the roster calls the "
-    groups += "student: what a group submits counts for all its members (default: that of last time)"
+    groups = "a table of groups and their members, named as in the roster: what a group submits counts for all its "
+    groups += "members (default: that of the last run)"
     parser.add_argument("--groups", type=Path, metavar="CSV", help=groups)
 
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of one exercise")
-    limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
-    limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
+    limits.add_argument(
+        "--seconds", type=float, default=10.0, metavar="S", help="seconds that it may compute (default: 10)"
+    )
+    limits.add_argument(
+        "--memory", type=int, default=2048, metavar="MB", help="megabytes that it may allocate (default: 2048)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,14 +8,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "release",
-        help="copy lessons, without outputs, for handing them out",
-        description="Copy lessons, without the outputs that would spoil predictions, into a folder to be handed out. "
-        "A copy that is there and differs is kept, and the newer edition is put beside it.",
+        help="copy lessons without their outputs, to give them out",
+        description="Copy lessons into a folder that you give out, without the outputs that would spoil predictions. "
+        "A copy that already exists and differs is kept, and the newer edition is put next to it.",
         allow_abbrev=False,
     )
     lessons = "such as 01, lookup, 01_lookup or primer (default: all)"
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
-    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that they go to")
+    parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the copies")
     own = "write a notebook for exercises of your own, with the answers left out; lessons only if you name some"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     parser.set_defaults(run=run)

@@ -127,7 +127,9 @@ def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> i
     """Return the seed that was asked for, or else that of the earlier grading, or else a new one."""
     if earlier and wanted not in (None, earlier["seed"]):
         used = earlier["seed"]
-        raise ValueError(f"{out} was graded with the seed {used}, so {wanted} needs another folder, or a fresh start")
+        raise ValueError(
+            f"{out} was graded with seed {used}; to grade with seed {wanted}, choose another folder or give --fresh"
+        )
     if wanted is not None:
         return wanted
     return int(earlier["seed"]) if earlier else secrets.randbelow(2**63)
@@ -152,7 +154,7 @@ def _find_submissions(
     for line in lines:
         logging.getLogger(__name__).warning(line)  # before anything runs: something else may be meant
     if lines and not layout:
-        logging.getLogger(__name__).warning("If that is wrong, give --layout, as grade --help explains.")
+        logging.getLogger(__name__).warning("If this is wrong, give --layout (see grade --help).")
     return found
 
 
@@ -198,7 +200,7 @@ def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequ
 
 def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None:
     if isolation(guards) == "none" and not unconfined:
-        raise ValueError(f"{caution(guards)} To grade all the same, give --unconfined.")
+        raise ValueError(f"{caution(guards)} To grade anyway, give --unconfined.")
     for warning in filter(None, (caution(guards), only_watched(guards))):
         logging.getLogger(__name__).warning(warning)
 
@@ -207,7 +209,7 @@ def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], reco
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
     changed = [records.changed_settings(name, own) for name, own in students.items()]
     for changes, n in Counter(filter(None, changed)).items():
-        line = f"Graded again, with other settings: {pluralize(n, 'student')} ({changes})."
+        line = f"Grading {pluralize(n, 'student')} again, because settings have changed ({changes})."
         logging.getLogger(__name__).warning(line)
 
 
@@ -346,12 +348,12 @@ def caution(guards: Mapping[str, Any]) -> str:
         "use the network": not guards["seccomp"] and not guards["namespaces"],
         "change the permissions of your files, and the limits of your programs": not guards["own_user"]
         and not guards["seccomp"],
-        "take all memory": sys.platform != "linux",
+        "use up all memory": sys.platform != "linux",
     }
     can = [risk for risk, is_open in risks.items() if is_open]
     if not can:
         return ""
-    advice = "Grade only what you would run yourself, or grade in a container."
+    advice = "Grade only code that you would run yourself, or grade in a container."
     return f"Caution: on this system the code in the notebooks can {join_words(can)}. {advice}"
 
 
@@ -363,5 +365,5 @@ def only_watched(guards: Mapping[str, Any]) -> str:
     watched = [what for what, guard in needs.items() if not guards.get(guard)]
     if not watched:
         return ""
-    which = f"the {join_words(watched)} of all processes of an answer"
-    return f"Note: on this system {which} can only be watched: for a tenth of a second it may take more than its share."
+    limited = f"Note: this system cannot limit the total {join_words(watched)} of an answer's processes."
+    return f"{limited} The grader checks ten times a second, so an answer may briefly use more than its limit."

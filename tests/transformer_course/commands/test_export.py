@@ -32,7 +32,7 @@ def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
     message = capsys.readouterr().out
     assert (
         "The column is “Lab”." in message
-        and "1 of them had other points before." in message
+        and "1 of them had different points before." in message
         and "  ada: 1 → " in message
         and "Nothing was written." in message
     )
@@ -44,7 +44,7 @@ def test_what_has_no_mark_yet_is_said_before_points_go_out(tmp_path: Path, capsy
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
-    assert "Not marked yet, and without points: 1 of the written answers" in capsys.readouterr().out
+    assert "1 written answer is not marked yet, so without points" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("is_decided", [False, True])
@@ -60,10 +60,10 @@ def test_reports_everywhere_what_could_not_be_judged(tmp_path: Path, capsys, is_
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
     row = (tmp_path / "gradebook.csv").read_text()
-    reason = f"01_lookup: {name} could not be judged, it got too little processor time."
+    reason = f"01_lookup: {name} could not be judged: it got too little processor time."
     assert (reason in row) != is_decided and ("graded in part" in row) != is_decided
     assert (reason in (tmp_path / "class.html").read_text()) != is_decided
-    line = "Could not be judged, and without points: 1 answer of ada. Grade again, or give the points in overrides.csv."
+    line = "Could not be judged, so without points: 1 answer of ada. Grade again, or give the points in overrides.csv."
     assert (line in capsys.readouterr().out) != is_decided
 
 
@@ -80,7 +80,7 @@ def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):
 
 def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys):
     for name, file in (("ada", "ada_12345_67890_01_lookup.ipynb"), ("ben", "ben_12346_67891_homework.pdf")):
-        problem = "This is no notebook (.pdf)." if name == "ben" else ""
+        problem = "This is not a notebook (.pdf)." if name == "ben" else ""
         graded = notebook(1, file=file, lms_id=file.split("_")[1], problem=problem)
         Records(tmp_path, {}).write(name, [], [graded], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
@@ -108,7 +108,7 @@ def test_what_cannot_be_exported_is_told_in_a_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (
         capsys.readouterr().err
-        == f"transformer-course: {tmp_path} holds no results; transformer-course grade makes some\n"
+        == f"transformer-course: {tmp_path} has no results; run transformer-course grade first\n"
     )
     with pytest.raises(SystemExit, match="2"):
         main(["export", str(tmp_path)])

@@ -17,4 +17,4 @@ def test_what_was_given_by_hand_comes_into_every_table(tmp_path: Path, capsys):
 
 def test_a_folder_without_results_is_named(tmp_path: Path, capsys):
     assert main(["feedback", str(tmp_path)]) == 2
-    assert "holds no results" in capsys.readouterr().err
+    assert "has no results; run transformer-course grade first" in capsys.readouterr().err

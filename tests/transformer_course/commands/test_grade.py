@@ -98,7 +98,7 @@ def test_columns_are_those_of_the_roster_or_of_the_worksheet(graded):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--columns", "name=X"], "--columns needs the table that it is about: --roster CSV or --worksheet CSV"),
+        (["--columns", "name=X"], "--columns needs --roster CSV or --worksheet CSV"),
         (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
         (["--due", "77=2026-10-12"], "there is no lesson '77'; there are 00_bottleneck, 01_lookup,"),
         (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),

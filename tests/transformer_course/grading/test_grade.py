@@ -193,7 +193,7 @@ def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
     canned.graded.clear()
     text = grade([path.parent], out)
     assert {student for student, _ in canned.graded} == {"ben"}
-    assert "The results of 1 student are those of an earlier grading." in text
+    assert "The results of 1 student are from an earlier run." in text
     assert rows(out) == {"ada": 0, "ben": CORE["01_lookup"]}
     assert {path.name for path in (out / "feedback").iterdir()} == {"ada.html", "ben.html"}
     assert results(out)["seed"] == seed
@@ -263,7 +263,9 @@ def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=7))
-    with pytest.raises(ValueError, match="was graded with the seed 7, so 8 needs another folder, or a fresh start"):
+    with pytest.raises(
+        ValueError, match="was graded with seed 7; to grade with seed 8, choose another folder or give --fresh"
+    ):
         grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=8))
     grade([tmp_path / "class" / "ada"], tmp_path / "out", run=RunOptions(seed=8, fresh=True))
     assert rows(tmp_path / "out") == {"ada": 0} and results(tmp_path / "out")["seed"] == 8
@@ -372,7 +374,7 @@ def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_not
     graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
     assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
     last = graded[-1].exercises[-1]
-    assert last.points == 0 and "was not run: the notebooks of this lesson" in last.verdict.message
+    assert last.points == 0 and "was not run: by then, your notebooks of this lesson" in last.verdict.message
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
@@ -391,14 +393,14 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     text = grade([tmp_path], tmp_path / "out", RuleChanges(lessons=["01_lookup"]), RunOptions(seed=7))
-    assert f"eve: 0 of {CORE['01_lookup']} points" in text and "In force: only 01_lookup." in text
+    assert f"eve: 0 of {CORE['01_lookup']} points" in text and "Rules: only 01_lookup." in text
     other = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
     assert other in text and "Not submitted." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
     book = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
     assert book.loc["eve", "status"] == "could not be graded" and other in str(book.loc["eve", "remarks"])
-    assert "In force: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
+    assert "Rules: only 01_lookup." in grade([tmp_path / "ada"], tmp_path / "out")
     text = grade([tmp_path / "ada", tmp_path / "eve"], tmp_path / "out", RuleChanges(lessons=["all"]))
-    assert f"eve: 0 of {sum(CORE.values())} points" in text and "In force: all lessons." in text
+    assert f"eve: 0 of {sum(CORE.values())} points" in text and "Rules: all lessons." in text
 
 
 @pytest.mark.usefixtures("canned")
@@ -414,7 +416,7 @@ def test_all_lessons_count_those_of_a_single_student(tmp_path: Path):
         "eve": CORE["01_lookup"] + masks,
     }
     assert "does not count" not in text and "not graded here" not in text
-    assert "In force: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
+    assert "Rules: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
@@ -440,7 +442,7 @@ def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str,
 
 def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "of your programs and take all memory." in caution(
+    assert "of your programs and use up all memory." in caution(
         {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
     )
 
@@ -460,16 +462,16 @@ def test_what_is_not_bounded_is_said_before_anything_runs(
 ):
     unbounded = GUARDED | {"own_disk": False, "cgroup": False}
     assert not only_watched(GUARDED) and not only_watched(unbounded | {"container": "podman"})
-    assert "the disk space of all processes" in only_watched(unbounded | {"cgroup": True})
+    assert "the total disk space of an answer" in only_watched(unbounded | {"cgroup": True})
     canned.guards = unbounded
     monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
-    with pytest.raises(pytest.fail.Exception, match="the memory and disk space of all processes of an answer can only"):
+    with pytest.raises(pytest.fail.Exception, match="cannot limit the total memory and disk space of an answer"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 
 def test_nothing_else_is_ever_overwritten(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
-    with pytest.raises(ValueError, match="ada holds something else than an earlier grading"):
+    with pytest.raises(ValueError, match="ada contains something other than the results of an earlier run"):
         grade([path], path.parent)
     with pytest.raises(ValueError, match=r"01_lookup\.ipynb is a file"):
         grade([path], path)
@@ -525,7 +527,7 @@ def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned
     text = grade([tmp_path / "class"], out, RuleChanges(late_policy=policy.changed({"": due}, None, None)))
     at = f"{due.astimezone():%Y-%m-%d %H:%M}"
     rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
-    assert f"In force: {rules}; partial credit." in text and len(canned.graded) == n
+    assert f"Rules: {rules}; partial credit." in text and len(canned.graded) == n
     assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
 
 
@@ -539,7 +541,7 @@ def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: P
 
 
 def again(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [line for line in caplog.messages if line.startswith("Graded again")]
+    return [line for line in caplog.messages if line.startswith("Grading ")]
 
 
 @pytest.mark.usefixtures("canned")
@@ -553,7 +555,8 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
     grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0)))
     assert not again(caplog)
     grade([tmp_path / "class" / "ada"], out)
-    one = "Graded again, with other settings: 1 student (limits: 10 s and 2048 MB now, 60 s and 2048 MB last time)."
+    limits = "limits: 10 s and 2048 MB now, 60 s and 2048 MB last time"
+    one = f"Grading 1 student again, because settings have changed ({limits})."
     assert again(caplog) == [one]
     grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
     assert again(caplog) == [one, one] and results(out)["limits"]["seconds"] == 10.0
@@ -566,9 +569,9 @@ def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog:
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     grade([tmp_path / "class"], tmp_path / "out")
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))
-    assert "In force: no points for calls of what was to be written." in text
+    assert "Rules: no points for answers that call the function to implement." in text
     grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="remark"))
-    one = "Graded again, with other settings: 1 student (library calls: {} now, {} last time)."
+    one = "Grading 1 student again, because settings have changed (library calls: {} now, {} last time)."
     assert again(caplog) == [one.format("none", "remark"), one.format("remark", "none")]
 
 
@@ -618,7 +621,7 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
         "Neil, Ben": "could not be graded",
     }
     assert "1 student in the roster submitted nothing: Gauss, Carl." in text and set(table["of"]) == {CORE["01_lookup"]}
-    assert "neilben_12346_679_01_lookup.html: This is no notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])
+    assert "neilben_12346_679_01_lookup.html: This is not a notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])
 
 
 @pytest.mark.usefixtures("canned")

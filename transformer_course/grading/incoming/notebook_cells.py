@@ -38,10 +38,10 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
     try:
         notebook = json.loads(content)
     except Exception as error:  # not JSON, not text, nested too deep, too large for memory
-        raise UnreadableFile("The file is damaged: it is no JSON, which every notebook is.") from error
+        raise UnreadableFile("The file is damaged: it is not valid JSON, so it is not a notebook.") from error
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
-            raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
+            raise UnreadableFile(f"The notebook has format {str(version)[:20]}; only format 4 can be read.")
         if PRACTICE_KEY in notebook.get("metadata", {}):
             raise UnreadableFile(NOTHING_TO_GRADE)
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -51,11 +51,11 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
     except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible
-        raise UnreadableFile("The file is damaged: it is JSON, but no notebook.") from error
+        raise UnreadableFile("The file is damaged: it is JSON, but not a notebook.") from error
     if len(cells) > MAX_CELLS:
-        raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
+        raise UnreadableFile(f"The notebook has {len(cells)} code cells; at most {MAX_CELLS} are read.")
     if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
-        raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
+        raise UnreadableFile(f"The notebook has more than {MAX_CODE_LENGTH >> 20} million characters of code.")
     if len(written) > MAX_WRITTEN_ANSWERS:
         raise UnreadableFile(
             f"The notebook has {len(written)} written answers; at most {MAX_WRITTEN_ANSWERS} are read."

@@ -56,9 +56,12 @@ DIGEST_LETTERS = 16
 MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
 """Number of other files that are named."""
-NOT_A_LESSON = "Neither the name of this notebook nor its cells match a lesson. If it is one, grade it with --lesson."
+NOT_A_LESSON = (
+    "Neither the name nor the cells of this notebook match a lesson. If it belongs to one, grade it with --lesson."
+)
 SEVERAL_STUDENTS = (
-    "This has the work of several students, and was given as one's: grade it alone, under a name that is nobody's."
+    "This contains several students' work but was submitted as one student's. Grade it separately, under a name that "
+    "is not in the roster."
 )
 
 
@@ -176,7 +179,7 @@ def find_submissions(
         source = _Source(path, ignore, path in classes, zone)
         here, layout = source.read(is_student, may_be_student, pattern)
         if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK_IN_FOLDER for one in here)):
-            raise ValueError(f"no notebook lies in {printable(str(path))}")
+            raise ValueError(f"there is no notebook in {printable(str(path))}")
         report(layout.describe(source.name))
         found += _told_apart(here)
     found += _told_apart(alone)
@@ -332,20 +335,21 @@ def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n
         yield replace(notebooks[0], beside=_listed(strange))
         yield from notebooks[1:]
     elif strange:
-        more = f" So it is with {len(strange) - 1} more." if len(strange) > 1 else ""
+        n = len(strange) - 1
+        more = f" {n} other file{' cannot' if n == 1 else 's cannot'} be graded either." if n else ""
         yield replace(strange[0], problem=strange[0].problem + more)
     elif others:
         yield replace(others[0], path=others[0].path.parent, problem=NO_NOTEBOOK_IN_FOLDER)
     if n_left_out:
         n = len(notebooks) + n_left_out
-        many = f"{n} notebooks are in this folder: only the first {len(notebooks)} were looked at."
+        many = f"This folder has {n} notebooks; only the first {len(notebooks)} were read."
         yield replace(notebooks[0], path=notebooks[0].path.parent, lesson="", cells=[], problem=many)
 
 
 def _listed(others: Sequence[Submission]) -> str:
     """Return the names of a few files in words; empty if there are none."""
     names = join_words([one.file for one in others], MAX_LISTED)
-    return f"Handed in besides, and no notebook: {names}." if names else ""
+    return f"Also submitted, but not a notebook: {names}." if names else ""
 
 
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
@@ -366,9 +370,7 @@ def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
             if len(hints) > 1 and hint.lms_id:
                 remarks[hint] = f"{len(hints)} students are called “{first}”."
             elif n > 1:
-                remarks[hint] = (
-                    f"This name differs from that of “{first}” only in case, in spaces or in how it is encoded."
-                )
+                remarks[hint] = f"This name differs from “{first}” only in case, spaces or encoding."
     return [
         replace(
             one, student=displayed[one.hint], remark=remarks.get(one.hint, ""), batch=batch.hexdigest()[:DIGEST_LETTERS]

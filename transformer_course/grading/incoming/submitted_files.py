@@ -154,7 +154,7 @@ def _file(path: Path, parts: tuple[str, ...], time: Time) -> Iterator[SubmittedF
 
 def _no_notebook(name: str) -> str:
     suffix = printable(PurePosixPath(name).suffix[:20])
-    return f"This is no notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
+    return f"This is not a notebook{f' ({suffix})' if suffix else ''}: only files that end in .ipynb can be graded."
 
 
 def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
@@ -163,7 +163,7 @@ def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
     def read() -> bytes:
         try:
             if path.is_symlink() or not path.is_file():
-                raise UnreadableFile("This is no file of its own.")
+                raise UnreadableFile("This is a link or a special file, not a regular file.")
             with path.open("rb") as file:
                 return _read_at_most(file, MAX_NOTEBOOK_BYTES)
         except OSError as error:
@@ -270,7 +270,7 @@ def _entries(
             continue
         problem = _problem_of(info, name)
         if inner in observed:
-            problem = "The zip holds two files of this name: the first one was read."
+            problem = "The zip has two files with this name; the first one was read."
         observed.add(inner)
         if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
             inner = inner[1:]  # a folder, zipped under its own name
@@ -301,7 +301,7 @@ def _member(
     if not is_notebook and suffix != ".zip":
         yield SubmittedFile(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
     elif problem or (suffix == ".zip" and depth == MAX_INNER_ZIPS):
-        yield SubmittedFile(path, here, problem=problem or "This is a zip in a zip in a zip, and is not read.")
+        yield SubmittedFile(path, here, problem=problem or "This zip is inside a zip inside a zip, so it was not read.")
     elif is_notebook:
         yield SubmittedFile(path, here, _reader(archive, info), *time)
     else:
@@ -325,20 +325,20 @@ def _check_directory(file: IO[bytes]) -> None:
     tail = file.read()
     at = tail.rfind(b"PK\5\6")
     if at < 0:
-        raise UnreadableFile("The file is damaged: it is no zip.")
+        raise UnreadableFile("The file is damaged: it is not a zip.")
     (length,) = struct.unpack_from("<I", tail, at + 12)
     if length > MAX_DIRECTORY_BYTES:
-        raise UnreadableFile("The zip holds too many files.")
+        raise UnreadableFile("The zip has too many files.")
     file.seek(0)
 
 
 def _problem_of(info: zipfile.ZipInfo, name: PurePosixPath) -> str:
     if _leads_out(name):
-        return "The zip holds a path that leads out of it; this file was not read."
+        return "The path of this file leads out of the zip, so it was not read."
     if stat.S_ISLNK(info.external_attr >> 16):
         return "This is a link, and links are not followed."
     if len(name.parts) > MAX_DEPTH + 2:
-        return f"This lies more than {MAX_DEPTH} folders deep."
+        return f"This file is more than {MAX_DEPTH} folders deep."
     return ""
 
 
@@ -401,7 +401,7 @@ def _seconds_in_extra(extra: bytes) -> int | None:
 def _read_at_most(file: IO[bytes], most: int) -> bytes:
     content = file.read(most + 1)
     if len(content) > most:
-        raise UnreadableFile(f"The file is larger than {most >> 20} MB. Were the outputs cleared?")
+        raise UnreadableFile(f"The file is larger than {most >> 20} MB. Clear the outputs and submit it again.")
     return content
 
 

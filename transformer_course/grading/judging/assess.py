@@ -22,9 +22,7 @@ ALLOWANCE_LIMITS = 2
 MAX_EXTRA_ALLOWANCES = 2
 """After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
 IN_TEXT_CELL = "is defined in a text cell, which does not run"
-NOT_RUN_MESSAGE = (
-    "It was not run: the notebooks of this lesson, with all that they do, had taken more than {seconds:g} s by then."
-)
+NOT_RUN_MESSAGE = "It was not run: by then, your notebooks of this lesson had already taken more than {seconds:g} s."
 
 
 class Allowance:
@@ -125,7 +123,7 @@ def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allow
 
 def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
     """Return what is kept of a notebook that the grader itself stumbles over: a row that says so."""
-    problem = f"The grader stumbled over this notebook ({type(error).__name__}), so it was not graded."
+    problem = f"The grader failed on this notebook ({type(error).__name__}), so it was not graded."
     return GradedSubmission(replace(submission, problem=submission.problem or problem, written={}), [])
 
 
@@ -142,7 +140,7 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
     remarks = [f"Remark: it {remark}." for remark in graded.remarks if remark != IN_TEXT_CELL]
     message = "\n".join([graded.verdict.message, *remarks])
     if library_calls == "none" and calls:
-        message = f"The numbers are right, but it {join_words(calls)}, so it has no points."
+        message = f"The numbers are right, but the answer {join_words(calls)}, so it gets no points."
         return replace(graded, verdict=replace(graded.verdict, status="wrong", message=message), n_right=0)
     return replace(graded, verdict=replace(graded.verdict, message=message))
 
@@ -164,7 +162,7 @@ def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[G
 def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
     """Return the result with what it depends on."""
     names = " and ".join(f"`{part.name}`" for part in parts)
-    message = f"This is right with the course's {names} in place of yours, so it has all its points."
+    message = f"This is right with the course's {names} instead of yours, so it gets full points."
     return replace(graded, verdict=replace(graded.verdict, message=f"{message}\n{graded.verdict.message}"))
 
 

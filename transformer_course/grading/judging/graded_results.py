@@ -47,7 +47,7 @@ class GradedExercise:
     def ended_by_others(self) -> str:
         """Why there is no answer, where that may be no fault of it; empty otherwise."""
         if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
-            return "was killed, as a system does that runs out of memory"
+            return "was killed, as happens when a system runs out of memory"
         return "got too little processor time" if WHILE_OTHERS_RAN in self.verdict.message else ""
 
 

@@ -37,7 +37,7 @@ MIN_TIME_LIMIT_S = 1.0
 """Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
 QUICK_ANSWER_S = 0.5
 """Who takes less for all cases is called on as many others, to find a name for what is wrong."""
-COULD_NOT_BE_JUDGED = "What came back is so large or so odd that it could not be judged."
+COULD_NOT_BE_JUDGED = "The answer returned something too large or too unusual to judge."
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
 """Number of characters of a name that an answer calls, and of such names."""
 MAX_MESSAGE_LENGTH = 4000
@@ -92,7 +92,7 @@ def judge_answer(
     verdict = replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
     came = outcome.answer or {}
     calls = came.get("calls", []) if verdict.passed else []
-    remarks = [f"calls `{name}`, which is what was to be written" for name in map(without_control_codes, calls)]
+    remarks = [f"calls `{name}`, the function to implement" for name in map(without_control_codes, calls)]
     cell = came.get("cell")
     if verdict.passed and cell is not None and is_the_solution(job["cells"][cell]["source"], exercise.name):
         remarks.append("is the course's solution, word for word")
@@ -128,15 +128,15 @@ def _in_little_memory(
     right = observe(exercise.reference, case)
     if distance(found.get("output"), right.get("output")) <= 1:
         return verdict, outcome.cost
-    message = f"The numbers of the small cases are right. But on a large one ({case.label}), "
+    message = f"The answer is right on small cases. But on a large one ({case.label}), "
     error = found.get("error")
     error = f"{error.get('type')}: {error.get('message')}" if isinstance(error, dict) else ""
     if "MemoryError" in error or "allocate memory" in error:
         message += (
-            f"it takes more than {LITTLE_MEMORY_MB} MB of memory beside its arguments: something is made at once there."
+            f"it uses more than {LITTLE_MEMORY_MB} MB in addition to its arguments: it builds everything at once."
         )
     elif "output" in found:
-        message += "they are not."
+        message += "it is wrong."
     elif error and "TookTooLong" not in error:
         message += f"it crashes: {error}"
     else:
@@ -178,4 +178,4 @@ def judge_outcome(
         elsewhere = second_run if outcome.cost < QUICK_ANSWER_S and not took_too_long(observed) else None
         return judge(exercise, seed, observed, parts, elsewhere)
     except Exception:  # forged observations can make the code that reads them raise anything
-        return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")
+        return Verdict(exercise.name, "crashed", "What the answer returned cannot be read as the result of calls.")

@@ -235,7 +235,7 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
     for path in sorted((out / STUDENTS_FOLDER).glob("*.json")):
         if (record := _read(path)) is None:
             warnings.warn(
-                f"{path} is damaged or of an older edition, so its student is left out: grade again", stacklevel=2
+                f"{path} is damaged or from an older edition, so this student is left out; grade again", stacklevel=2
             )
             continue
         own = found.setdefault(record["student"], [])

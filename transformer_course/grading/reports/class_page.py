@@ -25,7 +25,7 @@ N_TO_EXPLAIN = 8
 """Number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
-COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not submitted"]
+COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not graded"]
 
 
 @dataclass(frozen=True)
@@ -168,20 +168,20 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
     groups: dict[str, Sequence[str]] = {
         "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],
         **{f"Submitted nothing for {lesson}": names for lesson, names in results.without_submission.items() if lesson},
-        "Submitted, but never began": [s.name for s in without if not s.has_begun],
-        "Began, and has no points": [s.name for s in without if s.has_begun],
+        "Submitted, but not started": [s.name for s in without if not s.has_begun],
+        "Started, but no points": [s.name for s in without if s.has_begun],
         **{
             status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
             for status in ("could not be graded", "graded in part")
         },
-        "Asks for another look": [
+        "Asked for another look": [
             f"{s.name}, {one.exercise or 'everything'}: {one.request}" for s in results.students for one in s.requests
         ],
         "Changed since last time": results.changes,
         "Submitted other files as well": [
             f"{s.name}: {nb.submission.beside}" for s in results.students for nb in s.notebooks if nb.submission.beside
         ],
-        "Called nearly the same as somebody else": [
+        "Name similar to another student's": [
             f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
         "Late": [
@@ -247,7 +247,7 @@ def _exercise_rows(lesson: str, results: ClassResults, mistakes: Sequence[Shared
 
 def _column(one: ExerciseResult) -> str:
     if one.graded is None and one.override is None:
-        return "not submitted"
+        return "not graded"
     if 0 < one.points < one.exercise.points:
         return "partly"
     status = one.graded.verdict.status if one.graded else "wrong"

@@ -58,7 +58,7 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
         OSError: A file cannot be read.
     """
     if recorded_settings(out) is None:
-        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+        raise ValueError(f"{out} has no results; run transformer-course grade first")
     read_own_exercises(out)
     return class_results(read_records(out), replace(read_class_rules(out), bonus=bonus))
 
@@ -72,6 +72,6 @@ def rewrite_report(out: Path) -> str:
     """
     settings = recorded_settings(out)
     if settings is None:
-        raise ValueError(f"{out} holds no results; transformer-course grade makes some")
+        raise ValueError(f"{out} has no results; run transformer-course grade first")
     read_own_exercises(out)
     return summary(out, write_report(out, settings))

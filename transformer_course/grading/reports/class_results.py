@@ -246,8 +246,9 @@ def _by_person(
         people = [by_name[row.student]] if row.student in by_name else people_named(row.student, known)
         for person in people:
             found[person].append(row)
-        if not people and (several := [names[one] for one in known.all_called(row.student)]):
-            unknown.append(f"{file}: {row.student!r} may be {' or '.join(several)}. Write which one.")
+        candidates = [] if people else [names[one] for one in known.all_called(row.student)]
+        if candidates:
+            unknown.append(f"{file}: {row.student!r} may be {' or '.join(candidates)}. Write the full name or the id.")
         elif not people:
             unknown.append(f"{file}: there is no student {row.student!r}.")
     return found, unknown

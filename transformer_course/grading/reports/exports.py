@@ -88,7 +88,7 @@ def merge_into_canvas(
     numbered = re.compile(re.escape(column.casefold()) + r"( \(\d+\))?")
     place = next((i for i, title in enumerate(table.titles) if numbered.fullmatch(title.casefold())), None)
     where = f"The column is “{column if place is None else table.titles[place]}”"
-    where += f", a new one beside {join_words(_assignments(table))}." if place is None else "."
+    where += f", a new one next to {join_words(_assignments(table))}." if place is None else "."
     place = table.add_column(column) if place is None else place
     rows = {}
     possible = _possible(results, lesson)
@@ -195,7 +195,7 @@ def _fill_in(
         if before not in ("", "-") and read_number(before) != now:
             changes.append(f"  {student.name}: {before} → {_plain(now)}")
     more = [f"  … and {len(changes) - MAX_LISTED} more"] if len(changes) > MAX_LISTED else []
-    return [f"{len(changes)} of them had other points before.", *changes[:MAX_LISTED], *more] if changes else []
+    return [f"{len(changes)} of them had different points before.", *changes[:MAX_LISTED], *more] if changes else []
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
@@ -277,11 +277,11 @@ def _matched(
             is_other = lesson and not problems and student.status != NOTHING_SUBMITTED
             reason = f"nothing submitted for {lesson}" if is_other else student.status
             reason = "could not be graded" if problems else reason
-            lines.append(f"  {student.name}: {reason}; the cell stays as it was.")
+            lines.append(f"  {student.name}: {reason}; the cell is unchanged.")
         elif person is None:
-            lines.append(f"  {student.name}: no row is this student's.")
+            lines.append(f"  {student.name}: no row matches this student.")
         elif person in found:
-            lines.append(f"  {student.name}: the row of {found[person].name} is this student's, too.")
+            lines.append(f"  {student.name}: the row of {found[person].name} matches this student, too.")
         else:
             found[person] = student
     not_graded = {person: student for person, student in not_graded.items() if person not in found}

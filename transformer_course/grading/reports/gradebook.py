@@ -139,7 +139,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     total = f"Graded {pluralize(len(graded_lessons), 'notebook')} of {pluralize(n_students, 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
-        lines.append(f"  The results of {pluralize(n_kept, 'student')} are those of an earlier grading.")
+        lines.append(f"  The results of {pluralize(n_kept, 'student')} are from an earlier run.")
     for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
         late = f", {plain_number(student.points_after)} after lateness" * (student.points_after != student.points)
@@ -162,8 +162,8 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines += [f"    {line}" for line in results.changes[:MAX_LISTED_STUDENTS]]
     lines += [f"  {line}" for line in results.held_back]
     if held := "; ".join(results.rules.message()):
-        lines.append(f"  In force: {held}.")
-    return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
+        lines.append(f"  Rules: {held}.")
+    return "\n".join([*lines, f"The gradebook, the class page and the feedback are in {out}."])
 
 
 def pluralize(number: int, noun: str) -> str:

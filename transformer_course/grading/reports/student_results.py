@@ -171,7 +171,7 @@ class StudentResult:
     def not_judged(self) -> list[str]:
         """The answers that count and have no verdict, for a reason that may be no fault of theirs."""
         return [
-            f"{lesson.lesson}: {one.exercise.name} could not be judged, it {one.graded.ended_by_others}."
+            f"{lesson.lesson}: {one.exercise.name} could not be judged: it {one.graded.ended_by_others}."
             for lesson in self.lessons.values()
             for one in lesson.exercises
             if one.graded and one.graded.ended_by_others and not (one.override and one.override.points is not None)
@@ -215,7 +215,7 @@ class StudentResult:
         """What a later attempt at each lesson would lower, and therefore does not count."""
         return [
             f"{lesson.lesson}: an earlier result counts, because the latest one would lower {lesson.held_back}. "
-            "Give --replace to count the latest one."
+            "To count the latest one, give --replace."
             for lesson in self.lessons.values()
             if lesson.held_back
         ]
@@ -245,7 +245,7 @@ class StudentResult:
                     yield f"{one.exercise.name}: you gave {given} by hand, and the grader gives {automatic}."
         yield from (f"{lesson}: nearly the same as {'; '.join(names)}." for lesson, names in self.like.items())
         yield from (f"{lesson or 'All lessons'} until {due:%Y-%m-%d %H:%M}." for lesson, due in self.extensions.items())
-        yield from (f"Asks about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
+        yield from (f"Asked about {one.exercise or 'the points'}: {one.request}" for one in self.requests)
 
 
 @dataclass(frozen=True)
@@ -281,7 +281,7 @@ class ClassResults:
     def remarks(self) -> Iterator[str]:
         """What the instructor should know about the class."""
         for lesson, (n, of) in self.left_out.items():
-            yield f"{lesson} was handed in by {n} of {of} students, so it does not count unless --lesson asks for it."
+            yield f"{lesson} was submitted by {n} of {of} students, so it does not count unless --lesson asks for it."
         yield from self._unknown_times
         yield from (f"{student.name}: {one}" for student in self.students for one in student.remarks_on_groups)
         yield from self.unknown
@@ -306,7 +306,7 @@ class ClassResults:
             is_everyone = len(who) == n_submitted > MAX_LISTED_NAMES
             listed = f"all {n_submitted} students" if is_everyone else join_words(who, MAX_LISTED_NAMES)
             because = f" ({reason})" if reason else ""
-            yield f"Submission time unknown, so without a deduction for lateness: {listed}{because}.{advice[reason]}"
+            yield f"Submission time unknown, so no deduction for lateness: {listed}{because}.{advice[reason]}"
 
     @cached_property
     def without_submission(self) -> Mapping[str, Sequence[str]]:
@@ -332,11 +332,13 @@ class ClassResults:
             whose = join_words(list(dict.fromkeys(not_judged))[:MAX_LISTED_NAMES])
             more = ", …" if len({*not_judged}) > MAX_LISTED_NAMES else ""
             count = f"{len(not_judged)} answer{'' if len(not_judged) == 1 else 's'} of {whose}{more}"
-            yield f"Could not be judged, and without points: {count}. Grade again, or give the points in {OVERRIDES}."
+            yield f"Could not be judged, so without points: {count}. Grade again, or give the points in {OVERRIDES}."
         if n_unmarked:
-            yield f"Not marked yet, and without points: {n_unmarked} of the written answers (written_answers.csv)."
+            answers = "written answer is" if n_unmarked == 1 else "written answers are"
+            yield f"{n_unmarked} {answers} not marked yet, so without points (written_answers.csv)."
         if n_requests:
-            yield f"Without an answer: {n_requests} of the requests for another look ({OVERRIDES})."
+            requests = "request for another look is" if n_requests == 1 else "requests for another look are"
+            yield f"{n_requests} {requests} not answered yet ({OVERRIDES})."
 
     @property
     def copies(self) -> Iterator[tuple[str, list[str], float]]:

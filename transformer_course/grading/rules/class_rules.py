@@ -82,9 +82,9 @@ class ClassRules:
             yield "partial credit"
         if self.library_calls != "remark":
             points = "no" if self.library_calls == "none" else self.library_calls
-            yield f"{points} points for calls of what was to be written"
+            yield f"{points} points for answers that call the function to implement"
         if self.roster.people:
-            yield f"a roster of {len(self.roster.people)}"
+            yield f"a roster of {len(self.roster.people)} student{'' if len(self.roster.people) == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class RuleChanges:
         if self.library_calls not in ("", *LIBRARY_CALLS):
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {self.library_calls!r}")
         if self.roster_columns and not self.roster:
-            raise ValueError("--columns needs the table that it is about: --roster CSV or --worksheet CSV")
+            raise ValueError("--columns needs --roster CSV or --worksheet CSV")
 
     def apply(self, rules: ClassRules) -> ClassRules:
         """Return the rules with these changes.
@@ -194,7 +194,7 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
             raise ValueError("roster_columns is not a table of titles")
         return policy, partial_credit, lessons, library_calls, columns
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} does not hold the rules of a class; fix or delete it ({error})") from error
+        raise ValueError(f"{path} is not a valid file of class rules; fix or delete it ({error})") from error
 
 
 def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> None:

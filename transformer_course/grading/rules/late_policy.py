@@ -188,7 +188,7 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
         student, lesson, due = (row.get(title, "") for title in ("student", "lesson", "due"))
         try:
             if not student:
-                raise ValueError("no student is named")
+                raise ValueError("the row names no student")
             lesson = resolve_lesson(lesson, every_lesson()) if lesson else EVERY_LESSON
             found.append(Extension(student, lesson, parse_date(due, zone)))
         except ValueError as error:

@@ -66,13 +66,13 @@ def read_overrides(out: Path) -> list[Override]:
 def _override(row: Mapping[str, str]) -> Override:
     student, lesson, name, points = (row.get(title, "") for title in COLUMN_TITLES[:4])
     if not student:
-        raise ValueError("no student is named")
+        raise ValueError("the row names no student")
     if name and name not in every_exercise():
         raise ValueError(f"there is no exercise {name!r}")
     if name and lesson and resolve_lesson(lesson, every_lesson()) != lesson_of(name):
         raise ValueError(f"{name} is in {lesson_of(name)}; got lesson={lesson!r}")
     if points and not name:
-        raise ValueError(f"points are given for an exercise, and none is named; got points={points!r}")
+        raise ValueError(f"points need an exercise; got points={points!r}")
     most = every_exercise()[name].points if name else 0
     return Override(student, name, _number(points, most), row.get("comment", ""), row.get("request", ""))
 

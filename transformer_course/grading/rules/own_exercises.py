@@ -52,7 +52,7 @@ class OwnExercises:
             if path.suffix != ".py" or not own.lesson.isidentifier() or keyword.iskeyword(own.lesson):
                 raise ValueError("its name becomes that of a lesson, and should be such as week_3.py")
             if own.lesson in (*LESSONS, *UNGRADED):
-                raise ValueError(f"{own.lesson} is a lesson of the course; call it otherwise")
+                raise ValueError(f"{own.lesson} is a lesson of the course; choose another name")
             remove_own_lessons(own.lesson)
             _try(exercises := own._exercises())
         except Exception as error:
@@ -120,7 +120,7 @@ def _try(exercises: Sequence[Exercise]) -> None:
         if names[exercise.name] > 1:
             raise ValueError(f"two exercises are called {exercise.name}")
         if exercise.name in every_exercise():
-            raise ValueError(f"{exercise.name} is an exercise of the course; call it otherwise")
+            raise ValueError(f"{exercise.name} is an exercise of the course; choose another name")
         if not isinstance(exercise.points, int) or exercise.points < 1:
             raise ValueError(f"the points of {exercise.name} must be a whole number above 0; got {exercise.points!r}")
         error: Any = behavior(exercise, TRIAL_SEEDS[0]).expected[0].get("error")
@@ -133,7 +133,7 @@ def _try(exercises: Sequence[Exercise]) -> None:
         first, second = (behavior(exercise, seed).expected for seed in TRIAL_SEEDS)
         if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(
-                f"the cases of {exercise.name} should depend on the seed: else what is shown once is known"
+                f"the cases of {exercise.name} should depend on the seed; feedback would give fixed cases away"
             )
 
 

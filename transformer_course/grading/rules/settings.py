@@ -79,7 +79,7 @@ def check_output_folder(out: Path) -> None:
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; the results need a folder")
     if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
-        raise ValueError(f"{out} holds something else than an earlier grading; choose a new folder")
+        raise ValueError(f"{out} contains something other than the results of an earlier run; choose a new folder")
 
 
 def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:

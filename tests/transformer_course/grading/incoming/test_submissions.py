@@ -84,17 +84,17 @@ def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is no JSON"),
-        (bytes(range(256)), "is no JSON"),
-        (b'{"nbformat": 4, "cells": [', "is no JSON"),
-        (b"[" * 400_000, "is no JSON"),
+        (b"", "is not valid JSON"),
+        (bytes(range(256)), "is not valid JSON"),
+        (b'{"nbformat": 4, "cells": [', "is not valid JSON"),
+        (b"[" * 400_000, "is not valid JSON"),
         (b"[" * 990 + b"]" * 990, "The file is damaged"),
         (b'{"nbformat": ' + b"9" * 5000 + b"}", "The file is damaged"),
-        (b"[1, 2]", "but no notebook"),
-        (b'{"nbformat": 4}', "but no notebook"),
-        (b'{"nbformat": 4, "cells": [3]}', "but no notebook"),
-        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "but no notebook"),
-        (b'{"nbformat": 3, "worksheets": []}', "has the format 3"),
+        (b"[1, 2]", "but not a notebook"),
+        (b'{"nbformat": 4}', "but not a notebook"),
+        (b'{"nbformat": 4, "cells": [3]}', "but not a notebook"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "but not a notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "has format 3"),
         (b'{"nbformat": 4, "cells": []}', None),
     ],
 )
@@ -112,18 +112,18 @@ def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     with path.open("ab") as file:
         file.truncate(2 << 20)
-    assert find_submissions([path])[0].problem == "The file is larger than 1 MB. Were the outputs cleared?"
+    assert find_submissions([path])[0].problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
 def test_too_much_code_says_so(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}, others=["x" * (1 << 20)]))
-    assert find_submissions([path])[0].problem == "The notebook holds more than 1 million characters of code."
+    assert find_submissions([path])[0].problem == "The notebook has more than 1 million characters of code."
 
 
 def test_too_many_cells_say_so(tmp_path: Path):
     many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random ids may coincide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
-    assert find_submissions([path])[0].problem == "The notebook has 5001 cells of code; at most 5000 are read."
+    assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
 
 
 def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -132,7 +132,7 @@ def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypa
         write_notebook(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
     found = find_submissions([tmp_path])
     assert [submission.path.name for submission in found] == ["01_lookup-0.ipynb", "01_lookup-1.ipynb", "ada"]
-    assert found[-1].problem == "4 notebooks are in this folder: only the first 2 were looked at."
+    assert found[-1].problem == "This folder has 4 notebooks; only the first 2 were read."
 
 
 def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
@@ -159,14 +159,14 @@ def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path)
     os.mkfifo(folder / "ben" / "01_lookup.ipynb")
     (folder / "eve" / "folder").symlink_to(solved.parent)
     problems = {submission.student: submission.problem for submission in find_submissions([folder])}
-    assert problems["ada"] == problems["ben"] == "This is no file of its own."
+    assert problems["ada"] == problems["ben"] == "This is a link or a special file, not a regular file."
     assert problems["eve"] == "There is no notebook to grade in this folder."
 
 
 def test_paths_that_hold_nothing_are_named(tmp_path: Path):
     with pytest.raises(ValueError, match=r"there is no .*nowhere"):
         find_submissions([tmp_path / "nowhere"])
-    with pytest.raises(ValueError, match=f"no notebook lies in {tmp_path}"):
+    with pytest.raises(ValueError, match=f"there is no notebook in {tmp_path}"):
         find_submissions([tmp_path])
 
 
@@ -178,7 +178,7 @@ def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path,
     assert len({one.student for one in found}) == len(found) == 2
     first, second = sorted(found, key=lambda one: one.student.endswith(" (2)"))
     assert second.student.endswith(" (2)")
-    assert second.remark.startswith(f"This name differs from that of “{first.student}”")
+    assert second.remark.startswith(f"This name differs from “{first.student}”")
     assert first.remark == first.problem == second.problem == ""
 
 
@@ -201,7 +201,7 @@ def test_a_long_number_is_told_in_short(tmp_path: Path):
     path = tmp_path / "ada.ipynb"
     path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
     [submission] = find_submissions([path])
-    assert submission.problem == f"The notebook has the format {'9' * 20}; only 4 can be read."
+    assert submission.problem == f"The notebook has format {'9' * 20}; only format 4 can be read."
 
 
 def renamed(lesson: str = "01_lookup", **cell: str) -> bytes:

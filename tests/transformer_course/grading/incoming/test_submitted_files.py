@@ -243,7 +243,7 @@ def link(name: str) -> zipfile.ZipInfo:
     return info
 
 
-LEADS_OUT = "The zip holds a path that leads out of it; this file was not read."
+LEADS_OUT = "The path of this file leads out of the zip, so it was not read."
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ LEADS_OUT = "The zip holds a path that leads out of it; this file was not read."
         ("..\\evil.ipynb", LEADS_OUT),
         ("C:\\evil.ipynb", LEADS_OUT),
         (link("evil.ipynb"), "This is a link, and links are not followed."),
-        ("/".join(["a"] * 12) + "/evil.ipynb", "This lies more than 8 folders deep."),
+        ("/".join(["a"] * 12) + "/evil.ipynb", "This file is more than 8 folders deep."),
     ],
 )
 def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name: str, message: str):
@@ -281,7 +281,7 @@ def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
     found = find_submissions([write_files(tmp_path / "class", {"eve.zip": content.getvalue()})])
     assert described(found) == {
         ("eve", "01_lookup", ""),
-        ("eve", "", "The zip holds two files of this name: the first one was read."),
+        ("eve", "", "The zip has two files with this name; the first one was read."),
     }
 
 
@@ -290,7 +290,7 @@ def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(submitted_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
     [notebook, inner] = find_submissions([write_files(tmp_path / "class", {"eve.zip": zipped(bomb)})])
-    assert notebook.problem == inner.problem == "The file is larger than 1 MB. Were the outputs cleared?"
+    assert notebook.problem == inner.problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
 def test_zips_in_zips_are_read_once(tmp_path: Path):
@@ -299,16 +299,16 @@ def test_zips_in_zips_are_read_once(tmp_path: Path):
     found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
     assert described(found) == {
         ("ada", "01_lookup", ""),
-        ("eve", "", "This is a zip in a zip in a zip, and is not read."),
+        ("eve", "", "This zip is inside a zip inside a zip, so it was not read."),
     }
 
 
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "The file is damaged: it is no zip."),
-        (b"PK\5\6" + bytes(18) + b"tail", "no notebook lies in"),
-        (zipped(LAYOUTS["a folder per student"])[:-40], "is no zip|is damaged"),
+        (b"", "The file is damaged: it is not a zip."),
+        (b"PK\5\6" + bytes(18) + b"tail", "there is no notebook in"),
+        (zipped(LAYOUTS["a folder per student"])[:-40], "is not a zip|is damaged"),
         (zipped(LAYOUTS["a folder per student"]).replace(b"PK\1\2", b"PK\1\3"), "The zip is damaged."),
     ],
 )
@@ -328,7 +328,7 @@ def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, mon
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
     monkeypatch.setattr(submitted_files, "MAX_DIRECTORY_BYTES", 20)
-    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip holds too many files."
+    assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip has too many files."
 
 
 @pytest.mark.parametrize("where", ["folder", "zip"])
@@ -356,8 +356,8 @@ def test_every_kind_of_file_has_a_row_that_says_what_it_is(tmp_path: Path, where
     assert problems == [
         "",
         *["There is no notebook to grade in this zip."] * 2,
-        "This is no notebook",
-        *(f"This is no notebook ({suffix})" for suffix in (".7z", ".html", ".pdf", ".py", ".py")),
+        "This is not a notebook",
+        *(f"This is not a notebook ({suffix})" for suffix in (".7z", ".html", ".pdf", ".py", ".py")),
     ]
 
 
@@ -365,8 +365,8 @@ def test_what_lies_beside_a_notebook_is_named_and_costs_nothing(tmp_path: Path):
     files = {"ada/01_lookup.ipynb": NOTEBOOK, "ada/02_scaling.HTML": b"", "ada/a.py": b"", "ada/x/.DS_Store": b""}
     more = {f"ben/{n}.png": b"" for n in range(5)} | {"ben/01_lookup.ipynb": NOTEBOOK, "ben/Thumbs.db": b""}
     ada, ben = find_submissions([write_files(tmp_path / "class", files | more)])
-    assert ada.beside == "Handed in besides, and no notebook: 02_scaling.HTML and a.py." and ada.problem == ""
-    assert ben.beside == "Handed in besides, and no notebook: 0.png, 1.png, 2.png and 2 more."
+    assert ada.beside == "Also submitted, but not a notebook: 02_scaling.HTML and a.py." and ada.problem == ""
+    assert ben.beside == "Also submitted, but not a notebook: 0.png, 1.png, 2.png and 2 more."
     [alone] = find_submissions([tmp_path / "class" / "ada"])
     assert (alone.student, alone.beside) == ("ada", ada.beside)
 

@@ -88,7 +88,7 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
         one.exercise.name: one.verdict for one in assess(submission, Allowance(Limits()), graded_by_text).exercises
     }
     assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
-    message = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
+    message = "right with the course's `softmax` instead of yours" in graded.pop("soft_lookup").message
     assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
@@ -133,7 +133,7 @@ def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
     [
         ("full", 2, [], None),
         ("remark", 2, ["calls `torch.softmax`"], "Remark: it calls `torch.softmax`."),
-        ("none", 0, ["calls `torch.softmax`"], "it calls `torch.softmax`, so it has no points"),
+        ("none", 0, ["calls `torch.softmax`"], "the answer calls `torch.softmax`, so it gets no points"),
     ],
 )
 def test_the_instructor_says_what_a_call_of_the_answer_costs(

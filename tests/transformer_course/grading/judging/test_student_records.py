@@ -97,7 +97,7 @@ def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Pat
     whole = path.read_text("utf-8")
     for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
         path.write_text(text, "utf-8")
-        with pytest.warns(UserWarning, match="ada.* is damaged or of an older edition"):
+        with pytest.warns(UserWarning, match="ada.* is damaged or from an older edition"):
             assert read_records(tmp_path) == {}, text
         assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
     path.write_text(whole, "utf-8")

@@ -66,7 +66,7 @@ def test_who_has_nothing_right_or_never_began_is_named():
     never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
     graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
     page = text_of(class_page(class_results(graded)))
-    assert "Submitted, but never began (1) ben" in page and "Began, and has no points (1) ada" in page
+    assert "Submitted, but not started (1) ben" in page and "Started, but no points (1) ada" in page
     assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
 
 
@@ -89,9 +89,9 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
     page = text_of(class_page(results))
     assert "softmax calls <code>torch.softmax</code> &lt;b&gt;." in class_page(results)
     assert [pair.students for pair in results.similar] == [("ada", "ben")]
-    assert "ada; ben 01_lookup 98%" in page and "None of this has changed a score." in page
+    assert "ada; ben 01_lookup 98%" in page and "None of this changes any points." in page
     costly = class_page(replace(results, rules=ClassRules(library_calls="none")))
-    assert "None of this" not in costly and "has no points, as you have set" in costly
+    assert "None of this changes" not in costly and "gets no points, as you have set" in costly
     assert len({student.points for student in results.students}) == 1
     assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
 
@@ -160,7 +160,7 @@ def test_shows_time_and_source_of_every_notebook():
     assert "|ben||01_lookup||2026-10-12 19:00||time of the file||1 day late (time of the file)|" in text
     assert "|eve||01_lookup||unknown||timestamp.txt is empty|||" in text
     assert list(results.remarks) == [
-        "Submission time unknown, so without a deduction for lateness: eve (timestamp.txt is empty)."
+        "Submission time unknown, so no deduction for lateness: eve (timestamp.txt is empty)."
     ]
 
 
@@ -169,7 +169,7 @@ def test_reports_unknown_times_once_for_the_whole_class():
     graded = {f"student {n}": [notebook(1, time_source="all files have the time of the download")] for n in range(30)}
     page = text_of(class_page(class_results(graded, ClassRules(late_policy=policy))))
     before_times, _, _ = page.partition("When the notebooks were submitted")
-    assert "so without a deduction for lateness: all 30 students (all files have" in before_times
+    assert "so no deduction for lateness: all 30 students (all files have" in before_times
     assert before_times.count("the download") == 1 and "Late" not in before_times
 
 

@@ -167,7 +167,7 @@ def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_sa
     graded["euler"] = [notebook(1, file="02_scaling.ipynb", lesson="02_scaling")]
     results = class_results(graded)
     assert results.lessons == ["01_lookup"]
-    line = "02_scaling was handed in by 1 of 10 students, so it does not count unless --lesson asks for it."
+    line = "02_scaling was submitted by 1 of 10 students, so it does not count unless --lesson asks for it."
     assert list(results.remarks) == [line] and line in summary(Path("out"), results) and line in class_page(results)
     [euler] = [student for student in results.students if student.name == "euler"]
     message = "02_scaling.ipynb: This is a notebook of 02_scaling, which is not graded here."
@@ -226,15 +226,18 @@ def test_a_name_of_two_students_in_a_table_is_told_with_both():
     people = [Person("1", "Anna Müller"), Person("2", "Anna Müller")]
     rules = ClassRules(roster=Roster(people), overrides=[Override("Müller, Anna", FIRST.name, 1.0)])
     [message] = class_results({}, rules).unknown
-    assert message == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write which one."
+    assert (
+        message
+        == "overrides.csv: 'Müller, Anna' may be Anna Müller (1) or Anna Müller (2). Write the full name or the id."
+    )
 
 
 def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
     asked = Override("ada", FIRST.name, request="My line 3 is right.")
     graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
     message = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
-    assert "Not marked yet, and without points: 2 of the written answers" in message
-    assert "Without an answer: 1 of the requests" in message
+    assert "2 written answers are not marked yet, so without points" in message
+    assert "1 request for another look is not answered yet" in message
     [ada] = class_results(graded).students
     marks = {answer.key: replace(answer, points=1.0) for answer in ada.written}
     done = ClassRules(overrides=[replace(asked, comment="No.")], marks=marks)
@@ -251,8 +254,8 @@ def test_points_by_hand_that_fall_behind_the_grader_are_remarked():
 def test_a_request_is_open_until_it_has_an_answer():
     open_one = Override("ada", FIRST.name, request="My line 3 is right.")
     [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[open_one])).students
-    assert f"Asks about {FIRST.name}: My line 3 is right." in ada.remarks and "You asked" in feedback_page(ada)
-    assert "Asks for another look (1)" in class_page(class_results({"ada": []}, ClassRules(overrides=[open_one])))
+    assert f"Asked about {FIRST.name}: My line 3 is right." in ada.remarks and "You asked" in feedback_page(ada)
+    assert "Asked for another look (1)" in class_page(class_results({"ada": []}, ClassRules(overrides=[open_one])))
     for answer in (replace(open_one, points=1.0), replace(open_one, comment="No: look at 4.")):
         [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[answer])).students
         assert not ada.requests and "You asked" in feedback_page(ada)

@@ -67,16 +67,16 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
     assert report.splitlines() == [
         "The column is “Lookup (4711)”.",
         "2 of 3 rows get points.",
-        "  eve: no row is this student's.",
-        "  oneilben: could not be graded; the cell stays as it was.",
-        "1 of them had other points before.",
+        "  eve: no row matches this student.",
+        "  oneilben: could not be graded; the cell is unchanged.",
+        "1 of them had different points before.",
         f"  bli: 7 → {FIRST.points}",
     ]
 
 
 def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three())
-    assert report.startswith("The column is “Transformer Course”, a new one beside “Lookup (4711)” and “Quiz (12)”.\n")
+    assert report.startswith("The column is “Transformer Course”, a new one next to “Lookup (4711)” and “Quiz (12)”.\n")
     before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
     assert [row[:-1] for row in after] == before
     points = [str(FIRST.points + SECOND.points), str(FIRST.points)]
@@ -97,7 +97,7 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     assert float(ada[4]) == (FIRST.points + 0.5) / 2
     assert f"{SECOND.name}: not right yet (0.5 of {SECOND.points})" in ada[7] and "1 day late" in ada[7]
     assert "Nearly: &#34;&lt;b&gt;&#34; &amp; more" in ada[7]
-    assert ben[4] == "3" and "nothing submitted; the cell stays as it was" in report
+    assert ben[4] == "3" and "nothing submitted; the cell is unchanged" in report
 
 
 def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
@@ -126,7 +126,7 @@ def test_reports_student_without_the_exported_lesson(tmp_path: Path):
     week_2 = notebook(1, lesson="02_scaling", file="02_scaling.ipynb")
     results = class_results({"ada": [notebook(1), week_2], "ben": [notebook(1)], "eve": [week_2]})
     text, report = merged(tmp_path, "Student,ID,Lab\nada,1,\nben,2,5\n", results, lesson="02_scaling", column="Lab")
-    assert "  ben: nothing submitted for 02_scaling; the cell stays as it was." in report and "ben,2,5\n" in text
+    assert "  ben: nothing submitted for 02_scaling; the cell is unchanged." in report and "ben,2,5\n" in text
 
 
 def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):

@@ -156,7 +156,7 @@ def test_the_summary_says_what_others_ended(reason: str, message: str):
     killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit(reason, Limits(seconds=3)))
     exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]
     text = gradebook.summary(Path("out"), class_results({"ada": [replace(graded, exercises=exercises)]}))
-    assert f"ada: 01_lookup: {killed.exercise} could not be judged, it {message}" in text and text.count(message) == 1
+    assert f"ada: 01_lookup: {killed.exercise} could not be judged: it {message}" in text and text.count(message) == 1
 
 
 def test_the_summary_of_a_large_class_lists_no_students():

@@ -24,7 +24,7 @@ def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
         centered(3)
     write_handout(own, tmp_path / "out")
     (tmp_path / "out" / "week_3.ipynb").write_text("mine")
-    with pytest.raises(ValueError, match="is there, and differs"):
+    with pytest.raises(ValueError, match="already exists with other content"):
         write_handout(own, tmp_path / "out")
 
 

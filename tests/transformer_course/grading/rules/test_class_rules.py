@@ -23,7 +23,7 @@ def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == late_policy
     assert rules.partial_credit and rules.overrides == [] and rules.lessons == ["01_lookup"]
-    assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1"
+    assert next(iter(rules.message())) == "only 01_lookup" and list(rules.message())[-1] == "a roster of 1 student"
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nAda,softmax,1\n")
     (tmp_path / "extensions.csv").write_text("student,lesson,due\nAda,,2026-10-20\n")
     keep(tmp_path, RuleChanges(["all"], tmp_path / "roster.csv", library_calls="none"))
@@ -51,7 +51,7 @@ def test_keeps_time_zone_and_chosen_columns_of_the_roster(tmp_path: Path):
 )
 def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
     (tmp_path / "class_rules.json").write_text(text)
-    with pytest.raises(ValueError, match=r"class_rules\.json does not hold the rules of a class"):
+    with pytest.raises(ValueError, match=r"class_rules\.json is not a valid file of class rules"):
         read_class_rules(tmp_path)
 
 
@@ -60,7 +60,7 @@ def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
     [
         ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
         ({"library_calls": "some"}, "library_calls must be one of full, remark, none; got 'some'"),
-        ({"roster_columns": {"name": "A"}}, "--columns needs the table that it is about: --roster CSV"),
+        ({"roster_columns": {"name": "A"}}, "--columns needs --roster CSV or --worksheet CSV"),
     ],
 )
 def test_rejects_unknown_lessons_and_unknown_library_calls(changes: dict[str, Any], message: str):

@@ -39,13 +39,13 @@ def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (",01_lookup,softmax,1,", "no student is named"),
+        (",01_lookup,softmax,1,", "the row names no student"),
         ("Ada,,softmx,1,", "there is no exercise 'softmx'"),
         ("Ada,02_scaling,softmax,1,", "softmax is in 01_lookup; got lesson='02_scaling'"),
         ("Ada,,softmax,many,", f"points must be a number between 0 and {MAX_POINTS}; got points='many'"),
         ("Ada,,softmax,99,", f"points must be a number between 0 and {MAX_POINTS}; got points='99'"),
         ("Ada,,softmax,nan,", "got points='nan'"),
-        ("Ada,01_lookup,,1,", "points are given for an exercise, and none is named; got points='1'"),
+        ("Ada,01_lookup,,1,", "points need an exercise; got points='1'"),
     ],
 )
 def test_a_row_that_makes_no_sense_is_named_by_its_line(tmp_path: Path, row: str, message: str):

@@ -94,7 +94,7 @@ def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, s
         ("EXERCISES =", "MINE =", r"week_3\.py: .*it should define EXERCISES, a list of Exercise\(\.\.\.\); got None"),
         ("EXERCISES = [", "EXERCISES = [3, ", r"EXERCISES should hold Exercise\(\.\.\.\) only; got 3"),
         ("points=3", "points=0", "the points of centered must be a whole number above 0; got 0"),
-        ("centered", "softmax", "softmax is an exercise of the course; call it otherwise"),
+        ("centered", "softmax", "softmax is an exercise of the course; choose another name"),
         ("Shift", "centered", "two exercises are called centered"),
         ("draw(seed, (2, 3), (5, 4)", "draw(3, (2, 3), (5, 4)", "the cases of centered should depend on the seed"),
         ("x - secret", "x - secrett", "the reference of centered fails: NameError: name 'secrett' is not defined"),

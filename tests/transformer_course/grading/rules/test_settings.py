@@ -29,7 +29,7 @@ def test_what_is_recorded_is_what_was_set(tmp_path: Path):
 def test_a_folder_with_other_things_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "settings.json").write_text("[]")
-    with pytest.raises(ValueError, match="holds something else than an earlier grading"):
+    with pytest.raises(ValueError, match="contains something other than the results of an earlier run"):
         check_output_folder(tmp_path)
     with pytest.raises(ValueError, match="file is a file; the results need a folder"):
         check_output_folder(tmp_path / "file")
