@@ -43,7 +43,7 @@ def columns(clamped, reach):
 
 
 def bias(table, columns):
-    """look up these columns in the table → the biases: the entries in these columns"""
+    """look up the columns in the table → the biases: the entries in these columns"""
     return table[:, columns]
 
 

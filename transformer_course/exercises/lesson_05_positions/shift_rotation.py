@@ -32,7 +32,7 @@ def angles(offset, frequencies):
 
 
 def blocks(cosines, sines):
-    """build a 2 × 2 matrix for each pair → the 2 × 2 blocks of the pairs"""
+    """build a 2 × 2 matrix for each pair → the 2 × 2 blocks of the pairs → the 2 × 2 blocks"""
     return two_by_two(cosines, sines, -sines, cosines)
 
 

@@ -147,7 +147,9 @@ MISTAKES = [
         STEPS.but(**NORMED_ATTENTION),
         STEPS.but(**NORMED_NETWORK),
         summary="you normalize a sublayer's output before you add it to x",
-        message="{summary}. The norm should get the whole sum, x included. Where do its parentheses open?",
+        message=(
+            "{summary}. The norm should get the whole sum, x included. Where do the parentheses of each norm open?"
+        ),
         hints=[
             "After ten such layers, how large can the sum be? Which norm limits it?",
             "In post-norm, each norm gets the sum of x and the sublayer's output.",

@@ -118,8 +118,8 @@ MISTAKES = [
         STEPS.but(kept=lambda layer, x: not torch.allclose(layer(1000 * x), layer(x), atol=1e-3)).attempt,
         summary="you accept every layer whose output changes with the size of x",
         message=(
-            "{summary}. But if only the second residual is missing, the size of x still decides how x and the "
-            "first sublayer's output mix. How much should the output grow, and in which direction?"
+            "{summary}. The output also changes if only the second residual is missing, because x and the first "
+            "sublayer's output mix differently. How much should the output grow, and in which direction?"
         ),
         hints=[
             "If the second residual is missing, only norm(x + a) reaches the output. Does norm(x + a) change if x "
@@ -181,8 +181,8 @@ EXERCISE = Exercise(
             "What do you compare its output with?"
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
-            "You accept intact layers that add little and reject those that add more, even if x is much larger. "
-            "How exact is your comparison?"
+            "You accept intact layers that add little and reject those that add more. How can you make the added "
+            "part negligible, and how exact is your comparison?"
         ),
     },
     mistakes=MISTAKES,

@@ -265,7 +265,7 @@ MISTAKES = [
         "last_column_cut_off",
         STEPS.but(output=lambda written: written[:, 1:-1]),
         summary="you drop the last token of each row",
-        message="{summary}. Only bos should be removed, which is the first. Which columns do you return?",
+        message="{summary}. Only the first token, bos, should be removed. Which columns do you return?",
         hints=["With max_length = 1, how many tokens should you return?"],
     ),
     Mistake(

@@ -14,7 +14,7 @@ from transformer_lab.training.optimizer import parameter_groups
 
 
 def parameters(model):
-    """list the parameters of the model, each once → the model's parameters, each once"""
+    """list the parameters of the model → the model's parameters: each once"""
     return list(model.parameters())
 
 
@@ -39,12 +39,12 @@ def others(parameters, decays, entry):
 
 
 def decay(weight_decay):
-    """use `weight_decay` for the first group → the weight decay of the first group: `weight_decay`"""
+    """use `weight_decay` for the first group → the first group's weight decay: `weight_decay`"""
     return weight_decay
 
 
 def no_decay():
-    """use 0 for the second group → the weight decay of the second group: 0"""
+    """use 0 for the second group → the second group's weight decay: 0"""
     return 0.0
 
 

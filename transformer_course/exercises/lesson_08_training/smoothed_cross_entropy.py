@@ -67,7 +67,7 @@ def real(targets, pad_id):
 
 
 def total(losses, real):
-    """sum the losses of the real tokens → the sum of the real tokens' losses"""
+    """sum the losses of the real tokens → the sum of the losses"""
     return losses[real].sum()
 
 

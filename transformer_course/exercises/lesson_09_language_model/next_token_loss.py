@@ -30,7 +30,7 @@ def next_token_loss(
 
 
 def predictions(logits):
-    """drop the logits of the last position → the logits that have a next token, (batch, n − 1, vocab_size)"""
+    """drop the logits of the last position → the logits without the last position, (batch, n − 1, vocab_size)"""
     return logits[:, :-1]
 
 
@@ -40,7 +40,7 @@ def targets(tokens):
 
 
 def log_probabilities(predictions, vocabulary_axis):
-    """take the log-softmax over the vocabulary → the log-probabilities of all tokens at each position"""
+    """take the log-softmax over the vocabulary → the log-probabilities: of all tokens at each position"""
     return predictions.log_softmax(vocabulary_axis)
 
 

@@ -32,7 +32,7 @@ class DecoderLayer(nn.Module):
 
 
 def attentions(self):
-    """use self-attention first, then cross-attention → the attentions of the first two sublayers"""
+    """use self-attention first, then cross-attention → the attentions: of the first two sublayers"""
     return self.self_attention, self.cross_attention
 
 

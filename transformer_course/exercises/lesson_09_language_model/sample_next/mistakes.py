@@ -76,7 +76,7 @@ TEMPERATURE = [
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
         summary="you apply the temperature after top-p instead of at the beginning",
-        message="{summary}, so top-p chooses by other probabilities than those that you draw with.",
+        message="{summary}, so top-p adds up other probabilities than those that you draw with.",
         hints=[
             "With a temperature of 2, which probabilities does top-p add up in your code, and which do you draw with?",
         ],
@@ -190,7 +190,7 @@ TOP_P = [
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
         summary="you ignore `top_p`",
-        message="{summary}, so you also draw tokens outside the likeliest ones that reach it.",
+        message="{summary}, so you also draw unlikely tokens that it should exclude.",
         hints=["The probabilities are 0.5, 0.3 and 0.2, and top_p is 0.4. Which tokens should be possible?"],
     ),
     Mistake(
@@ -353,8 +353,8 @@ TOP_P = [
     Mistake(
         "top_p_of_all_tokens",
         STEPS.but(candidates=lambda scaled, best_k: scaled.softmax(dim=-1).masked_fill(best_k == -torch.inf, 0.0)),
-        summary="you count the mass of all tokens in top-p, including those that top-k drops",
-        message="{summary}. After top-k, the probabilities of the kept tokens should sum to 1 again.",
+        summary="you use the probabilities from before top-k in top-p",
+        message="{summary}. After top-k, those of the kept tokens should sum to 1 again.",
         hints=["After top-k, what is the sum of the probabilities that top-p adds up in your code?"],
     ),
     Mistake(
