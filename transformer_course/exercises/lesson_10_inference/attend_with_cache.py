@@ -27,12 +27,12 @@ def attend_with_cache(
 
 
 def keys(cache, key):
-    """append the new key to the cached keys → all keys so far: (batch, n_heads, n, d)"""
+    """append the new key to the cached keys → the keys of all tokens: (batch, n_heads, n, d)"""
     return key if cache is None else torch.cat([cache[0], key], dim=-2)
 
 
 def values(cache, value):
-    """append the new value to the cached values → all values so far: (batch, n_heads, n, d)"""
+    """append the new value to the cached values → the values of all tokens: (batch, n_heads, n, d)"""
     return value if cache is None else torch.cat([cache[1], value], dim=-2)
 
 
