@@ -182,8 +182,8 @@ MISTAKES = [
         STEPS.but(row=lambda state: state),
         summary="you compare the decoder's state of one text with the states of other texts",
         message=(
-            "{summary}. Text i should use only its own states. How do the shapes (batch, d) and (batch, n, d) line "
-            "up in your product?"
+            "{summary}, so your code crashes or mixes the texts. Text i should use only its own states. How do the "
+            "shapes (batch, d) and (batch, n, d) line up in your product?"
         ),
         hints=["With 2 texts, 5 states and width 3, the scores should have shape (2, 5). Which shape do yours have?"],
     ),

@@ -129,7 +129,8 @@ EXERCISE = Exercise(
     messages={
         "product_kept: (w_columns).mT @ (state)": Wording(
             "You put W on the left of a whole batch. The formula's W h is for a single vector, but here each *row* "
-            "of `state` is a text, so the shapes don't match. On which side does a row go?",
+            "of `state` is a text, so your code crashes, or mixes the texts if batch = d. On which side does a row "
+            "go?",
             summary="you multiply by W from the left",
             hints=[
                 "For W of shape (3, 3) and a state of shape (2, 3), which sizes would have to be equal in `w @ state`?"

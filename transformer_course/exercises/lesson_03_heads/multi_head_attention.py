@@ -209,8 +209,8 @@ MISTAKES = [
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
         summary="you don't bring the heads in front of the positions",
         message=(
-            "{summary}, so at each position, heads are compared with heads, and no position attends to another. "
-            "Which shape do your scores have?"
+            "{summary}, so at each position your code compares heads with heads and not with other positions, or it "
+            "crashes. Which shape do your scores have?"
         ),
         hints=["The scores should have shape (batch, n_heads, n_query, n_key). Which shape do yours have?"],
     ),

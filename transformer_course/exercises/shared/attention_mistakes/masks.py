@@ -101,8 +101,8 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             steps.but(visible=transposed, fill=lambda: -1e9),  # nothing left to see: −∞ gives nan, this does not
             summary="you transpose the mask",
             message=(
-                "{summary} before you use it, but its rows already correspond to queries and its columns to keys. "
-                "Where do you swap them?"
+                "{summary}, but its rows already correspond to queries and its columns to keys. Your code crashes, "
+                "or hides the wrong keys. Where do you swap the two?"
             ),
             hints=["Which dimension of the mask corresponds to the keys?"],
         ),
