@@ -52,13 +52,16 @@ class PredictionsMade:
         if not made:
             return Panel("Your predictions", f"None of the {len(self.made)} was made.", "plain")
         answers = Counter(prediction.answer for prediction in made)
-        said = f"Right in {answers['right']} of {len(made)}"
-        said += f", close in {answers['close']}." if answers["close"] else "."
+        message = f"You were right in {answers['right']} of {len(made)}"
+        message += f" and close in {answers['close']}." if answers["close"] else "."
         if any(prediction.sure is not None for prediction in made):
             sure = sum(p.answer == "wrong" and p.sure is not None and p.sure >= MIN_SURE_CONFIDENCE for p in made)
-            said += f" Sure ({MIN_SURE_CONFIDENCE:.0%} or more) and wrong: {sure}."
+            message += f" You were sure ({MIN_SURE_CONFIDENCE:.0%} or more) but wrong in {sure}."
         else:
-            said += ' Say how sure you are, too, `prediction = 4, "80 %"`, and the home page shows whether you know it.'
+            message += (
+                ' Add how sure you are, as in `prediction = 4, "80 %"`, and the home page shows how often you are '
+                "right when you are sure."
+            )
         if len(made) < len(self.made):
-            said += f" ({len(self.made) - len(made)} of {len(self.made)} were not made.)"
-        return Panel("Your predictions", said, "good" if answers["right"] > len(made) / 2 else "help")
+            message += f" You skipped {len(self.made) - len(made)} of {len(self.made)}."
+        return Panel("Your predictions", message, "good" if answers["right"] > len(made) / 2 else "help")

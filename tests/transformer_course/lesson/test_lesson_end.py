@@ -36,7 +36,7 @@ def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(min
         "Next: lesson 02, `02_scaling.ipynb`.",
     ]
     now.predictions.add("right", None, "4", "4")
-    assert "Your predictions: Right in 1 of 1." in lesson_end(now).message
+    assert "Your predictions: You were right in 1 of 1." in lesson_end(now).message
 
 
 @pytest.mark.parametrize("lesson", LESSONS[:-1])

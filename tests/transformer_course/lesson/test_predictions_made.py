@@ -28,14 +28,17 @@ def test_the_tally_counts_right_close_and_sure_and_wrong():
     ):
         made.add(answer, sure, "", "")
     panel = made.panel()
-    assert panel.message == "Right in 2 of 5, close in 1. Sure (90% or more) and wrong: 1. (1 of 6 were not made.)"
+    assert (
+        panel.message
+        == "You were right in 2 of 5 and close in 1. You were sure (90% or more) but wrong in 1. You skipped 1 of 6."
+    )
 
 
 def test_who_never_says_how_sure_is_told_how():
     made = PredictionsMade()
     assert made.panel().message == "None of the 0 was made."
     made.add("right", None, "", "")
-    assert made.panel().message.startswith("Right in 1 of 1. Say how sure you are, too")
+    assert made.panel().message.startswith("You were right in 1 of 1. Add how sure you are")
 
 
 def test_only_the_first_prediction_of_a_place_counts_also_in_a_later_session(mine):
@@ -46,7 +49,7 @@ def test_only_the_first_prediction_of_a_place_counts_also_in_a_later_session(min
         made.add("right", None, "A", "A")
         shell.run("one")
         made.add("right", 1.0, "5", "5")
-        assert made.panel().message.startswith("Right in 1 of 2. Sure (90% or more) and wrong: 1.")
+        assert made.panel().message.startswith("You were right in 1 of 2. You were sure (90% or more) but wrong in 1.")
     kept = read_progress(mine).predictions
     assert [(p.cell, p.answer, p.said) for p in kept.values()] == [("one:1", "wrong", "4"), ("one:2", "right", "A")]
 
