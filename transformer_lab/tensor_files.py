@@ -1,11 +1,12 @@
 """Tensors and JSON in one safetensors file, written atomically and read without running code."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
@@ -17,6 +18,15 @@ AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS_FILE = "model.safetensors"
 MAX_SINUSOIDS = 2**24
 """Number of sinusoids that any model may have: 64 MiB of them."""
+
+
+def plain_names(named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
+    """Return tensors by name, without the part of a name that ``torch.compile`` adds to those of a module.
+
+    >>> list(plain_names([("_orig_mod.blocks.0._orig_mod.norm.weight", torch.ones(3))]))
+    ['blocks.0.norm.weight']
+    """
+    return {name.replace("_orig_mod.", ""): tensor for name, tensor in named}
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
@@ -31,7 +41,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
         OSError: The file cannot be written.
     """
     # safetensors rejects tensors that share memory, as tied embeddings do.
-    own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    own = {name: x.detach().cpu().clone().contiguous() for name, x in plain_names(tensors.items()).items()}
     # Not save_file, which leaves temporary files of its own when it is killed, and sets modes whatever the umask says.
     content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
@@ -121,7 +131,7 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
     Raises:
         ValueError: Parameters are missing, unknown, or of another shape; all of them are named.
     """
-    own = model.state_dict()
+    own = plain_names(model.state_dict().items())
     problems = [f"{name} is missing" for name in own.keys() - tensors.keys()]
     problems += [f"{name} is unknown" for name in tensors.keys() - own.keys()]
     problems += [
@@ -134,4 +144,6 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         raise ValueError(f"{path} does not fit the model: {message}")
     if any(tensor.is_meta for tensor in own.values()):
         model.to_empty(device="cpu")
-    model.load_state_dict(dict(tensors))
+    with torch.no_grad():
+        for name, tensor in plain_names(model.state_dict().items()).items():
+            tensor.copy_(tensors[name])

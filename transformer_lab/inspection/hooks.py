@@ -43,7 +43,7 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         _, weights[name] = scaled_dot_product_attention(q, k, k, mask)
 
     with ExitStack() as afterwards:
-        for name, module in model.named_modules():
+        for name, module in getattr(model, "_orig_mod", model).named_modules():  # also of a compiled model
             if isinstance(module, AttentionBase):
                 record = partial(weights.__setitem__, name)
                 module.weights_hooks.append(record)

@@ -43,6 +43,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         open_rows.pop()["output shape"] = _shapes([output])
 
     handles = []
+    model = getattr(model, "_orig_mod", model)  # of a model that torch.compile has wrapped
     for name, module in model.named_modules():
         if isinstance(module, nn.Identity):
             continue

@@ -135,6 +135,7 @@ def save_pretrained(
     Raises:
         ValueError: No layout fits the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.
     """
+    model = getattr(model, "_orig_mod", model)  # of a model that torch.compile has wrapped
     if isinstance(model, Transformer):
         if settings := marian.incompatibilities(model.config):
             raise ValueError(f"this model has no published layout; Marian's needs {', '.join(settings)}")

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from transformer_lab.tensor_files import plain_names
+
 
 class Conversion:
     """Converts a published tensor into parameters of ours, and back. This one leaves it as it is."""
@@ -156,16 +158,16 @@ class Layout:
             where: Name of the checkpoint in error messages.
 
         Raises:
-            ValueError: Tensors are missing, unknown, of another shape, or contradict each other; all of them are named,
-                and nothing is loaded.
+            ValueError: Tensors are missing, unknown, of another shape, not finite, or contradict each other; all of
+                them are named, and nothing is loaded.
         """
-        ours = dict(model.named_parameters())
+        ours = plain_names(model.named_parameters())
         theirs = self._with_prefix(stored)
         if problems := sorted(self._problems(ours, theirs)):
             message = " ".join("; ".join(problems).split())  # names may have line ends
             raise ValueError(f"{where} does not fit its configuration: {message}")
         if any(parameter.is_meta for parameter in ours.values()):
-            ours = dict(model.to_empty(device="cpu").named_parameters())
+            ours = plain_names(model.to_empty(device="cpu").named_parameters())
         with torch.no_grad():
             for entry in self.entries:
                 name = next(name for name in (entry.theirs, *entry.others) if name in theirs)
@@ -174,7 +176,7 @@ class Layout:
 
     def tensors(self, model: nn.Module) -> dict[str, Tensor]:
         """Return the parameters of a model as the checkpoint stores them."""
-        ours = dict(model.named_parameters())
+        ours = plain_names(model.named_parameters())
         return {entry.theirs: entry.conversion.to_theirs([ours[name] for name in entry.ours]) for entry in self.entries}
 
     def _with_prefix(self, stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -194,6 +196,8 @@ class Layout:
             for name in found:
                 if theirs[name].shape != shape:
                     yield f"{name} has the shape {tuple(theirs[name].shape)}, not {tuple(shape)}"
+                elif not theirs[name].isfinite().all():
+                    yield f"{name} holds NaN or infinity"
                 elif not torch.equal(theirs[name], theirs[found[0]]):
                     yield f"{name} and {found[0]} differ, and should be one"
         for name in self.constants.keys() & theirs.keys():

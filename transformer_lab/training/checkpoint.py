@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
+from transformer_lab.tensor_files import load_parameters, plain_names, read_tensors, write_tensors
 
 CHECKPOINT_FILE = "checkpoint.safetensors"
 
@@ -71,7 +71,7 @@ def load_training(
         raise ValueError(f"{path} does not hold a training run")
     check(info)
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
-    for name, tensor in (ema or {}).items():
+    for name, tensor in plain_names((ema or {}).items()).items():
         stored = tensors.get(f"ema.{name}", tensor)
         if stored.shape != tensor.shape:
             raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")

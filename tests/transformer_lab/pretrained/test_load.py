@@ -133,6 +133,21 @@ def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfi
     assert_close(logits(loaded(tmp_path)), logits(ours))
 
 
+@pytest.mark.parametrize("config", [OURS["GPT-2's"], OURS["the paper's"]], ids=["GPT-2's", "the paper's"])
+@pytest.mark.parametrize("compiled", ["model", "layers"])
+def test_compiled_model_is_saved_as_the_model_is(
+    config: LanguageModelConfig | TransformerConfig, compiled: str, tmp_path: Path
+):
+    ours = made(config).eval()
+    expected = logits(ours)
+    if compiled == "layers":
+        for layers in (module for module in list(ours.modules()) if isinstance(module, nn.ModuleList)):
+            layers[0] = torch.compile(layers[0], backend="eager")
+    model = ours if compiled == "layers" else torch.compile(ours, backend="eager")
+    save_pretrained(model, tmp_path, bos_id=PAD, eos_id=EOS)
+    assert_close(logits(loaded(tmp_path)), expected)
+
+
 EntryEdit = Callable[[Entry], Entry]
 
 

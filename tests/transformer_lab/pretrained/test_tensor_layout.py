@@ -115,6 +115,8 @@ WRONG = {
     "unknown": ({"net.d": torch.ones(2), "net.unused.x": torch.ones(1)}, "net.d is unknown; net.unused.x is unknown"),
     "misshapen": ({"net.a": torch.ones(5, 3)}, r"net.a has the shape \(5, 3\), not \(3, 5\)"),
     "apart": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ, and should be one"),
+    "NaN": ({"net.b": torch.tensor([0.0, torch.nan, 0, 0, 0])}, "net.b holds NaN or infinity"),
+    "infinity": ({"net.b": torch.tensor([0.0, 0, torch.inf, 0, 0])}, "net.b holds NaN or infinity"),
     "no constant": ({"net.k": torch.arange(4.0) + 1}, "net.k is not what this library's models compute"),
     "no such constant": ({"net.k": torch.arange(5.0)}, r"net.k has the shape \(5,\), not \(4,\)"),
     "all at once": (

@@ -67,3 +67,21 @@ def test_a_file_of_parameters_alone_is_no_run(tmp_path):
     write_tensors(tmp_path / "model.safetensors", model.state_dict(), {})
     with pytest.raises(ValueError, match=r"model\.safetensors does not hold a training run"):
         load_training(tmp_path / "model.safetensors", model, optimizer)
+
+
+@pytest.mark.parametrize("compiled", ["when saved", "when loaded"])
+def test_checkpoint_of_a_compiled_model_is_that_of_the_model(tmp_path, compiled):
+    path = tmp_path / "checkpoint.safetensors"
+    model, optimizer, _ = run(steps=2)
+    other, other_optimizer, _ = run()
+    expected = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    saved = torch.compile(model, backend="eager") if compiled == "when saved" else model
+    loaded = torch.compile(other, backend="eager") if compiled == "when loaded" else other
+    average = {name: tensor + 1 for name, tensor in saved.named_parameters()}
+    save_training(path, saved, optimizer, {}, average)
+    read = {name: tensor.detach().clone() for name, tensor in loaded.named_parameters()}
+    load_training(path, loaded, other_optimizer, read)
+    for name, tensor in other.state_dict().items():
+        assert torch.equal(tensor, expected[name])
+    for ours, theirs in zip(read.values(), average.values(), strict=True):
+        assert torch.equal(ours, theirs)
