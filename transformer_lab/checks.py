@@ -9,16 +9,20 @@ from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
-def check_width(name: str, width: int, **inputs: Tensor) -> None:
-    """Raise ValueError unless the last axis of every input is ``width``.
+def check_width(name: str, width: int, layer: nn.Module | None = None, /, **inputs: Tensor) -> None:
+    """Raise ValueError unless every input holds floating-point vectors of this width.
 
     Args:
         name: Name of the width in the message.
         width: Required length of the last axis.
+        layer: The layer that reads them, whose weight has the required dtype and device; None: any will do.
         **inputs: The inputs, under their names in the message.
+
+    Raises:
+        TypeError: An input is not a tensor.
 
     >>> check_width("d_model", 8, x=torch.zeros(2, 3, 7))
     Traceback (most recent call last):
@@ -26,12 +30,14 @@ def check_width(name: str, width: int, **inputs: Tensor) -> None:
     ValueError: x must be d_model=8 wide; got shape (2, 3, 7)
     """
     for given, x in inputs.items():
+        check_tensor(given, x)
         if x.shape[-1:] != (width,):
             raise ValueError(f"{given} must be {name}={width} wide; got shape {tuple(x.shape)}")
+        _check_kind(layer, given, x)
 
 
-def check_sequences(d_model: int, **inputs: Tensor) -> None:
-    """Raise ValueError unless every input is a batch of sequences of ``d_model`` wide vectors.
+def check_sequences(d_model: int, layer: nn.Module | None = None, /, **inputs: Tensor) -> None:
+    """Raise ValueError unless every input is a batch of sequences of ``d_model`` wide vectors; as ``check_width``.
 
     >>> check_sequences(8, x=torch.zeros(3, 8))
     Traceback (most recent call last):
@@ -39,8 +45,136 @@ def check_sequences(d_model: int, **inputs: Tensor) -> None:
     ValueError: x must be of shape (batch, n, d_model=8); got shape (3, 8)
     """
     for given, x in inputs.items():
+        check_tensor(given, x)
         if x.dim() != 3 or x.shape[-1] != d_model:
             raise ValueError(f"{given} must be of shape (batch, n, {d_model=}); got shape {tuple(x.shape)}")
+        _check_kind(layer, given, x)
+
+
+def _check_kind(layer: nn.Module | None, given: str, x: Tensor) -> None:
+    """Raise ValueError unless x is floating-point, with the dtype and on the device of a layer's weight if it has one.
+
+    Autocast converts dtypes, and quantized weights have one of their own.
+    """
+    if not x.is_floating_point():
+        raise ValueError(f"{given} must be floating-point; got {x.dtype}")
+    weight = None if layer is None else layer._parameters.get("weight")
+    if weight is None or not weight.is_floating_point():
+        return
+    if x.device != weight.device:
+        raise ValueError(f"{given} must be on the device of the parameters, {weight.device}; got {x.device}")
+    if x.dtype != weight.dtype and not torch.is_autocast_enabled(x.device.type):
+        raise ValueError(f"{given} must have the dtype of the parameters, {weight.dtype}; got {x.dtype}")
+
+
+def check_tensor(name: str, x: object) -> None:
+    """Raise TypeError unless x is a tensor.
+
+    >>> check_tensor("tokens", [1, 2])
+    Traceback (most recent call last):
+        ...
+    TypeError: tokens must be a tensor; got list
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"{name} must be a tensor; got {type(x).__name__}")
+
+
+def check_has_data(x: Tensor) -> None:
+    """Raise ValueError if x, which a model has computed, is on the meta device: decoding needs its numbers."""
+    if x.is_meta:
+        raise ValueError("decoding needs a model with data; this one is on the meta device, whose tensors have none")
+
+
+def check_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None = None,
+    *,
+    in_groups: bool = False,
+    same_width: bool = True,
+) -> None:
+    """Raise ValueError unless queries, keys, values, and the mask and bias if given, fit each other.
+
+    Args:
+        q: Queries, of shape (…, n_query, d_k).
+        k: Keys, of shape (…, n_key, d_k).
+        v: Values, of shape (…, n_key, d_v).
+        mask: Which keys each query may attend to.
+        bias: What is added to the scores.
+        in_groups: Whether a head of keys and values may serve a group of query heads.
+        same_width: Whether queries and keys must have the same width, as for a dot product.
+
+    Raises:
+        TypeError: An input is not a tensor.
+
+    >>> q, k, v = torch.zeros(2, 5, 4), torch.zeros(2, 7, 4), torch.zeros(2, 6, 4)
+    >>> check_attention(q, k, v, mask=None)
+    Traceback (most recent call last):
+        ...
+    ValueError: every key needs a value; got 7 keys, 6 values
+    """
+    for name, x in (("queries", q), ("keys", k), ("values", v)):
+        check_tensor(name, x)
+        if x.dim() < 2 or not x.is_floating_point():
+            raise ValueError(f"{name} must be vectors, (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
+    problem = None
+    if same_width and q.shape[-1] != k.shape[-1]:
+        problem = "queries and keys must have the same width"
+    elif k.shape[:-2] != v.shape[:-2]:
+        problem = "keys and values must have the same leading axes"
+    elif q.shape[:-2] != k.shape[:-2] and not in_groups:
+        problem = "queries and keys must have the same leading axes"
+    elif q.shape[:-2] != k.shape[:-2] and not _serves_groups(q.shape, k.shape):
+        problem = "queries and keys must have the same leading axes, or heads in groups"
+    if problem is not None:
+        shapes = zip(("queries", "keys", "values"), (q, k, v), strict=True)
+        raise ValueError(f"{problem}; got {', '.join(f'{name} of shape {tuple(x.shape)}' for name, x in shapes)}")
+    if not q.device == k.device == v.device:
+        raise ValueError(f"queries, keys and values must be on one device; got {q.device}, {k.device}, {v.device}")
+    if not q.dtype == k.dtype == v.dtype and not torch.is_autocast_enabled(q.device.type):
+        raise ValueError(f"queries, keys and values must have one dtype; got {q.dtype}, {k.dtype}, {v.dtype}")
+    check_mask(mask, q, k.shape[-2])
+    check_mask(bias, q, k.shape[-2])
+    if bias is not None and bias.dtype not in (q.dtype, torch.float32):
+        raise ValueError(f"the bias must have the dtype of the queries, {q.dtype}; got {bias.dtype}")
+
+
+def _serves_groups(q: torch.Size, k: torch.Size) -> bool:
+    """Return whether each head of keys serves the same number of query heads, in shapes of four axes."""
+    return len(q) == len(k) == 4 and q[0] == k[0] and k[1] > 0 and q[1] % k[1] == 0
+
+
+def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
+    """Raise ValueError unless a mask or bias, if given, fits the scores of queries for ``n_key`` keys.
+
+    >>> check_mask(torch.ones(5, 6), torch.zeros(2, 5, 4), n_key=7)
+    Traceback (most recent call last):
+        ...
+    ValueError: a mask must be broadcastable to the scores, of shape (2, 5, 7); got shape (5, 6)
+    """
+    if mask is None:
+        return
+    check_tensor("mask", mask)
+    scores = (*q.shape[:-1], n_key)
+    fits = mask.dim() <= len(scores)
+    for n, n_scores in zip(reversed(mask.shape), reversed(scores), strict=False):
+        fits = fits and (n == 1 or n == n_scores)
+    if not fits:
+        shape = tuple(mask.shape)
+        raise ValueError(f"a mask must be broadcastable to the scores, of shape {scores}; got shape {shape}")
+    if mask.device != q.device:
+        raise ValueError(f"a mask must be on the device of the queries, {q.device}; got {mask.device}")
+
+
+def check_token_ids(tokens: Tensor) -> None:
+    """Raise ValueError unless tokens are an integer tensor of shape (batch, n), and TypeError if they are no tensor."""
+    check_tensor("tokens", tokens)
+    if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
 
 
 def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -> None:
@@ -53,14 +187,14 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
 
     Raises:
         ValueError: ``tokens`` is empty, too long, or not an integer tensor of shape (batch, n).
+        TypeError: ``tokens`` is not a tensor.
 
     >>> check_tokens(torch.tensor([[1, 11, 2]]), max_length=2)
     Traceback (most recent call last):
         ...
     ValueError: this model takes 1 to max_length=2 tokens; got 3
     """
-    if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
+    check_token_ids(tokens)
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
         raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
@@ -93,6 +227,32 @@ def check_positive(**sizes: float) -> None:
     for name, size in sizes.items():
         if not size > 0:  # as NaN is not, either
             raise ValueError(f"{name} must be positive; got {name}={size}")
+
+
+def check_integer(**sizes: object) -> None:
+    """Raise ValueError unless every size is an integer, of Python or NumPy.
+
+    >>> check_integer(d_model=8.0)
+    Traceback (most recent call last):
+        ...
+    ValueError: d_model must be an integer; got d_model=8.0
+    """
+    for name, size in sizes.items():
+        if not hasattr(size, "__index__"):
+            raise ValueError(f"{name} must be an integer; got {name}={size!r}")
+
+
+def check_probability(**probabilities: float) -> None:
+    """Raise ValueError unless every probability is between 0 and 1.
+
+    >>> check_probability(dropout=1.5)
+    Traceback (most recent call last):
+        ...
+    ValueError: dropout must be between 0 and 1; got dropout=1.5
+    """
+    for name, probability in probabilities.items():
+        if not 0 <= probability <= 1:  # as NaN is not, either
+            raise ValueError(f"{name} must be between 0 and 1; got {name}={probability}")
 
 
 def check_not_negative(**sizes: float) -> None:
@@ -132,18 +292,23 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
 
 
-def check_choices(config: Any) -> None:
-    """Raise ValueError unless every field of a dataclass that is annotated with a ``Literal`` has one of its values.
+def check_fields(config: Any) -> None:
+    """Raise ValueError unless the fields of a dataclass hold what their annotations promise.
+
+    Those annotated with ``int`` must hold integers, and those annotated with a ``Literal`` one of its values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
     ... class Config:
     ...     norm: Literal["layer", "rms"]
-    >>> check_choices(Config("batch"))
+    >>> check_fields(Config("batch"))
     Traceback (most recent call last):
         ...
     ValueError: norm must be one of layer, rms; got norm='batch'
     """
     for field in fields(config):
+        value, kinds = getattr(config, field.name), get_args(field.type) or (field.type,)
         if get_origin(field.type) is Literal:
-            check_choice(field.name, getattr(config, field.name), get_args(field.type))
+            check_choice(field.name, value, kinds)
+        elif int in kinds and value is not None:
+            check_integer(**{field.name: value})

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from transformer_lab.checks import (
-    check_choices,
+    check_fields,
     check_length,
     check_not_negative,
     check_positive,
@@ -113,6 +113,6 @@ class Config:
     ],
 )
 def test_fields_with_literal_choices_hold_one_of_them(wrong, message):
-    check_choices(Config(3, "rms", "rotary"))
+    check_fields(Config(3, "rms", "rotary"))
     with pytest.raises(ValueError, match=f"^{message}$"):
-        check_choices(Config(3, **wrong))
+        check_fields(Config(3, **wrong))

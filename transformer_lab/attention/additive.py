@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import masked_softmax
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_attention, check_width
 
 
 def additive_scores(
@@ -63,10 +63,13 @@ class AdditiveAttention(nn.Module):
         """Return the averaged values, and the weights; masked as in ``scaled_dot_product_attention``.
 
         Raises:
-            ValueError: The queries are not ``d_q`` wide, or the keys not ``d_k``.
+            ValueError: The queries are not ``d_q`` wide or the keys not ``d_k``, the shapes, types or devices of the
+                inputs do not fit each other, or the mask is not boolean.
+            TypeError: An input is not a tensor.
         """
-        check_width("d_q", self.w_q.in_features, queries=queries)
-        check_width("d_k", self.w_k.in_features, keys=keys)
+        check_width("d_q", self.w_q.in_features, self.w_q, queries=queries)
+        check_width("d_k", self.w_k.in_features, self.w_k, keys=keys)
+        check_attention(queries, keys, values, mask, same_width=False)
         scores = additive_scores(queries, keys, self.w_q.weight, self.w_k.weight, self.w.weight[0])
         weights = masked_softmax(scores, mask)
         return weights @ values, weights

@@ -11,6 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn import functional as F
 
+from transformer_lab.checks import check_attention
+
 
 def soft_lookup(
     query: Float[Tensor, " d"], keys: Float[Tensor, "n d"], values: Float[Tensor, "n d_v"]
@@ -43,7 +45,7 @@ def scaled_dot_product_attention(
         mask: True where a query may attend to a key, as in
             ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
             ``torch.nn.MultiheadAttention`` mean the opposite. None hides nothing.
-        bias: Added to the scores, as for positions that lower them with distance.
+        bias: Added to the scores, as for positions that lower them with distance; −∞ hides a key, as the mask does.
         dropout: Dropout probability of the weights.
 
     Returns:
@@ -51,17 +53,20 @@ def scaled_dot_product_attention(
         leaves that query no key.
 
     Raises:
-        ValueError: The mask is not boolean.
+        ValueError: The shapes, types or devices of the inputs do not fit each other, or the mask is not boolean.
+        TypeError: An input is not a tensor.
 
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
     >>> scaled_dot_product_attention(q, k, v)
     (tensor([[2.]]), tensor([[0.5000, 0.5000]]))
     """
+    check_attention(q, k, v, mask, bias)
     scores = (q / k.shape[-1] ** 0.5) @ k.transpose(-2, -1)
     if bias is not None:
+        mask, bias = hide_by_mask(mask, bias)
         scores = scores + bias
     weights = F.dropout(masked_softmax(scores, mask), dropout)
-    return weights @ v, weights
+    return weights.to(v.dtype) @ v, weights
 
 
 def attend(
@@ -84,30 +89,29 @@ def attend(
         k: Keys.
         v: Values.
         mask: True where a query may attend to a key. None hides nothing.
-        bias: Added to the scores.
+        bias: Added to the scores; −∞ hides a key, as the mask does.
         dropout: Dropout probability of the weights.
         is_causal: Whether each query attends to the keys up to its own position only: the same as ``causal_mask``, but
             faster than any mask.
 
     Raises:
-        ValueError: The numbers of keys and values differ (some kernels would read past the end of the shorter), their
-            leading axes do not fit those of the queries, the mask is not boolean, or ``is_causal`` is combined with a
-            mask, a bias, or another number of keys than of queries.
+        ValueError: The shapes, types or devices of the inputs do not fit each other (some kernels would read past the
+            end of the shorter), the mask is not boolean, or ``is_causal`` is combined with a mask, a bias, or another
+            number of keys than of queries.
+        TypeError: An input is not a tensor.
 
     >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
-    if k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
+    check_attention(q, k, v, mask, bias, in_groups=True)
     if is_causal:
         check_causal(q.shape[-2], k.shape[-2], mask, bias)
     grouped = q.shape[:-2] != k.shape[:-2]
-    if grouped and not (q.dim() == k.dim() == 4 and q.shape[0] == k.shape[0] and q.shape[1] % k.shape[1] == 0):
-        shapes = f"queries of shape {tuple(q.shape)}, keys of shape {tuple(k.shape)}"
-        raise ValueError(f"queries and keys must have the same leading axes, or heads in groups; got {shapes}")
     sdpa = partial(F.scaled_dot_product_attention, q, k, v, dropout_p=dropout, enable_gqa=grouped)
+    if bias is not None:
+        mask, bias = hide_by_mask(mask, bias)
     if mask is None:
-        return sdpa(attn_mask=bias, is_causal=is_causal)
+        return sdpa(attn_mask=None, is_causal=is_causal)
     fully_masked = fully_masked_queries(mask)
     # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so none is ever passed on.
     allowed = mask | fully_masked
@@ -120,6 +124,17 @@ def check_causal(n_query: int, n_key: int, mask: Tensor | None, bias: Tensor | N
     if not (mask is None and bias is None and n_query == n_key):
         given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
         raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
+
+
+def hide_by_mask(
+    mask: Bool[Tensor, "*#batch #n_query #n_key"] | None, bias: Float[Tensor, "*#batch #n_query #n_key"]
+) -> tuple[Bool[Tensor, "*#batch #n_query #n_key"], Float[Tensor, "*#batch #n_query #n_key"]]:
+    """Return the same mask and bias, with the keys that −∞ in the bias hides hidden by the mask instead.
+
+    Added to the scores, a row of −∞ would make the softmax and all gradients NaN.
+    """
+    hidden = bias == -torch.inf
+    return ~hidden if mask is None else mask & ~hidden, bias.masked_fill(hidden, 0.0)
 
 
 def masked_softmax(

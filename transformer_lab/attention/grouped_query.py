@@ -89,7 +89,7 @@ class GroupedQueryAttention(AttentionBase):
             ValueError: The input is not ``d_model`` wide, or ``is_causal`` is combined with a mask, a bias, or keys of
                 earlier calls.
         """
-        check_sequences(self.d_model, x=x)
+        check_sequences(self.d_model, self.w_q, x=x)
         q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)
         k, v = self.norm_k(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
         bias, rotation = (None, None) if positional is None else (positional.bias, positional.rotation)

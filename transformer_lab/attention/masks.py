@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_positive
+from transformer_lab.checks import check_integer, check_positive, check_token_ids
 
 
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
@@ -16,9 +16,14 @@ def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 
     The axes of length 1 stand for all heads and all queries.
 
+    Raises:
+        ValueError: ``tokens`` is not an integer tensor of shape (batch, n).
+        TypeError: ``tokens`` is not a tensor.
+
     >>> padding_mask(torch.tensor([[7, 8, 0]]), pad_id=0)
     tensor([[[[ True,  True, False]]]])
     """
+    check_token_ids(tokens)
     return (tokens != pad_id)[..., None, None, :]
 
 
@@ -34,7 +39,8 @@ def causal_mask(
         device: Device of the mask.
 
     Raises:
-        ValueError: A length is negative, or there are fewer keys than queries: the first could attend to nothing.
+        ValueError: A length is negative or not an integer, or there are fewer keys than queries: the first could attend
+            to nothing.
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
@@ -44,6 +50,7 @@ def causal_mask(
     tensor([[True, True, True]])
     """
     n_key = n_query if n_key is None else n_key
+    check_integer(n_query=n_query, n_key=n_key)
     if not 0 <= n_query <= n_key:
         raise ValueError(f"a causal mask needs 0 ≤ n_query ≤ n_key; got n_query={n_query}, n_key={n_key}")
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
@@ -120,10 +127,15 @@ def decoder_mask(
         pad_id: The token that pads short sentences.
         n_query: Number of queries, which are the last tokens; None means all.
 
+    Raises:
+        ValueError: ``tokens`` is not an integer tensor of shape (batch, n), or has fewer tokens than ``n_query``.
+        TypeError: ``tokens`` is not a tensor.
+
     >>> decoder_mask(torch.tensor([[7, 8, 0]]), pad_id=0)
     tensor([[[[ True, False, False],
               [ True,  True, False],
               [ True,  True, False]]]])
     """
+    check_token_ids(tokens)
     n_key = tokens.shape[-1]
     return padding_mask(tokens, pad_id) & causal_mask(n_key if n_query is None else n_query, n_key, tokens.device)

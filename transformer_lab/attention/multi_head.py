@@ -2,14 +2,13 @@
 
 from collections.abc import Callable
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import attend, check_causal, scaled_dot_product_attention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
 from transformer_lab.attention.masks import causal_mask, mask_of_heads
-from transformer_lab.checks import check_positive, check_sequences
+from transformer_lab.checks import check_positive, check_probability, check_sequences
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
@@ -43,8 +42,7 @@ class AttentionBase(nn.Module):
             check_positive(d_model=d_model, n_heads=n_heads, d_k=d_k)
         elif min(n_heads, d_model) < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
-        if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"dropout must be between 0 and 1; got {dropout=}")
+        check_probability(dropout=dropout)
         self.d_model = d_model
         self.n_heads = n_heads
         self.d_k = d_model // n_heads if d_k is None else d_k
@@ -65,14 +63,14 @@ class AttentionBase(nn.Module):
         """Attend in all heads, by the fused kernels unless ``weights_hooks`` need the weights; as ``attend``.
 
         Raises:
-            ValueError: ``is_causal`` is combined with a mask, a bias, or another number of keys than of queries.
+            ValueError: As in ``attend``, or the mask's axes are ambiguous.
         """
         dropout = self.dropout if self.training else 0.0
         if mask is not None:
             mask = mask_of_heads(mask, q.shape[0], q.shape[1])
-            if mask.is_floating_point():  # added to the scores; where it is −∞, nothing may be attended to
+            if mask.is_floating_point():  # added to the scores
                 bias = mask if bias is None else bias + mask
-                mask = mask > -torch.inf
+                mask = None
         if not self.weights_hooks:
             return attend(q, k, v, mask, bias, dropout, is_causal)
         if is_causal:
@@ -134,10 +132,11 @@ class MultiHeadAttention(AttentionBase):
             cache: Holds the projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide, the numbers of keys and values differ, the batch sizes of
-                queries and keys do, or the mask holds integers.
+            ValueError: An input is not ``d_model`` wide or differs from the parameters in type or device, the numbers
+                of keys and values differ, the batch sizes of queries and keys do, or the mask does not fit them.
+            TypeError: An input is not a tensor.
         """
-        check_sequences(self.d_model, query=query, key=key, value=value)
+        check_sequences(self.d_model, self.w_q, query=query, key=key, value=value)
         if query.shape[0] != key.shape[0]:
             sizes = f"{query.shape[0]} and {key.shape[0]}"
             raise ValueError(f"queries and keys must have the same batch size; got {sizes}")
@@ -172,7 +171,7 @@ class MultiHeadAttention(AttentionBase):
         Raises:
             ValueError: The queries are not ``d_model`` wide, or the number of sources does not divide theirs.
         """
-        check_sequences(self.d_model, query=query)
+        check_sequences(self.d_model, self.w_q, query=query)
         rows, n_sources = query.shape[0], source.k.shape[0]
         if rows != n_sources and (n_sources == 0 or rows % n_sources):
             raise ValueError(f"the number of sources must divide that of rows; got {n_sources} sources, {rows} rows")

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_not_negative, check_positive, check_width
+from transformer_lab.checks import check_integer, check_not_negative, check_positive, check_width
 from transformer_lab.device import widest_float
 
 
@@ -39,12 +39,13 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
         base: The longest wave is nearly this many times as long as the shortest.
 
     Raises:
-        ValueError: ``length`` is negative, ``d_model`` is odd, or the base is not positive.
+        ValueError: ``length`` is negative or not an integer, ``d_model`` is odd, or the base is not positive.
 
     >>> sinusoidal_encoding(2, 2)
     tensor([[0.0000, 1.0000],
             [0.8415, 0.5403]])
     """
+    check_integer(length=length)
     check_not_negative(length=length)
     _check_pairs(d_model, base)
     frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
@@ -53,7 +54,8 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
 
 
 def _check_pairs(d: int, base: float) -> None:
-    if d % 2 or d < 2 or base <= 0:
+    check_integer(d=d)
+    if d % 2 or d < 2 or not 0 < base < math.inf:
         raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
 
 

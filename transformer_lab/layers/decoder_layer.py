@@ -109,7 +109,7 @@ class PreNormDecoderLayer(DecoderLayer):
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the layer's output at every position; arguments as in ``DecoderLayer``."""
-        check_sequences(self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, self.norm_1, x=x)
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
         normalized = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normalized, normalized, normalized, mask, self_cache))

@@ -11,7 +11,7 @@ def look_up(embedding: nn.Embedding, tokens: Int[Tensor, "*batch"]) -> Float[Ten
     ``torch.func.vmap``, and make a program wait for its accelerator. On an accelerator such an id ends the program.
 
     Raises:
-        ValueError: An id is outside the vocabulary.
+        ValueError: An id is outside the vocabulary, or the tokens are on another device than the embeddings.
 
     >>> import torch
     >>> look_up(nn.Embedding(11, 8), torch.tensor([[1, 11]]))
@@ -19,6 +19,9 @@ def look_up(embedding: nn.Embedding, tokens: Int[Tensor, "*batch"]) -> Float[Ten
         ...
     ValueError: token ids go from 0 to vocab_size − 1 = 10; got 11
     """
+    weight = embedding._parameters.get("weight")
+    if weight is not None and tokens.device != weight.device:
+        raise ValueError(f"tokens must be on the device of the model, {weight.device}; got {tokens.device}")
     try:
         return embedding(tokens)
     except IndexError as error:

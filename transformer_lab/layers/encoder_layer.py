@@ -73,7 +73,7 @@ class PreNormEncoderLayer(EncoderLayer):
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
-        check_sequences(self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, self.norm_1, x=x)
         normalized = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normalized, normalized, normalized, mask))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))

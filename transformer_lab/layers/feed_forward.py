@@ -39,7 +39,7 @@ class FeedForward(nn.Module):
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
-        check_width("d_model", self.w_1.in_features, x=x)
+        check_width("d_model", self.w_1.in_features, self.w_1, x=x)
         return self.w_2(self.activation(self.w_1(x)))
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
@@ -118,7 +118,7 @@ class SwiGLU(nn.Module):
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
-        check_width("d_model", self.w_up.in_features, x=x)
+        check_width("d_model", self.w_up.in_features, self.w_up, x=x)
         return self.w_down(self.activation(self.w_gate(x)) * self.w_up(x))
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.kv_cache import ModelCache
+from transformer_lab.checks import check_sequences
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.models.layer_stack import LayerStack
 
@@ -39,9 +40,11 @@ class Decoder(LayerStack):
 
         Raises:
             ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary; or
-                the batch sizes of tokens and memory differ.
+                ``memory`` is of another shape or batch size.
+            TypeError: ``tokens`` or ``memory`` is not a tensor.
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
+        check_sequences(x.shape[-1], memory=memory)
         n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would make constants of them under export
         if n_memories != n_sentences:
             raise ValueError(f"memory and tokens must have the same batch size; got {n_memories} and {n_sentences}")

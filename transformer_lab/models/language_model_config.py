@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from transformer_lab.attention.positions import RotaryScaling
-from transformer_lab.checks import check_choices, check_positive, check_token_id
+from transformer_lab.checks import check_fields, check_positive, check_probability, check_token_id
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 
@@ -83,8 +83,8 @@ class LanguageModelConfig:
         pad_id: The token that pads short texts, or None if there is none.
 
     Raises:
-        ValueError: A size or ``rotary_base`` is not positive, a name unknown, ``pad_id`` not in the vocabulary, or the
-            width of a head odd with rotary positions.
+        ValueError: A size is not a positive integer, ``rotary_base`` not positive, a dropout probability not between 0
+            and 1, a name unknown, ``pad_id`` not in the vocabulary, or the width of a head odd with rotary positions.
     """
 
     __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
@@ -115,13 +115,14 @@ class LanguageModelConfig:
     pad_id: int | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_positive(
             vocab_size=self.vocab_size, d_model=self.d_model, n_heads=self.n_heads, d_ff=self.d_ff,
             n_layers=self.n_layers, max_length=self.max_length, rotary_base=self.rotary_base,
         )  # fmt: skip
         if self.d_k is not None:
             check_positive(d_k=self.d_k)
-        check_choices(self)
+        check_probability(dropout=self.dropout, attention_dropout=self.attention_dropout)
         if self.pad_id is not None:
             check_token_id("pad_id", self.pad_id, self.vocab_size)
         if self.positions == "rotary" and self.head_width % 2:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transformer_lab.checks import check_choices, check_positive, check_token_id
+from transformer_lab.checks import check_fields, check_positive, check_probability, check_token_id
 from transformer_lab.layers.feed_forward import Activation
 
 
@@ -31,7 +31,8 @@ class TransformerConfig:
             Marian's models, it must not be; at the end nothing attends to it anyway, but other padding.
 
     Raises:
-        ValueError: A size is not positive, a padding token not in its vocabulary, or ``feed_forward`` unknown.
+        ValueError: A size is not a positive integer, a dropout probability not between 0 and 1, a padding token not in
+            its vocabulary, or ``feed_forward`` unknown.
 
     >>> TransformerConfig.big(vocab_size=37_000).d_ff
     4096
@@ -57,11 +58,12 @@ class TransformerConfig:
     hide_target_padding: bool = True
 
     def __post_init__(self) -> None:
+        check_fields(self)
         check_positive(
             vocab_size=self.vocab_size, n_source_tokens=self.n_source_tokens, d_model=self.d_model,
             n_heads=self.n_heads, d_ff=self.d_ff, n_layers=self.n_layers, max_length=self.max_length,
         )  # fmt: skip
-        check_choices(self)
+        check_probability(dropout=self.dropout, attention_dropout=self.attention_dropout)
         check_token_id("source_pad_id", self.source_pad_id, self.n_source_tokens)
         check_token_id("target_pad_id", self.target_pad_id, self.vocab_size)
 

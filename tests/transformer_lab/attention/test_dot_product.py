@@ -197,3 +197,21 @@ def test_shapes_that_do_not_fit_are_named(attention, wrong):
     attention(*fitting)
     with pytest.raises(TypeCheckError, match=f"parameter '{next(iter(wrong))}'"):
         attention(*fitting._replace(**wrong))
+
+
+@either
+def test_infinite_bias_hides_keys_as_a_mask_does(attention):
+    torch.manual_seed(0)
+    allowed = torch.rand(5, 7) < 0.6
+    allowed[2] = False
+    bias = torch.randn(5, 7)
+    results = []
+    for options in ({"mask": allowed, "bias": bias}, {"bias": bias.masked_fill(~allowed, -torch.inf)}):
+        torch.manual_seed(1)
+        q, k, v = (torch.randn(2, n, 4, requires_grad=True) for n in (5, 7, 7))
+        output = attention(q, k, v, **options)
+        output.square().sum().backward()
+        results.append([output, q.grad, k.grad, v.grad])
+    for one, other in zip(*results, strict=True):
+        assert one.isfinite().all()
+        assert_close(one, other)

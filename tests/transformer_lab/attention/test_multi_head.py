@@ -232,3 +232,24 @@ def test_a_cache_of_earlier_keys_and_values_is_attended_to_as_well():
     steps = [attention(new, new, new, cache=cache) for new in x.split([3, 1, 3], dim=1)]
     for step, end in zip(steps, [3, 4, 7], strict=True):
         assert_close(step, attention(x[:, end - step.shape[1] : end], x[:, :end], x[:, :end]))
+
+
+def test_fully_hidden_query_has_finite_gradients_while_weights_are_recorded():
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    hides_all = torch.zeros(N_QUERY, N_KEY)
+    hides_all[1] = -torch.inf
+    hides_all[2, 0] = -torch.inf
+    gradients = []
+    for observed in (True, False):
+        x, memory = vectors(BATCH, N_QUERY, D_MODEL).requires_grad_(), vectors(BATCH, N_KEY, D_MODEL)
+        with torch.no_grad():
+            x.copy_(torch.linspace(-1, 1, x.numel()).view_as(x))
+            memory.copy_(torch.linspace(2, -1, memory.numel()).view_as(memory))
+        with record_attention(attention if observed else nn.Module()) as weights:
+            attention(x, memory, memory, hides_all).square().sum().backward()
+        gradients.append(x.grad)
+        if observed:
+            assert weights[""][:, :, 1].abs().sum() == 0
+            assert weights[""][:, :, 2, 0].abs().sum() == 0
+    assert gradients[0].isfinite().all()
+    assert_close(*gradients)

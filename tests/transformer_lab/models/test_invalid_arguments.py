@@ -65,8 +65,8 @@ REFUSED = {
     "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
     "Transformer(replace(small, d_model=9))": "d=9",
     "Transformer(replace(small, dropout=1.5))": "1.5",
-    "Transformer(replace(small, attention_dropout=1.5))": "between 0 and 1; got dropout=1.5",
-    "LanguageModel(replace(text, attention_dropout=-0.1))": "between 0 and 1; got dropout=-0.1",
+    "Transformer(replace(small, attention_dropout=1.5))": "between 0 and 1; got attention_dropout=1.5",
+    "LanguageModel(replace(text, attention_dropout=-0.1))": "between 0 and 1; got attention_dropout=-0.1",
 }  # fmt: skip
 SETTING = f"""
 from dataclasses import replace
