@@ -4,8 +4,10 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_tokens
 from transformer_lab.generation.decode import should_compact
 from transformer_lab.generation.decoding_state import DecodingState, TranslationState
+from transformer_lab.generation.sampling import check_logits
 from transformer_lab.models.transformer import Transformer
 
 
@@ -44,7 +46,7 @@ def beam_search_from_state(
         The new tokens of each row's text, and its score.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1, or a row of logits defines no distribution.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
@@ -53,7 +55,9 @@ def beam_search_from_state(
     scores = torch.full((len(tokens),), -torch.inf, device=tokens.device)
     unfinished = torch.arange(len(tokens), device=tokens.device)  # the rows that are still searched
     for n in range(1, max_new_tokens + 1):
-        state.reorder(beams.extend(state.next_logits(tokens).float()))
+        logits = state.next_logits(tokens)
+        check_logits(logits)
+        state.reorder(beams.extend(logits.float()))
         if n == max_new_tokens or (beams.any_finished and should_compact(beams.finished_rows())):
             texts[unfinished, :n], scores[unfinished] = beams.best()
             left = (~beams.finished_rows()).nonzero()[:, 0]
@@ -161,6 +165,7 @@ def beam_search(
     alpha: float = 1.0,
 ) -> Int[Tensor, "batch n"]:
     """Translate by ``beam_search_from_state``; arguments and errors as there and in ``greedy_decode``."""
+    check_tokens(source)
     begin = torch.full((len(source), 1), bos_id, device=source.device)
     state = TranslationState(model, source, max_length)
     return beam_search_from_state(state, begin, max_length, eos_id, beam_size, alpha)[0]

@@ -6,15 +6,16 @@ what was sampled. ``greedy_decode`` translates with it, and ``generate`` continu
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from typing import cast
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_not_negative
+from transformer_lab.checks import check_not_negative, check_tokens
 from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
 from transformer_lab.generation.repetition_penalty import PenalizedState
-from transformer_lab.generation.sampling import Sampler, greedy, make_sampler
+from transformer_lab.generation.sampling import Sampler, check_logits, greedy, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
 
@@ -35,13 +36,18 @@ def generate_steps(
         sample: Chooses the next tokens from their logits.
         eos_id: The token that ends a row: after it only it follows, and generation stops when every row has finished.
             Rows that have finished are dropped from the state when ``should_compact`` says so.
+
+    Raises:
+        ValueError: A row of logits defines no distribution, as those of a model with NaN among its parameters.
     """
     n_rows, active = len(tokens), None  # the rows that are still in the state; None: all
     finished = None  # which of the rows in the state have finished; None: not one
     for _ in range(max_new_tokens):
         # Not around the loop: it would also hold while this generator is suspended.
         with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
-            next_tokens = sample(state.next_logits(tokens))
+            logits = state.next_logits(tokens)
+            check_logits(logits)
+            next_tokens = sample(logits)
         if eos_id is None:
             yield next_tokens
         else:
@@ -83,8 +89,11 @@ def greedy_decode(
         max_length: Maximum number of tokens in a translation.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, or the model cannot read the source.
+        ValueError: ``max_length`` is not between 1 and the model's, the model cannot read the source, or its logits
+            define no distribution.
+        TypeError: ``source`` is not a tensor.
     """
+    check_tokens(source)
     begin = torch.full((len(source), 1), bos_id, device=source.device)
     state = TranslationState(model, source, max_length)
     return torch.stack(list(generate_steps(state, begin, max_length, greedy, eos_id)), dim=1)
@@ -92,7 +101,7 @@ def greedy_decode(
 
 @torch.no_grad()
 def generate(
-    model: LanguageModel,
+    model: LanguageModel | Transformer,
     tokens: Int[Tensor, "batch n"],
     max_new_tokens: int,
     temperature: float = 1.0,
@@ -102,12 +111,14 @@ def generate(
     generator: torch.Generator | None = None,
     min_p: float | None = None,
     repetition_penalty: float = 1.0,
+    source: Int[Tensor, "batch n_source"] | None = None,
 ) -> Int[Tensor, "batch n_all"]:
     """Continue each text, sampling one token at a time.
 
     Args:
         model: It is used in the mode it is in: call ``model.eval()`` first.
-        tokens: The texts to continue; shorter ones are padded, on either side.
+        tokens: The texts to continue; shorter ones are padded, on either side. For a ``Transformer``, the targets so
+            far, without padding: at least the token that begins a sentence.
         max_new_tokens: Maximum number of tokens added to each; with 0, the texts are returned as they are.
         temperature: As in ``filter_logits``; at 0 the most probable token is taken.
         top_k: As in ``filter_logits``.
@@ -116,29 +127,53 @@ def generate(
         generator: Random number generator.
         min_p: As in ``filter_logits``.
         repetition_penalty: As in ``penalize_repetition``; 1 changes nothing.
+        source: The sentences that a ``Transformer`` translates.
 
     Returns:
         The texts, padding included, each followed by its new tokens.
 
     Raises:
         ValueError: ``max_new_tokens`` is negative, the texts would be longer than the model takes, the sampling options
-            define no distribution, or ``repetition_penalty`` is not a finite number above 0.
+            or the model's logits define no distribution, ``repetition_penalty`` is not a finite number above 0, or
+            ``source`` is missing for a ``Transformer``, or given for another model.
+        TypeError: ``tokens`` or ``source`` is not a tensor.
     """
+    check_tokens(tokens)
+    if source is not None:
+        check_tokens(source)
+        if source.device != tokens.device:
+            raise ValueError(f"source and tokens must be on one device; got {source.device} and {tokens.device}")
     check_not_negative(max_new_tokens=max_new_tokens)
     sample = make_sampler(temperature, top_k, top_p, generator, min_p)
     if max_new_tokens == 0:
         return tokens.clone()
     n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
-    state = text_state(model, n_read, repetition_penalty)
+    state = text_state(model, n_read, repetition_penalty, source)
     steps = generate_steps(state, tokens, max_new_tokens, sample, eos_id)
     return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)
 
 
-def text_state(model: LanguageModel, max_length: int, repetition_penalty: float = 1.0) -> DecodingState:
-    """Return a state that reads up to ``max_length`` tokens; the penalty is as in ``generate``.
+def text_state(
+    model: LanguageModel | Transformer,
+    max_length: int,
+    repetition_penalty: float = 1.0,
+    source: Int[Tensor, "batch n_source"] | None = None,
+) -> DecodingState:
+    """Return a state that reads up to ``max_length`` tokens; the penalty and the source are as in ``generate``.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, or the penalty is not a finite number above 0.
+        ValueError: ``max_length`` is not between 1 and the model's, the penalty is not a finite number above 0, or
+            there is no source although the model needs one, or the reverse.
     """
-    state = TextState(model, max_length)
-    return state if repetition_penalty == 1 else PenalizedState(state, repetition_penalty, model.config.pad_id)
+    translates = hasattr(model, "encode")  # not isinstance: torch.compile hides the class
+    if translates != (source is not None):
+        needs = "is required for a Transformer, which translates it" if translates else "is for a Transformer only"
+        raise ValueError(f"source {needs}; got {type(model).__name__}, source={source}")
+    state: DecodingState
+    if source is None:
+        language_model = cast("LanguageModel", model)
+        state, pad_id = TextState(language_model, max_length), language_model.config.pad_id
+    else:
+        translator = cast("Transformer", model)
+        state, pad_id = TranslationState(translator, source, max_length), translator.config.target_pad_id
+    return state if repetition_penalty == 1 else PenalizedState(state, repetition_penalty, pad_id)

@@ -2,12 +2,11 @@
 
 from typing import Protocol, runtime_checkable
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.attention.kv_cache import ModelCache
-from transformer_lab.checks import check_length
+from transformer_lab.checks import check_has_data, check_length
 from transformer_lab.fast.language_model_decoding_step import LanguageModelStep
 from transformer_lab.fast.transformer_decoding_step import TransformerStep
 from transformer_lab.models.language_model import LanguageModel
@@ -35,11 +34,15 @@ class TranslationState:
 
     Raises:
         ValueError: ``max_length`` is not between 1 and the model's, or the model cannot read the source.
+        TypeError: The model has no encoder.
     """
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
+        if not hasattr(model, "encode"):
+            raise TypeError(f"only a model with an encoder, such as a Transformer, translates; got {type(model)}")
         check_length(max_length, model.config.max_length)
         self.model, self.source, self.memory = model, source, model.encode(source)
+        check_has_data(self.memory)
         self._cache = model.new_cache(self.memory, max_length)
         self._step = TransformerStep(model, self._cache, source) if TransformerStep.supports(model) else None
 
@@ -96,11 +99,7 @@ class TextState:
         """
         if tokens.shape[1] == 1 and self._step is not None and self._step.accepts(tokens, self.cache):
             return self._step(tokens, self.cache)
-        hidden = self.model.hidden(tokens, self.cache)
-        if self.model.config.pad_id is None or tokens.shape[1] == 1:
-            return self.model.head(hidden[:, -1])
-        real = torch.arange(tokens.shape[1], device=tokens.device) * (tokens != self.model.config.pad_id)
-        return self.model.head(hidden[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)])
+        return self.model.next_logits(tokens, self.cache)
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_has_data
+
 Sampler = Callable[[Tensor], Tensor]
 """From the logits of the next tokens, (batch, vocab_size), to the next tokens, (batch)."""
 
@@ -62,15 +64,29 @@ def check_sampling_options(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None = None
 ) -> None:
     """Raise ValueError unless these arguments of ``filter_logits`` define a distribution; bounds as there."""
-    if (
-        not temperature > 0
-        or (top_k is not None and top_k < 1)
-        or not all(p is None or 0 < p <= 1 for p in (top_p, min_p))
-    ):
-        raise ValueError(
-            "sampling needs temperature > 0, top_k ≥ 1, 0 < top_p ≤ 1 and 0 < min_p ≤ 1; "
-            f"got {temperature=}, {top_k=}, {top_p=}, {min_p=}"
-        )
+    if not temperature > 0:
+        raise ValueError(f"temperature must be above 0 to sample; got {temperature=}")
+    if top_k is not None and top_k < 1:
+        raise ValueError(f"top_k must be at least 1; got {top_k=}")
+    for name, p in {"top_p": top_p, "min_p": min_p}.items():
+        if p is not None and not 0 < p <= 1:
+            raise ValueError(f"{name} must be above 0 and at most 1; got {name}={p}")
+
+
+def check_logits(logits: Float[Tensor, "rows vocab_size"]) -> None:
+    """Raise ValueError if some row defines no distribution: it holds NaN or +∞, or nothing but −∞.
+
+    >>> check_logits(torch.tensor([[0.0, 1.0], [0.0, torch.nan]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: row 1 of the logits has the maximum nan: check the parameters for NaN, and half precision for overflow
+    """
+    check_has_data(logits)
+    largest = logits.amax(dim=-1)
+    if not largest.isfinite().all():
+        row = int(largest.isfinite().logical_not().nonzero()[0])
+        found = f"row {row} of the logits has the maximum {largest[row]}"
+        raise ValueError(f"{found}: check the parameters for NaN, and half precision for overflow")
 
 
 def sample_next(

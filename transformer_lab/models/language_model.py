@@ -67,7 +67,7 @@ class Block(nn.Module):
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
-        check_sequences(self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, self.self_attention.w_q, x=x)
         attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
         x = x + self.dropout(self.post_norm_1(attended))
         return x + self.dropout(self.post_norm_2(self.feed_forward(self.norm_2(x))))
@@ -111,20 +111,18 @@ class LanguageModel(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
         self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        self._tie()
-        initialize_language_model(self, config.n_layers)
-
-    def _tie(self) -> None:
-        if self.config.tie_embeddings:
+        if config.tie_embeddings:
             self.head.weight = self.embedding.weight
+        initialize_language_model(self, config.n_layers)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
         was_empty = self.embedding.weight.is_meta
+        tied = getattr(self.head, "weight", None) is self.embedding.weight
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if was_empty:  # ``to_empty`` makes a new tensor for each name, and no state dict holds the sinusoids
-            self._tie()
-            if self.config.positions == "sinusoidal" and self.positions is not None:
-                self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
+        if tied:  # to and from the meta device, torch makes a new tensor for each name
+            self.head.weight = self.embedding.weight
+        if was_empty and self.config.positions == "sinusoidal" and self.positions is not None:  # in no state dict
+            self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
         return self
 
     def forward(
@@ -140,6 +138,19 @@ class LanguageModel(nn.Module):
             ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
         return self.head(self.hidden(tokens, cache))
+
+    def next_logits(
+        self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
+    ) -> Float[Tensor, "batch vocab_size"]:
+        """Return the logits of the token after each text, without computing those of earlier positions.
+
+        Padding at the end of a text does not count; arguments and errors as in ``forward``.
+        """
+        hidden = self.hidden(tokens, cache)
+        if self.config.pad_id is None or tokens.shape[1] == 1:
+            return self.head(hidden[:, -1])
+        real = torch.arange(tokens.shape[1], device=tokens.device) * (tokens != self.config.pad_id)
+        return self.head(hidden[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)])
 
     def hidden(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None

@@ -89,7 +89,9 @@ class TextGenerator:
 
         Raises:
             ValueError: The prompt is empty and there is no ``bos_id``, the prompt or ``max_new_tokens`` exceeds the
-                model's ``max_length``, an option of sampling or the penalty is out of range, or a stop string is empty.
+                model's ``max_length``, an option of sampling or the penalty is out of range, a stop string is empty, or
+                the model's logits are not finite.
+            TypeError: The prompt is not a text.
         """
         tokens = self._begin(prompt)
         n_new = self._n_new(len(tokens), max_new_tokens)
@@ -130,7 +132,10 @@ class TextGenerator:
 
         Raises:
             ValueError: As in ``stream``, or ``batch_size`` is below 1.
+            TypeError: ``prompts`` is one text, or holds something else than texts.
         """
+        if isinstance(prompts, str):
+            raise TypeError(f"prompts must be a list of texts; got the text {prompts!r}: pass [prompt]")
         check_positive(batch_size=batch_size)
         sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         ids = [self._begin(prompt) for prompt in prompts]
@@ -179,6 +184,8 @@ class TextGenerator:
         return stop_at(stream_text(added, self.tokenizer.decode, prompt), stops)
 
     def _begin(self, prompt: str) -> list[int]:
+        if not isinstance(prompt, str):
+            raise TypeError(f"a prompt must be a text; got {type(prompt).__name__}")
         if tokens := self.tokenizer.encode(prompt).ids:
             return tokens
         if self.bos_id is None:

@@ -199,3 +199,54 @@ def test_what_was_cut_off_is_forgotten():
     model(torch.tensor([[5, 6, 7, 8]]), cache)
     cache.truncate(2)
     assert_close(model(torch.tensor([[9]]), cache), model(torch.tensor([[5, 6, 9]]))[:, 2:])
+
+
+def by_plain_calls(model, source, tokens, n_new, rng, **options):
+    """Sample a translation by calling the whole model for each token."""
+    for _ in range(n_new):
+        probabilities = filter_logits(model(source, tokens)[:, -1], **options).softmax(dim=-1)
+        tokens = torch.cat([tokens, torch.multinomial(probabilities, 1, generator=rng)], dim=1)
+    return tokens
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("begin", [[[BOS]] * 3, [[BOS, 7], [BOS, 3], [BOS, 9]]], ids=["one token", "two tokens"])
+@pytest.mark.parametrize("options", [{"temperature": 1.3}, {"top_k": 3}, {"temperature": 2.0, "top_p": 0.8}], ids=name)
+def test_samples_a_translation_as_the_whole_model_does(begin, options):
+    model, source = translator(), torch.tensor([[3, 4, 5, PAD], [6, 7, 8, 9], [10, 3, PAD, PAD]])
+    expected = by_plain_calls(model, source, torch.tensor(begin), 9, torch.Generator().manual_seed(5), **options)
+    sampled = generate(
+        model, torch.tensor(begin), 9, **options, generator=torch.Generator().manual_seed(5), source=source
+    )
+    assert sampled.tolist() == expected.tolist()
+    assert len(set(sampled[:, -1].tolist())) > 1
+
+
+@torch.no_grad()
+def test_generates_the_greedy_translation_at_temperature_0():
+    model, source = translator(), torch.tensor([[3, 4, 5], [6, 7, 8]])
+    begin = torch.full((2, 1), BOS)
+    translated = generate(model, begin, 9, temperature=0.0, eos_id=EOS, source=source)
+    assert torch.equal(translated[:, 1:], greedy_decode(model, source, BOS, EOS, 9))
+
+
+@torch.no_grad()
+def test_penalizes_repetition_in_a_translation():
+    model, source = translator(), torch.tensor([[3, 4, 5], [6, 7, 8]])
+    tokens = begin = torch.full((2, 1), BOS)
+    for _ in range(9):
+        logits, observed = model(source, tokens)[:, -1], torch.zeros(2, 11, dtype=torch.bool).scatter(1, tokens, True)
+        observed[:, PAD] = False
+        logits = torch.where(observed, torch.where(logits > 0, logits / 3, logits * 3), logits)
+        tokens = torch.cat([tokens, logits.argmax(dim=-1, keepdim=True)], dim=1)
+    penalized = generate(model, begin, 9, temperature=0.0, source=source, repetition_penalty=3.0)
+    assert penalized.tolist() == tokens.tolist()
+    assert penalized.tolist() != generate(model, begin, 9, temperature=0.0, source=source).tolist()
+
+
+def test_names_a_source_that_is_missing_or_not_needed():
+    tokens = torch.tensor([[3, 4]])
+    with pytest.raises(ValueError, match="source is required for a Transformer"):
+        generate(translator(), tokens, 3)
+    with pytest.raises(ValueError, match="source is for a Transformer only"):
+        generate(language_model(**GPT), tokens, 3, source=tokens)

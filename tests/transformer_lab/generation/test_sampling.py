@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_lab.generation.sampling import filter_logits, greedy, make_sampler, sample_next
+from transformer_lab.generation.sampling import check_logits, filter_logits, greedy, make_sampler, sample_next
 
 SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
 
@@ -122,3 +122,11 @@ def test_how_to_choose_is_refused_before_anything_is_written():
     assert make_sampler(0.0)(logits).tolist() == make_sampler(9.0, top_k=1)(logits).tolist() == [1]
     with pytest.raises(ValueError, match="temperature=-1"):
         make_sampler(-1.0)
+
+
+@pytest.mark.parametrize("wrong", [[0.0, torch.nan, 1.0], [0.0, torch.inf, 1.0], [-torch.inf] * 3], ids=str)
+def test_rejects_logits_that_define_no_distribution(wrong):
+    fine = [-torch.inf, 0.0, 5.0]
+    check_logits(torch.tensor([fine, fine]))
+    with pytest.raises(ValueError, match=r"row 1 of the logits has the maximum (nan|inf|-inf): check the parameters"):
+        check_logits(torch.tensor([fine, wrong]))

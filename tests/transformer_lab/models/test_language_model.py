@@ -263,3 +263,25 @@ def test_padding_counts_for_no_position():
 def test_tokens_it_cannot_take_are_named(positions, tokens, message):
     with pytest.raises(ValueError, match=message):
         LanguageModel(replace(SMALL, positions=positions))(tokens)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("pad_id", [None, PAD])
+def test_next_logits_are_those_of_the_last_real_token(pad_id):
+    model = drawn(replace(SMALL, pad_id=pad_id), torch.Generator().manual_seed(0)).eval()
+    tokens = torch.tensor([[1, 4, 5, 6], [2, 4, PAD, PAD], [PAD, 4, 2, PAD]])
+    last = [3, 3, 3] if pad_id is None else [3, 1, 2]
+    expected = model(tokens)[torch.arange(3), last]
+    assert_close(model.next_logits(tokens), expected)
+    cache = model.new_cache()
+    model(tokens[:, :2], cache)
+    if pad_id is None:
+        assert_close(model.next_logits(tokens[:, 2:], cache), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_moving_to_the_meta_device_and_back_keeps_embeddings_tied(tied):
+    model = LanguageModel(replace(SMALL, tie_embeddings=tied)).to("meta")
+    assert (model.head.weight is model.embedding.weight) == tied
+    model.to_empty(device="cpu")
+    assert (model.head.weight is model.embedding.weight) == tied

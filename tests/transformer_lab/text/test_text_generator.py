@@ -172,7 +172,7 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
             r"max_new_tokens must be between 1 and 2\d for this model and prompt; got max_new_tokens=99",
         ),
         ({"max_new_tokens": 0}, "got max_new_tokens=0"),
-        ({"temperature": -1.0}, r"got temperature=-1.0, top_k=None, top_p=None"),
+        ({"temperature": -1.0}, r"temperature must be above 0 to sample; got temperature=-1.0$"),
         ({"top_p": 1.5}, "top_p=1.5"),
         ({"stops": ["a", ""]}, "stop at an empty string"),
         ({"repetition_penalty": 0.0}, "repetition_penalty must be a finite number above 0; got 0.0"),

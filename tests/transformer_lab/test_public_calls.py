@@ -1,0 +1,39 @@
+"""Every public function and module: a right result, or an error of the library that names what is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import transformer_lab
+from tests.transformer_lab.public_calls import names
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def outcomes():
+    environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+    command, root = [sys.executable, "-m", "tests.transformer_lab.public_calls"], Path(__file__).parents[2]
+    done = subprocess.run(command, cwd=root, env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", names())
+def test_returns_a_right_result_or_names_what_is_wrong(outcomes, name):
+    kind, message, raised_by, named = outcomes[name]
+    if not named:
+        assert (kind, message) == ("right", "True")
+        return
+    assert kind in ("ValueError", "TypeError"), message
+    assert raised_by == "ours"
+    for value in named:
+        assert value in message
+
+
+def test_covers_everything_public():
+    covered = {name.split(":")[0].split()[0] for name in names()}
+    assert covered == {*transformer_lab.__all__}
