@@ -1,42 +1,28 @@
 import contextlib
-import csv
 import io
-import json
-import os
-import sys
-import zipfile
-from datetime import UTC, datetime, timedelta
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pandas as pd
 import pytest
 
+from tests.transformer_course.grading.canned_worker import CORE, Canned, results, rows
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, write_notebook
 from transformer_course.checking import mistake_recognition
-from transformer_course.checking.verdict import Verdict
-from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.grade import caution, grade, only_watched
-from transformer_course.grading.incoming.submissions import Submission
-from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise
+from transformer_course.grading.grade import grade
+from transformer_course.grading.judging.assess import assess_exercise
 from transformer_course.grading.judging.graded_results import GradedExercise
-from transformer_course.grading.judging.run_answer import AnswerChoice
 from transformer_course.grading.judging.worker import Task
-from transformer_course.grading.reports.class_report import read_results, rewrite_report
-from transformer_course.grading.reports.exports import merge_into_moodle
-from transformer_course.grading.reports.feedback_zips import moodle_feedback
+from transformer_course.grading.reports.class_report import rewrite_report
 from transformer_course.grading.rules.class_rules import RuleChanges
-from transformer_course.grading.rules.late_policy import LatePolicy, parse_due
 from transformer_course.grading.rules.own_exercises import read_own_exercises
 from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.interpreter import SandboxError
 from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
-CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
 STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
 MISTAKEN = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
 EXITS = {"similarity": "import os\ndef similarity(query, keys): os._exit(3)"}
@@ -67,46 +53,6 @@ class InThisProcess:
         return assess_exercise(task.submission, every_exercise()[task.name], self.sandbox, task.seed, task.choice)
 
     def kill(self) -> None: ...
-
-
-GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True, "own_disk": True, "cgroup": True}
-
-
-class Canned:
-    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes.
-
-    What has ``torch.softmax`` is remarked on.
-
-    Attributes:
-        guards: Those that its sandbox would have.
-        graded: The student and the exercise of each task so far.
-    """
-
-    def __init__(self) -> None:
-        self.guards: dict[str, Any] = dict(GUARDED)
-        self.graded: list[tuple[str, str]] = []
-
-    def assess(self, task: Task) -> GradedExercise:
-        self.graded.append((task.submission.student, task.name))
-        is_right = any("right" in cell["source"] for cell in task.submission.cells)
-        verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
-        calls = any(f"def {task.name}" in c["source"] and "torch.softmax" in c["source"] for c in task.submission.cells)
-        return GradedExercise(every_exercise()[task.name], verdict, 0.1, remarks=["calls torch.softmax"] * calls)
-
-    def kill(self) -> None: ...
-
-
-@pytest.fixture
-def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
-    """The worker that grades in all gradings of a test, without a sandbox."""
-    worker = Canned()
-    monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
-    return worker
-
-
-def results(out: Path) -> dict[str, Any]:
-    text: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
-    return text
 
 
 def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
@@ -177,10 +123,6 @@ def test_a_seed_of_its_own_is_drawn_for_every_folder_of_results(graded: Path, tm
     path.touch()
     grade([path], tmp_path / "out")
     assert results(tmp_path / "out")["seed"] != results(graded)["seed"]
-
-
-def rows(out: Path) -> dict[str, int]:
-    return {str(name): int(points) for name, points in pd.read_csv(out / "gradebook.csv")[["student", "points"]].values}
 
 
 def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
@@ -329,65 +271,6 @@ def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.Monkey
     assert {path.name for path in out.rglob("*") if path.is_file()} == names
 
 
-def test_answers_that_never_end_share_the_time_of_their_notebook():
-    """One endless loop costs no other exercise its points, and many cost little time."""
-    lesson = exercises_of("01_lookup")
-    limits: list[float] = []
-
-    def sleeps(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
-        limits.append(given.seconds)
-        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
-
-    assess(
-        Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps
-    )
-    assert limits == [10.0, 7.0, *[1.0] * (len(lesson) - 2)]
-
-
-@pytest.mark.parametrize("n_answers", [1, 4])
-@pytest.mark.parametrize("names_others", [False, True])
-def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answers: int):
-    """It takes twice the limit of one exercise, and a second for each: also if each answer asks to run again."""
-    lesson = exercises_of("01_lookup")
-    took: list[float] = []
-
-    def sleeps(_: Submission, exercise: Exercise, given: Limits, choice: AnswerChoice) -> GradedExercise:
-        took.append(given.kill_after)
-        verdict = Verdict(exercise.name, "crashed", "")
-        cost = given.kill_after
-        return GradedExercise(exercise, verdict, cost, cost=cost, answer=choice.number, n_answers=n_answers)
-
-    comment = " ".join(one.name for one in lesson) * names_others
-    cells = [{"id": one.name, "source": f"def {one.name}(): ...  # {comment}"} for one in lesson]
-    graded = assess(Submission("eve", Path("x"), "01_lookup", cells), Allowance(Limits(seconds=10.0)), sleeps)
-    assert len(graded.exercises) == len(lesson) and sum(took) <= 2 * 10.0 + len(lesson)
-
-
-def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
-    observed: list[float] = []
-
-    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
-        observed.append(given.seconds)
-        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
-
-    allowance = Allowance(Limits(seconds=10.0))
-    graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
-    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
-    last = graded[-1].exercises[-1]
-    assert last.points == 0 and "was not run: by then, your notebooks of this lesson" in last.verdict.message
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_path: Path):
-    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
-    canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
-    with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
-        grade([path], tmp_path / "out")
-    assert not canned.graded
-    grade([path], tmp_path / "out", run=RunOptions(unconfined=True))
-    assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
-
-
 @pytest.mark.usefixtures("canned")
 def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
@@ -419,56 +302,6 @@ def test_all_lessons_count_those_of_a_single_student(tmp_path: Path):
     assert "Rules: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-@pytest.mark.parametrize(
-    ("guards", "message"),
-    [
-        ({}, ""),
-        ({"own_user": False}, ""),
-        ({"landlock": 0}, "can read what every user can."),
-        ({"own_user": False, "landlock": 5}, "can end your programs."),
-        ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
-        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
-        (
-            {"own_user": False, "landlock": 0, "seccomp": False},
-            "can read, change and delete your files, end your programs, use the network and change the permissions of "
-            "your files, and the limits of your programs.",
-        ),
-    ],
-)
-def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], message: str):
-    assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
-
-
-def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert "of your programs and use up all memory." in caution(
-        {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
-    )
-
-
-def test_the_caution_comes_before_anything_runs(
-    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    canned.guards = GUARDED | {"landlock": 0}
-    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
-    with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
-        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-def test_what_is_not_bounded_is_said_before_anything_runs(
-    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    unbounded = GUARDED | {"own_disk": False, "cgroup": False}
-    assert not only_watched(GUARDED) and not only_watched(unbounded | {"container": "podman"})
-    assert "the total disk space of an answer" in only_watched(unbounded | {"cgroup": True})
-    canned.guards = unbounded
-    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
-    with pytest.raises(pytest.fail.Exception, match="cannot limit the total memory and disk space of an answer"):
-        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
-
-
 def test_nothing_else_is_ever_overwritten(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     with pytest.raises(ValueError, match="ada contains something other than the results of an earlier run"):
@@ -487,196 +320,3 @@ def test_a_sandbox_that_does_not_start_leaves_no_results(tmp_path: Path, monkeyp
     with pytest.raises(SandboxError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
-    write_notebook(path, cells({}, others=[source]))
-    os.utime(path, (time.timestamp(), time.timestamp()))
-
-
-def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_path: Path):
-    late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
-    names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
-    for i, file in enumerate(names.values()):  # times close together would be those of the download
-        handed_in_at(tmp_path / "class" / file, late + timedelta(hours=i))
-    (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
-    out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
-    text = grade([tmp_path / "class"], out, RuleChanges(roster=tmp_path / "roster.csv", late_policy=policy))
-    assert "1 student in the roster submitted nothing" in text and "eve is not in the roster." in text
-    n_graded = len(canned.graded)
-    (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
-    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
-    grade([tmp_path / "class" / names["eve"]], out)
-    book = pd.read_csv(out / "gradebook.csv", index_col="student")
-    assert len(canned.graded) == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
-    softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
-    assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
-    assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
-    assert list(book["status"]) == ["graded", "nothing submitted", "graded"]
-    grade([tmp_path / "class"], out, run=RunOptions(fresh=True))
-    assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
-
-
-def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned: Canned, tmp_path: Path):
-    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
-    out, due = tmp_path / "out", datetime(2026, 10, 12, 18, tzinfo=UTC)
-    policy = LatePolicy({"": due, "01_lookup": due}, 10, 15)
-    grade([tmp_path / "class"], out, RuleChanges(lessons=["01_lookup"], late_policy=policy, partial_credit=True))
-    n = len(canned.graded)
-    (out / "results.json").write_text('{"kind": "transf')
-    text = grade([tmp_path / "class"], out, RuleChanges(late_policy=policy.changed({"": due}, None, None)))
-    at = f"{due.astimezone():%Y-%m-%d %H:%M}"
-    rules = f"only 01_lookup; lessons due {at}; 01_lookup due {at}; 10 % off for each day late; 15 minutes of grace"
-    assert f"Rules: {rules}; partial credit." in text and len(canned.graded) == n
-    assert results(out)["students"]["ada"]["points"] == CORE["01_lookup"]
-
-
-@pytest.mark.usefixtures("canned")
-def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: Path):
-    with zipfile.ZipFile(tmp_path / "eve.zip", "w") as archive:
-        archive.write(write_notebook(tmp_path / "x.ipynb", cells({}, others=["right"])), "alice/01_lookup.ipynb")
-    (tmp_path / "roster.csv").write_text("id\nalice\neve\n")
-    grade([tmp_path / "eve.zip"], tmp_path / "out", RuleChanges(roster=tmp_path / "roster.csv"))
-    assert rows(tmp_path / "out") == {"alice": 0, "eve": CORE["01_lookup"]}
-
-
-def again(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [line for line in caplog.messages if line.startswith("Grading ")]
-
-
-@pytest.mark.usefixtures("canned")
-def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
-    out = tmp_path / "out"
-    for student in ("ada", "ben"):
-        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
-    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0)))
-    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0)))
-    assert not again(caplog)
-    grade([tmp_path / "class" / "ada"], out)
-    limits = "limits: 10 s and 2048 MB now, 60 s and 2048 MB last time"
-    one = f"Grading 1 student again, because settings have changed ({limits})."
-    assert again(caplog) == [one]
-    grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
-    assert again(caplog) == [one, one] and results(out)["limits"]["seconds"] == 10.0
-    grade([tmp_path / "class"], out, run=RunOptions(limits=Limits(seconds=60.0), fresh=True))
-    assert again(caplog) == [one, one]
-
-
-@pytest.mark.usefixtures("canned")
-def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
-    grade([tmp_path / "class"], tmp_path / "out")
-    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))
-    assert "Rules: no points for answers that call the function to implement." in text
-    grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="remark"))
-    one = "Grading 1 student again, because settings have changed (library calls: {} now, {} last time)."
-    assert again(caplog) == [one.format("none", "remark"), one.format("remark", "none")]
-
-
-@pytest.mark.usefixtures("canned")
-def test_what_an_answer_calls_is_kept_with_the_results_and_told_on_every_page(tmp_path: Path):
-    calls = "def softmax(scores): return torch.softmax(scores, -1)"
-    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
-    grade([tmp_path], tmp_path / "out")
-    assert results(tmp_path / "out")["students"]["ada"]["notebooks"][0]["notes"] == ["softmax calls torch.softmax."]
-    assert "softmax calls torch.softmax." in (tmp_path / "out" / "class.html").read_text("utf-8")
-    assert "it calls torch.softmax." in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")
-
-
-@pytest.mark.usefixtures("canned")
-def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(tmp_path: Path):
-    folder = "Anna Müller_{}_assignsubmission_file_"
-    for number, source in (("900001", "right"), ("900002", "other")):
-        path = tmp_path / "class" / folder.format(number) / "01_lookup.ipynb"
-        write_notebook(path, cells({}, others=[source]))
-    worksheet = tmp_path / "worksheet.csv"
-    rows_of = [f"Participant 90000{n},Anna Müller,anna{n}@uni.edu,,\n" for n in (1, 2)]
-    worksheet.write_text("Identifier,Full name,Email address,Grade,Feedback comments\n" + "".join(rows_of), "utf-8")
-    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(roster=worksheet))
-    assert "submitted nothing" not in text and "not in the roster" not in text
-    assert rows(tmp_path / "out") == {"Anna Müller (900001)": CORE["01_lookup"], "Anna Müller (900002)": 0}
-    filled = merge_into_moodle(worksheet, read_results(tmp_path / "out"))
-    grades = [row["Grade"] for row in csv.DictReader(io.StringIO(filled.content.decode(), newline=""))]
-    assert grades == [str(CORE["01_lookup"]), "0"]
-
-
-@pytest.mark.usefixtures("canned")
-def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp_path: Path):
-    write_notebook(tmp_path / "class" / "lovelaceada_12345_678_01_lookup.ipynb", cells({}, others=["right"]))
-    (tmp_path / "class" / "neilben_12346_679_01_lookup.html").write_text("<html>")
-    write_notebook(tmp_path / "class" / "euler_12347_680_02_scaling.ipynb", cells({}, "02_scaling"))
-    book = tmp_path / "canvas.csv"
-    people = [("Lovelace, Ada", 12345), ("Neil, Ben", 12346), ("Euler, Leo", 12347), ("Gauss, Carl", 12348)]
-    listed = [f'"{name}",{number},,,1,\n' for name, number in [*people, ("Student, Test", 99)]]
-    titles = "Student,ID,SIS User ID,SIS Login ID,Section,Lab (1)\n    Points Possible,,,,,10\n"
-    book.write_text(titles + "".join(listed))
-    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(roster=book, lessons=["01_lookup"]))
-    table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student", keep_default_na=False)
-    assert dict(table["status"]) == {
-        "Euler, Leo": "could not be graded",
-        "Gauss, Carl": "nothing submitted",
-        "Lovelace, Ada": "graded",
-        "Neil, Ben": "could not be graded",
-    }
-    assert "1 student in the roster submitted nothing: Gauss, Carl." in text and set(table["of"]) == {CORE["01_lookup"]}
-    assert "neilben_12346_679_01_lookup.html: This is not a notebook (.html)" in str(table.loc["Neil, Ben", "remarks"])
-
-
-@pytest.mark.usefixtures("canned")
-def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    """As the roster in the first week, and as --worksheet in any other; no notebook is graded again for that."""
-    for name, number in (("Ada", 11), ("Ben", 12), ("Cleo", 13)):
-        path = tmp_path / "class" / f"{name}_{number}_assignsubmission_file_" / "01_lookup.ipynb"
-        write_notebook(path, cells({}, others=[f"right {name}"]))
-    worksheet, other = tmp_path / "Grades-Week 1.csv", tmp_path / "Grades-Week 2.csv"
-    titles = "Identifier,Full name,Grade,Maximum Grade,Last modified (submission)\n"
-    times = ["Monday, 12 October 2026, 5:00 PM", "Tuesday, 13 October 2026, 7:00 PM", "-"]
-    lines = [f'Participant {11 + n},{["Ada", "Ben", "Cleo"][n]},,10,"{time}"\n' for n, time in enumerate(times)]
-    worksheet.write_text(titles + "".join(lines))
-    other.write_text((titles + "".join(lines)).replace("Participant 1", "Participant 7"))
-    zone = ZoneInfo("Europe/Berlin")
-    policy = LatePolicy(parse_due(["2026-10-12T18:00"], zone), penalty=10, zone=zone)
-    text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(late_policy=policy))
-    assert "Ada, Ben and Cleo (all files have the time of the download). Grade again with --worksheet" in text
-    grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[other]))
-    assert "Grades-Week 2.csv is the worksheet of another assignment" in caplog.text
-    text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[worksheet]))
-    assert "Grades-Week 1.csv: submission times of 2 of 3 students from Moodle." in caplog.text
-    assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in text.splitlines()
-    assert "lateness: Cleo (Moodle's grading worksheet has no time for it)." in text
-    table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")
-    assert table.loc["Ben", "submitted"] == "01_lookup: 2026-10-13 19:00 (Moodle's grading worksheet)."
-    assert list(table["points after lateness"]) == [10, 8, 10]
-    as_roster = RuleChanges(late_policy=policy, roster=worksheet)
-    assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in grade(
-        [tmp_path / "class"], tmp_path / "second", as_roster
-    )
-
-
-@pytest.mark.usefixtures("canned")
-def test_message_about_a_pdf_reaches_the_feedback_of_its_week(tmp_path: Path):
-    folder = "{}_{}_assignsubmission_file_"
-    titles, weeks = "Identifier,Full name,Grade,Feedback comments\n", {}
-    for week, lesson in enumerate(CORE, 1):
-        weeks[week] = tmp_path / f"week {week}.csv"
-        weeks[week].write_text(titles + "".join(f"Participant {week}{n},{name},,\n" for n, name in enumerate("ABC")))
-        for n, name in enumerate("ABC" if week == 1 else "AB"):
-            path = tmp_path / f"week {week}" / folder.format(name, f"{week}{n}") / f"{lesson}.ipynb"
-            write_notebook(path, cells({}, lesson, others=[f"right {name}"]))
-    pdf = tmp_path / "week 2" / folder.format("C", "22") / "homework.pdf"
-    pdf.parent.mkdir()
-    pdf.write_bytes(b"%PDF")
-    grade([tmp_path / "week 1", tmp_path / "week 2"], tmp_path / "out", RuleChanges(roster=weeks[1]))
-    results = read_results(tmp_path / "out")
-    pages = {}
-    for week, lesson in enumerate(CORE, 1):
-        table = merge_into_moodle(weeks[week], results, lesson=lesson)
-        content, n = moodle_feedback({**table.found, **table.not_graded}, lesson)
-        assert n == 3 and len(table.found) == 4 - week
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            pages[week] = archive.read(f"C_{week}2_assignsubmission_file_/feedback.html").decode()
-    assert "homework.pdf could not be graded" in pages[2] and "Not submitted" not in pages[2]
-    assert "homework.pdf" not in pages[1]
-    assert results.without_submission == {}

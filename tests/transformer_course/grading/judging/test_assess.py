@@ -183,3 +183,51 @@ def test_further_answers_are_not_tried_without_time():
     allowance = Allowance(Limits(seconds=10.0))
     assess(SUBMISSION, allowance, assess_one)
     assert allowance.spent <= 2 * 10.0 + len(exercises_of("01_lookup"))
+
+
+def test_answers_that_never_end_share_the_time_of_their_notebook():
+    """One endless loop costs no other exercise its points, and many cost little time."""
+    lesson = exercises_of("01_lookup")
+    limits: list[float] = []
+
+    def sleeps(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
+        limits.append(given.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after, cost=given.kill_after)
+
+    assess(
+        Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Allowance(Limits(seconds=10.0)), sleeps
+    )
+    assert limits == [10.0, 7.0, *[1.0] * (len(lesson) - 2)]
+
+
+@pytest.mark.parametrize("n_answers", [1, 4])
+@pytest.mark.parametrize("names_others", [False, True])
+def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answers: int):
+    """It takes twice the limit of one exercise, and a second for each: also if each answer asks to run again."""
+    lesson = exercises_of("01_lookup")
+    took: list[float] = []
+
+    def sleeps(_: Submission, exercise: Exercise, given: Limits, choice: AnswerChoice) -> GradedExercise:
+        took.append(given.kill_after)
+        verdict = Verdict(exercise.name, "crashed", "")
+        cost = given.kill_after
+        return GradedExercise(exercise, verdict, cost, cost=cost, answer=choice.number, n_answers=n_answers)
+
+    comment = " ".join(one.name for one in lesson) * names_others
+    cells = [{"id": one.name, "source": f"def {one.name}(): ...  # {comment}"} for one in lesson]
+    graded = assess(Submission("eve", Path("x"), "01_lookup", cells), Allowance(Limits(seconds=10.0)), sleeps)
+    assert len(graded.exercises) == len(lesson) and sum(took) <= 2 * 10.0 + len(lesson)
+
+
+def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
+    observed: list[float] = []
+
+    def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:
+        observed.append(given.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), 0.1, cost=12.0)
+
+    allowance = Allowance(Limits(seconds=10.0))
+    graded = [assess(Submission("eve", Path("x"), "01_lookup"), allowance, is_long_to_judge) for _ in range(50)]
+    assert observed == [10.0, 6.0, 1.0, 1.0, 1.0, 1.0]  # it has had three times its time, so no more is run
+    last = graded[-1].exercises[-1]
+    assert last.points == 0 and "was not run: by then, your notebooks of this lesson" in last.verdict.message

@@ -1,0 +1,73 @@
+"""What protects the machine is reported before anything runs."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.transformer_course.grading.canned_worker import GUARDED, Canned, results
+from tests.transformer_course.sandbox.sample_submissions import write_notebook
+from transformer_course.grading.grade import caution, grade, only_watched
+from transformer_course.grading.rules.settings import RunOptions
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
+    with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
+        grade([path], tmp_path / "out")
+    assert not canned.graded
+    grade([path], tmp_path / "out", run=RunOptions(unconfined=True))
+    assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.parametrize(
+    ("guards", "message"),
+    [
+        ({}, ""),
+        ({"own_user": False}, ""),
+        ({"landlock": 0}, "can read what every user can."),
+        ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
+        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
+        (
+            {"own_user": False, "landlock": 0, "seccomp": False},
+            "can read, change and delete your files, end your programs, use the network and change the permissions of "
+            "your files, and the limits of your programs.",
+        ),
+    ],
+)
+def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], message: str):
+    assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
+
+
+def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "of your programs and use up all memory." in caution(
+        {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+    )
+
+
+def test_the_caution_comes_before_anything_runs(
+    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    canned.guards = GUARDED | {"landlock": 0}
+    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
+    with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+def test_what_is_not_bounded_is_said_before_anything_runs(
+    canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    unbounded = GUARDED | {"own_disk": False, "cgroup": False}
+    assert not only_watched(GUARDED) and not only_watched(unbounded | {"container": "podman"})
+    assert "the total disk space of an answer" in only_watched(unbounded | {"cgroup": True})
+    canned.guards = unbounded
+    monkeypatch.setattr(canned, "assess", lambda _: pytest.fail(caplog.text))
+    with pytest.raises(pytest.fail.Exception, match="cannot limit the total memory and disk space of an answer"):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
