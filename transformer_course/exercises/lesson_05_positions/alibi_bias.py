@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_05_positions.shared.position_mistakes import position_mistakes
 from transformer_course.exercises.lesson_05_positions.shared.steps import keys, queries
 from transformer_course.exercises.shared.draw_cases import digits, generator
@@ -134,8 +134,12 @@ EXERCISE = Exercise(
     ],
     messages={
         "left_out_exponents": (
-            "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8. With 2 heads "
-            "they should be 1/16 and 1/256."
+            Wording(
+                "Your slopes are 1/2, 1/4, 1/8, … for any number of heads, which is right only for 8. With 2 heads "
+                "they should be 1/16 and 1/256.",
+                summary="your slopes are 1/2, 1/4, 1/8, … for any number of heads",
+                hints=["With 2 heads, which exponents does the formula give?"],
+            )
         ),
     },
     mistakes=[*MISTAKES, *position_mistakes(STEPS)],

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
     frequency_messages,
@@ -184,8 +184,12 @@ EXERCISE = Exercise(
     messages={
         **frequency_messages("d"),
         "axis_turned: torch.stack([turned_first, turned_second], dim=-2)": (
-            "You rotate the pairs correctly, but your output has all first features and then all second ones. The "
-            "two features of a pair should be next to each other. Along which `dim` do you join them?"
+            Wording(
+                "You rotate the pairs correctly, but your output has all first features and then all second ones. The "
+                "two features of a pair should be next to each other. Along which `dim` do you join them?",
+                summary="you put all first features of the pairs before all second ones",
+                hints=["With d = 4, at which index of the output should the second feature of the first pair be?"],
+            )
         ),
     },
     mistakes=[*MISTAKES, *frequency_mistakes(STEPS, "d")],

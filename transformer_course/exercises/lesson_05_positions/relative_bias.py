@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_05_positions.shared.position_mistakes import position_mistakes
 from transformer_course.exercises.lesson_05_positions.shared.steps import keys, queries
 from transformer_course.exercises.shared.draw_cases import generator, normal
@@ -120,20 +120,44 @@ EXERCISE = Exercise(
     ],
     messages={
         "shifted_reach: § - 1": (
-            "Your reach is too small by 1, so you never use the last two columns of the table. Which offsets does "
-            "a table with 5 columns cover?"
+            Wording(
+                "Your reach is too small by 1, so you never use the last two columns of the table. Which offsets does "
+                "a table with 5 columns cover?",
+                summary="your reach is too small by 1",
+                hints=["In a table with 5 columns, which offset is in the last one?"],
+            )
         ),
         "moved_clamped: columns": (
-            "You apply the bounds −reach and reach to the column numbers, so every key after the query gets the "
-            "entry for offset 0. Should you clamp before or after you add reach?"
+            Wording(
+                "You apply the bounds −reach and reach to the column numbers, so every key after the query gets the "
+                "entry for offset 0. Should you clamp before or after you add reach?",
+                summary="you clamp the column numbers instead of the offsets",
+                hints=[
+                    "In a table for −1 … 1, the columns are 0, 1 and 2. What does `clamp(-1, 1)` turn these numbers "
+                    "into?",
+                ],
+            )
         ),
         "operator_columns: (clamped) - (reach)": (
-            "You subtract reach, so your column numbers count from the end of the table, and offset 0 gets the "
-            "entry for offset 1. Which number turns the offset −reach into column 0?"
+            Wording(
+                "You subtract reach, so your column numbers count from the end of the table, and offset 0 gets the "
+                "entry for offset 1. Which number turns the offset −reach into column 0?",
+                summary="you subtract reach instead of adding it",
+                hints=[
+                    "In a table for −1 … 1, which column should the offset −1 get? Which one does your code compute?"
+                ],
+            )
         ),
         "done_again_columns: offsets": (
-            "Your offset 0 gets the last column of the table, so all keys after the query share it. Offset 0 "
-            "should get the middle column. How often do you add reach?"
+            Wording(
+                "Your offset 0 gets the last column of the table, so all keys after the query share it. Offset 0 "
+                "should get the middle column. How often do you add reach?",
+                summary="you add reach once too often",
+                hints=[
+                    "In a table for −1 … 1, what does your code compute for the offset 0, before the clamp and after "
+                    "it?",
+                ],
+            )
         ),
     },
     mistakes=[*MISTAKES, *position_mistakes(STEPS)],

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_05_positions.shared.frequency_mistakes import (
     FREQUENCIES,
     frequency_messages,
@@ -110,8 +110,12 @@ EXERCISE = Exercise(
     messages={
         **frequency_messages("d_model"),
         "operator_angles: (offset) + (frequencies)": (
-            "You add the offset to the frequencies: with offset 0, you still rotate each pair by its frequency, "
-            "but the matrix should be the identity. How should the angle change if the offset doubles?"
+            Wording(
+                "You add the offset to the frequencies: with offset 0, you still rotate each pair by its frequency, "
+                "but the matrix should be the identity. How should the angle change if the offset doubles?",
+                summary="you add the offset to the frequencies instead of multiplying",
+                hints=["With the frequencies 1 and 0.1 and an offset of 2, what should the two angles be?"],
+            )
         ),
     },
     mistakes=[*frequency_mistakes(STEPS, "d_model"), *MISTAKES],

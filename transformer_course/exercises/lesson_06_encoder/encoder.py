@@ -6,7 +6,7 @@ from typing import Any
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.shared import layer_stack as stack
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.draw_layers import drawn_mask, drawn_tokens, stack_parameters
@@ -111,7 +111,11 @@ EXERCISE = Exercise(
         **stack.TOLD_OF_THE_INPUT,
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
-        "ignored_mask": "You don't pass `mask` to the layers, so they attend to what it should hide.",
+        "ignored_mask": Wording(
+            "You don't pass `mask` to the layers, so they attend to what it should hide.",
+            summary="you don't pass `mask` to the layers",
+            hints=["Which two arguments does an encoder layer take?"],
+        ),
     },
     mistakes=[
         *stack.input_mistakes(STEPS),

@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_06_encoder.shared.layer import (
     TOLD,
     attended,
@@ -195,24 +195,44 @@ EXERCISE = Exercise(
     messages={
         **TOLD,
         "ignored_mask": (
-            "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
-            "attention?"
+            Wording(
+                "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
+                "attention?",
+                summary="your mask has no effect",
+                hints=["Which arguments does `self.self_attention` take?"],
+            )
         ),
         "done_again_normed_1: attended": (
-            "You normalize the attention output before you add it to x, and the sum as well. Which of these two "
-            "norms is one too many?"
+            Wording(
+                "You normalize the attention output before you add it to x, and the sum as well. Which of these two "
+                "norms is one too many?",
+                summary="you normalize the attention output before you add it to x",
+                hints=["In LayerNorm(x + sublayer(x)), how many norms does one half have?"],
+            )
         ),
         "left_out_sum_1: attended": (
-            "Your first residual connection is missing: you normalize the attention output without adding x to it. "
-            "What should you pass to the first norm?"
+            Wording(
+                "Your first residual connection is missing: you normalize the attention output without adding x to it. "
+                "What should you pass to the first norm?",
+                summary="your first residual connection is missing",
+                hints=["If the attention returned only zeros, what should the first norm get?"],
+            )
         ),
         "left_out_sum_2: computed": (
-            "Your second residual connection is missing: you normalize the network output without adding the "
-            "network's input to it. What should you pass to the second norm?"
+            Wording(
+                "Your second residual connection is missing: you normalize the network output without adding the "
+                "network's input to it. What should you pass to the second norm?",
+                summary="your second residual connection is missing",
+                hints=["If the network returned only zeros, what should the second norm get?"],
+            )
         ),
         "part_left_out_sum_1: attended": (
-            "Both of your residual connections are missing: you replace the input of each sublayer by its output "
-            "instead of adding the two. What should you pass to each norm?"
+            Wording(
+                "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+                "instead of adding the two. What should you pass to each norm?",
+                summary="both of your residual connections are missing",
+                hints=["If both sublayers returned only zeros, what should be left of x?"],
+            )
         ),
     },
     mistakes=MISTAKES,

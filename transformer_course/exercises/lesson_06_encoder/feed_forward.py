@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps, asking
@@ -171,16 +171,28 @@ EXERCISE = Exercise(
     ],
     messages={
         "moved_activated": (
-            "You apply the ReLU after the second layer, so your output is never negative. Where does the formula "
-            "have it?"
+            Wording(
+                "You apply the ReLU after the second layer, so your output is never negative. Where does the formula "
+                "have it?",
+                summary="you apply the ReLU after the second layer instead of the first",
+                hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
+            )
         ),
         "function_output: §.relu()": (
-            "You apply another ReLU after the second layer, so your output is never negative. How many does the "
-            "formula have?"
+            Wording(
+                "You apply another ReLU after the second layer, so your output is never negative. How many does the "
+                "formula have?",
+                summary="you apply a ReLU after the second layer",
+                hints=["In the formula, what happens outside of max(0, …)?"],
+            )
         ),
         "moved_hidden: activated": (
-            "You apply the ReLU to x itself, so the two linear layers follow each other directly and amount to a "
-            "single one. Where does the formula have the ReLU?"
+            Wording(
+                "You apply the ReLU to x itself, so the two linear layers follow each other directly and amount to a "
+                "single one. Where does the formula have the ReLU?",
+                summary="you apply the ReLU to x instead of the hidden features",
+                hints=["The hidden features are 2, 1 and −3. Which three numbers should the second layer get?"],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -157,32 +157,60 @@ EXERCISE = Exercise(
     ],
     messages={
         "moved_output": (
-            "You answer as if you called the layer on x at its ordinary size: you reject an intact layer that adds "
-            "much, and accept one that normalizes an already normalized x. How can you make the added part "
-            "negligible?"
+            Wording(
+                "You answer as if you called the layer on x at its ordinary size: you reject an intact layer that adds "
+                "much, and accept one that normalizes an already normalized x. How can you make the added part "
+                "negligible?",
+                summary="you call the layer on x at its ordinary size",
+                hints=["How large is x next to what a sublayer adds? How large is 1,000 x next to it?"],
+            )
         ),
         "done_again_output: larger": (
-            "You accept a layer that subtracts x: given 1,000 x, it returns about −1,000 x. Where does your code lose "
-            "the minus sign?"
+            Wording(
+                "You accept a layer that subtracts x: given 1,000 x, it returns about −1,000 x. Where does your code "
+                "lose the minus sign?",
+                summary="you accept a layer that subtracts x",
+                hints=["A layer returns −1,000 x for 1,000 x. What does your function return?"],
+            )
         ),
         "done_again_output: reduced": (
-            "You accept intact layers that add little and reject those that add more. The larger x is, the less "
-            "the added part matters. How large is x in your call?"
+            Wording(
+                "You accept intact layers that add little and reject those that add more. The larger x is, the less "
+                "the added part matters. How large is x in your call?",
+                summary="you let the vectors that a layer adds decide",
+                hints=["A layer adds vectors of length 5 to x. How long must x be, so that these hardly matter?"],
+            )
         ),
         "call_left_out_output": (
-            "You return True for every layer here, even for those that lose x. What do you compare with x?"
+            Wording(
+                "You return True for every layer here, even for those that lose x. What do you compare with x?",
+                summary="your result doesn't depend on the layer's output",
+                hints=["Which of the tensors in your comparison depends on the layer?"],
+            )
         ),
         "left_out_larger": (
-            "You return False for every layer here, even for those that keep x. Are the two tensors that you "
-            "compare of the same size?"
+            Wording(
+                "You return False for every layer here, even for those that keep x. Are the two tensors that you "
+                "compare of the same size?",
+                summary="you compare tensors that differ in size by a large factor",
+                hints=["A layer returns x for x. Which two tensors does your function compare?"],
+            )
         ),
         "part_left_out_reduced: output": (
-            "You return False for every layer that keeps x. Given 1,000 x, such a layer returns about 1,000 x. "
-            "What do you compare its output with?"
+            Wording(
+                "You return False for every layer that keeps x. Given 1,000 x, such a layer returns about 1,000 x. "
+                "What do you compare its output with?",
+                summary="you compare the output for the enlarged x with x itself",
+                hints=["A layer returns 1,000 x for 1,000 x. Which two tensors does your function compare?"],
+            )
         ),
         "option_left_out_kept: torch.allclose(reduced, x)": (
-            "You accept intact layers that add little and reject those that add more. How can you make the added "
-            "part negligible, and how exact is your comparison?"
+            Wording(
+                "You accept intact layers that add little and reject those that add more. How can you make the added "
+                "part negligible, and how exact is your comparison?",
+                summary="you compare too exactly",
+                hints=["If the layer adds a little, by how much may the two tensors differ?"],
+            )
         ),
     },
     mistakes=MISTAKES,

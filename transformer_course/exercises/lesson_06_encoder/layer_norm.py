@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_course.exercises.shared.norm_mistakes import axis_from_the_front, eps_fixed, weighted_first
 from transformer_course.running.case import Case
@@ -153,10 +153,10 @@ MISTAKES = [
     Mistake(
         "loses_digits",
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) - mean**2),
-        summary=("you subtract the square of the mean from the mean of x², which loses digits if x is far from 0"),
+        summary="you subtract the square of the mean from the mean of x², which loses digits if x is far from 0",
         message=(
-            "Your variance is wrong for x far from 0. There, the mean of x² and the square of the mean are large "
-            "and nearly equal, and a float32 has only about 7 digits, so little is left of their difference."
+            "Your variance is wrong for x far from 0. There, you subtract two large, nearly equal numbers, the "
+            "mean of x² and the square of the mean, and a float32 has only about 7 digits."
         ),
         hints=[
             "The variance of (1000, 1001) is 0.25, and x² is about a million. How many digits of 1000000.25 fit "
@@ -185,28 +185,57 @@ EXERCISE = Exercise(
     ],
     messages={
         "number_axis: 0": (
-            "You normalize over dim 0, across the batch, as BatchNorm does. The output for one sentence then "
-            "depends on the others. Which `dim` runs over the features of one vector?"
+            Wording(
+                "You normalize over dim 0, across the batch, as BatchNorm does. The output for one sentence then "
+                "depends on the others. Which `dim` runs over the features of one vector?",
+                summary="you normalize over dim 0",
+                hints=["For x of shape (batch, n, d), which shape should the means have?"],
+            )
         ),
         "mean_by_variance: squares.sum(dim=axis, keepdim=True) / (squares.shape[-1] - 1)": (
-            "You divide by d − 1 in the variance: `var` and `std` use Bessel's correction unless you pass "
-            "`unbiased=False`. LayerNorm divides by d."
+            Wording(
+                "You divide by d − 1 in the variance: `var` and `std` use Bessel's correction unless you pass "
+                "`unbiased=False`. LayerNorm divides by d.",
+                summary="you divide by d − 1 in the variance",
+                hints=[
+                    "The deviations of (1, 3) from its mean are −1 and 1. What is the mean of their squares, and what "
+                    "is `torch.tensor([1.0, 3.0]).var()`?",
+                ],
+            )
         ),
         "call_left_out_squares": (
-            "You average the deviations without squaring them. Positive and negative ones cancel, so your variance "
-            "is always 0. What should you do to the deviations first?"
+            Wording(
+                "You average the deviations without squaring them. Positive and negative ones cancel, so your variance "
+                "is always 0. What should you do to the deviations first?",
+                summary="you average the deviations without squaring them",
+                hints=["For x = (4, 0, 0, 0), what are the deviations from the mean, and what is the mean of these?"],
+            )
         ),
         "moved_with_eps: root": (
-            "You add eps to the standard deviation instead of the variance. With variance 3 and eps 1, you divide "
-            "by √3 + 1 ≈ 2.7 instead of 2. Where does the formula have eps?"
+            Wording(
+                "You add eps to the standard deviation instead of the variance. With variance 3 and eps 1, you divide "
+                "by √3 + 1 ≈ 2.7 instead of 2. Where does the formula have eps?",
+                summary="you add eps to the standard deviation instead of the variance",
+                hints=["All features of a vector are equal. Should you divide its deviations by eps, or by √eps?"],
+            )
         ),
         "part_left_out_deviations: x": (
-            "You never subtract the mean. That is another norm, RMSNorm, which comes in lesson 11. LayerNorm "
-            "centers each vector first."
+            Wording(
+                "You never subtract the mean. That is another norm, RMSNorm, which comes in lesson 11. LayerNorm "
+                "centers each vector first.",
+                summary="you never subtract the mean",
+                hints=[
+                    "With weight 1 and bias 0, what should the mean of each output vector be? What is it in your code?"
+                ],
+            )
         ),
         "done_again_root: variance": (
-            "You take the square root twice. What is under your square root: a variance, or a standard deviation "
-            "as `std` returns it?"
+            Wording(
+                "You take the square root twice. What is under your square root: a variance, or a standard deviation "
+                "as `std` returns it?",
+                summary="you take the square root twice",
+                hints=["With a variance of 16 and an eps of 0, which number should you divide by?"],
+            )
         ),
     },
     mistakes=MISTAKES,

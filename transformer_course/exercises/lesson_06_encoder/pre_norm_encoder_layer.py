@@ -3,7 +3,7 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.lesson_06_encoder.shared.layer import (
     TOLD,
     attended,
@@ -162,28 +162,52 @@ EXERCISE = Exercise(
     messages={
         **TOLD,
         "ignored_mask": (
-            "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
-            "attention?"
+            Wording(
+                "Your mask has no effect: positions attend to what it should hide. Which arguments do you pass to the "
+                "attention?",
+                summary="your mask has no effect",
+                hints=["Which arguments does `self.self_attention` take?"],
+            )
         ),
         "left_out_sum_1: attended": (
-            "Your first residual connection is missing: you replace x by the attention output instead of adding "
-            "the two."
+            Wording(
+                "Your first residual connection is missing: you replace x by the attention output instead of adding "
+                "the two.",
+                summary="your first residual connection is missing",
+                hints=["If the attention returned only zeros, what should the second half get?"],
+            )
         ),
         "left_out_sum_2: computed": (
-            "Your second residual connection is missing: you return the network output without adding the first "
-            "sum to it."
+            Wording(
+                "Your second residual connection is missing: you return the network output without adding the first "
+                "sum to it.",
+                summary="your second residual connection is missing",
+                hints=["If the network returned only zeros, what should the layer return?"],
+            )
         ),
         "part_left_out_sum_1: attended": (
-            "Both of your residual connections are missing: you replace the input of each sublayer by its output "
-            "instead of adding the two."
+            Wording(
+                "Both of your residual connections are missing: you replace the input of each sublayer by its output "
+                "instead of adding the two.",
+                summary="both of your residual connections are missing",
+                hints=["If both sublayers returned only zeros, what should the layer return?"],
+            )
         ),
         "moved_normed_1: sum_1": (
-            "The first half of your layer is post-norm: you pass x to the attention as it is and normalize the "
-            "sum. What should you pass to the first norm?"
+            Wording(
+                "The first half of your layer is post-norm: you pass x to the attention as it is and normalize the "
+                "sum. What should you pass to the first norm?",
+                summary="you normalize the first sum instead of the input of the attention",
+                hints=["If the attention returned only zeros, what should be left of x after the first half?"],
+            )
         ),
         "wrong_input_normed_2: x": (
-            "You pass the layer's input x to the second norm, so the network never sees the attention output. That "
-            "is a parallel layer, as in GPT-NeoX. What should the second half start from?"
+            Wording(
+                "You pass the layer's input x to the second norm, so the network never sees the attention output. That "
+                "is a parallel layer, as in GPT-NeoX. What should the second half start from?",
+                summary="you pass the layer's input x to the second norm",
+                hints=["In your code, what does the network know about the other positions?"],
+            )
         ),
     },
     mistakes=MISTAKES,

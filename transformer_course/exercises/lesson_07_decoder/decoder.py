@@ -222,9 +222,17 @@ EXERCISE = Exercise(
         **stack.TOLD_OF_THE_LAYERS,
         "inverted_mask": stack.inverted("mask"),
         "inverted_memory_mask": stack.inverted("memory_mask"),
-        "ignored_mask": "You don't pass `mask` to the layers, so target positions attend to what it should hide.",
+        "ignored_mask": Wording(
+            "You don't pass `mask` to the layers, so target positions attend to what it should hide.",
+            summary="you don't pass `mask` to the layers",
+            hints=["Which four arguments does a decoder layer take?"],
+        ),
         "ignored_memory_mask": (
-            "You don't pass `memory_mask` to the layers, so they read source positions that it should hide."
+            Wording(
+                "You don't pass `memory_mask` to the layers, so they read source positions that it should hide.",
+                summary="you don't pass `memory_mask` to the layers",
+                hints=["Which four arguments does a decoder layer take?"],
+            )
         ),
     },
     mistakes=[

@@ -123,8 +123,12 @@ EXERCISE = Exercise(
             hints=["For the labels [5, 6, 7], at which position of the input should the 5 be?"],
         ),
         "parts_exchanged_begin: (1, tokens.shape[0])": (
-            "You make one row of bos, of shape (1, batch). Each row of the batch needs its own bos in front. Which "
-            "shape should these have?"
+            Wording(
+                "You make one row of bos, of shape (1, batch). Each row of the batch needs its own bos in front. Which "
+                "shape should these have?",
+                summary="you make a row of bos instead of a column",
+                hints=["For 3 rows of tokens, which shape should the bos tokens in front of them have?"],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -7,7 +7,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -316,25 +316,54 @@ EXERCISE = Exercise(
         "After max_length iterations, or as soon as `ended.all()`, return `target[:, 1:]`: everything but bos.",
     ],
     messages={
-        "ignored_bos_id: 1": ("You start with token 1 instead of `bos_id`. In training, every target began with bos."),
+        "ignored_bos_id: 1": (
+            Wording(
+                "You start with token 1 instead of `bos_id`. In training, every target began with bos.",
+                summary="you start with token 1 instead of `bos_id`",
+                hints=["Where do you use `bos_id`?"],
+            )
+        ),
         "number_start: 0": (
-            "Your target is empty in the first iteration, so there is no last position whose logits you could "
-            "take. Which token should be there?"
+            Wording(
+                "Your target is empty in the first iteration, so there is no last position whose logits you could "
+                "take. Which token should be there?",
+                summary="you start with an empty target",
+                hints=["For 3 sentences, which shape should the target have before the first iteration?"],
+            )
         ),
         "left_out_logits: model": (
-            "You call the model with one argument. It takes two: the source, and the tokens generated so far."
+            Wording(
+                "You call the model with one argument. It takes two: the source, and the tokens generated so far.",
+                summary="you call the model with only one argument",
+                hints=["Which tokens influence the next one: those of the source, those generated so far, or both?"],
+            )
         ),
         "not_indexed_target": (
-            "You append a tensor of shape (batch,) to a target of shape (batch, n). Append one token for each "
-            "sentence, as a column. Which shape does a column have?"
+            Wording(
+                "You append a tensor of shape (batch,) to a target of shape (batch, n). Append one token for each "
+                "sentence, as a column. Which shape does a column have?",
+                summary="you append a tensor of shape (batch,) instead of a column",
+                hints=[
+                    "The target of 3 sentences has the shape (3, 2). Which shape should the new tokens have, so that "
+                    "it becomes (3, 3)?",
+                ],
+            )
         ),
         "axis_target: torch.cat([target, tokens[:, None]], dim=0)": (
-            "You append the tokens along dim 0, below the target, as if they were more sentences. Along which "
-            "`dim` do the sentences grow?"
+            Wording(
+                "You append the tokens along dim 0, below the target, as if they were more sentences. Along which "
+                "`dim` do the sentences grow?",
+                summary="you append the tokens along dim 0 instead of dim 1",
+                hints=["With 2 sentences, which shape should the target have after the first iteration?"],
+            )
         ),
         "ignored_max_length: 64": (
-            "You generate until all sentences have ended. Some never do, so here the model runs out of positions. "
-            "Where do you use `max_length`?"
+            Wording(
+                "You generate until all sentences have ended. Some never do, so here the model runs out of positions. "
+                "Where do you use `max_length`?",
+                summary="you ignore `max_length`",
+                hints=["How many iterations does your loop make if no sentence ever ends?"],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -250,8 +250,15 @@ EXERCISE = Exercise(
     ],
     messages={
         "wrong_input_real: targets": (
-            "You make the mask from the *target*. The encoder and the cross-attention need to know where the "
-            "source has padding."
+            Wording(
+                "You make the mask from the *target*. The encoder and the cross-attention need to know where the "
+                "source has padding.",
+                summary="you make the mask from the target instead of the source",
+                hints=[
+                    "A source has 2 tokens and its target has 3. How many entries of the mask should be True for this "
+                    "pair?",
+                ],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -104,16 +104,31 @@ EXERCISE = Exercise(
     ],
     messages={
         "shifted_step: step + 1": (
-            "You use step + 1, as if steps were counted from 0. Here the first step is step 1, so all of your "
-            "rates come one step too early."
+            Wording(
+                "You use step + 1, as if steps were counted from 0. Here the first step is step 1, so all of your "
+                "rates come one step too early.",
+                summary="you use step + 1 instead of the step",
+                hints=["With a warm-up of 4, at which step should the rate be highest?"],
+            )
         ),
         "shifted_step: step - 1": (
-            "You subtract 1 from the step, so the first step is 0, and 0 to the power −½ doesn't exist. From which "
-            "number are steps counted?"
+            Wording(
+                "You subtract 1 from the step, so the first step is 0, and 0 to the power −½ doesn't exist. From which "
+                "number are steps counted?",
+                summary="you subtract 1 from the step",
+                hints=["What is `0 ** -0.5` in Python?"],
+            )
         ),
         "moved_lower": (
-            "You multiply only the decaying rate by d_model^(−½), so early in the warm-up your learning rate "
-            "doesn't depend on d_model. Where do your parentheses open and close?"
+            Wording(
+                "You multiply only the decaying rate by d_model^(−½), so early in the warm-up your learning rate "
+                "doesn't depend on d_model. Where do your parentheses open and close?",
+                summary="you multiply only the decaying rate by the width factor",
+                hints=[
+                    "If d_model is 4 times as large, by which factor should the learning rate change during the "
+                    "warm-up?",
+                ],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared import log_probability, mean_loss_mistakes
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.exercises.shared.log_probability import (
@@ -238,11 +238,19 @@ EXERCISE = Exercise(
         **mean_loss_mistakes.TOLD,
         **log_probability.TOLD_OF_GIVEN_TARGETS,
         "left_out_losses: of_targets": (
-            "You ignore `smoothing`, so your loss is right only for a smoothing of 0. Which term is missing?"
+            Wording(
+                "You ignore `smoothing`, so your loss is right only for a smoothing of 0. Which term is missing?",
+                summary="you ignore `smoothing`",
+                hints=["Does your loss change if `smoothing` changes?"],
+            )
         ),
         "wrong_input_smoothing_weight": (
-            "You weight the mean over the vocabulary by 1 − smoothing: without smoothing, it counts as much as the "
-            "right token. Which weight should it have?"
+            Wording(
+                "You weight the mean over the vocabulary by 1 − smoothing: without smoothing, it counts as much as the "
+                "right token. Which weight should it have?",
+                summary="you weight the mean over the vocabulary by 1 − smoothing",
+                hints=["With a smoothing of 0, which weight should the mean over the vocabulary have?"],
+            )
         ),
     },
     mistakes=MISTAKES,

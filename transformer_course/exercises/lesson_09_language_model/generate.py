@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
@@ -239,8 +239,12 @@ EXERCISE = Exercise(
     ],
     messages={
         "ignored_context_length: 1": (
-            "You pass the model only the newest token. Without a cache, the model then knows nothing of the "
-            "earlier ones. How many tokens may it read?"
+            Wording(
+                "You pass the model only the newest token. Without a cache, the model then knows nothing of the "
+                "earlier ones. How many tokens may it read?",
+                summary="you pass the model only the newest token",
+                hints=["With context_length = 3, which tokens of the text 5, 6, 7, 8 should the model get?"],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -105,6 +105,7 @@ EXERCISE = Exercise(
             "{summary}. The loss and the sampling expect logits, and take the softmax themselves. What should you "
             "return?",
             summary="you take a softmax of the logits",
+            hints=["What does `F.cross_entropy` do first with its input?"],
         ),
     },
     mistakes=[

@@ -105,10 +105,18 @@ EXERCISE = Exercise(
         "part_left_out_distance": Wording(
             "{summary}, for any period. That is the score of a previous-token head.",
             summary="you measure the weight on the position just before the query",
+            hints=[
+                "A text of period 3 begins with A B C A. To which position should an induction head at the last A "
+                "attend?",
+            ],
         ),
         "sign_followed": (
-            "All of your scores are 0, because you read the weights on *later* tokens, which a causal head can't "
-            "see. Did you swap query and key, or is the sign of the diagonal wrong?"
+            Wording(
+                "All of your scores are 0, because you read the weights on *later* tokens, which a causal head can't "
+                "see. Did you swap query and key, or is the sign of the diagonal wrong?",
+                summary="you read the weights on later tokens",
+                hints=["In the table of a causal head, on which side of the main diagonal are all weights 0?"],
+            )
         ),
     },
     mistakes=MISTAKES,

@@ -203,7 +203,7 @@ MISTAKES = [
         "counts_the_first_tokens",
         STEPS.but(n_tokens=lambda tokens, pad_id: (tokens != pad_id).sum()),
         summary="you divide by the number of real *tokens*, including the first of each text",
-        message="{summary}. Nothing predicts the first token, so each text has one prediction fewer.",
+        message=("{summary}. Nothing predicts the first token, so each text has one prediction fewer than tokens."),
         hints=["How many predictions does a text of 4 tokens give?"],
     ),
     Mistake(

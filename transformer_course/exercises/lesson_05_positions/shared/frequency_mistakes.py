@@ -38,8 +38,12 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
     of_six = f"For {d} = 6 the exponents should be 0, −2/6 and −4/6. Which ones does your code use?"
     return {
         "sign_power": (
-            f"Your later pairs turn *faster*: with base 100 and {d} = 4, the second pair gets the frequency 10 "
-            "instead of 0.1. Does your exponent have the wrong sign, or do you divide by the frequencies?"
+            Wording(
+                f"Your later pairs turn *faster*: with base 100 and {d} = 4, the second pair gets the frequency 10 "
+                "instead of 0.1. Does your exponent have the wrong sign, or do you divide by the frequencies?",
+                summary="your frequencies rise from pair to pair instead of falling",
+                hints=[of_six],
+            )
         ),
         "range_two_i: torch.arange(width // 2)": Wording(
             "Your first pair is right, but the later pairs turn too fast: your exponents are only half as large as "

@@ -86,18 +86,34 @@ EXERCISE = Exercise(
             hints=["What does True mean in the masks of this course? And in those of `nn.MultiheadAttention`?"],
         ),
         "ignored_mask": (
-            "Your self-attention has no mask, so each position attends to the tokens after it, which it should "
-            "predict. Where do you use `mask`?"
+            Wording(
+                "Your self-attention has no mask, so each position attends to the tokens after it, which it should "
+                "predict. Where do you use `mask`?",
+                summary="your self-attention has no mask",
+                hints=["Which four arguments does an attention take?"],
+            )
         ),
         "ignored_memory_mask": (
-            "Your cross-attention has no mask, so the decoder also reads the padding of the source. Where do you "
-            "use `memory_mask`?"
+            Wording(
+                "Your cross-attention has no mask, so the decoder also reads the padding of the source. Where do you "
+                "use `memory_mask`?",
+                summary="your cross-attention has no mask",
+                hints=["Which four arguments does an attention take?"],
+            )
         ),
         "index_self_attended: attentions[1]": (
-            "You call `cross_attention` in the first sublayer. Which attention should it use?"
+            Wording(
+                "You call `cross_attention` in the first sublayer. Which attention should it use?",
+                summary="you call `cross_attention` in the first sublayer",
+                hints=["Which of the two attentions should get x three times?"],
+            )
         ),
         "index_cross_attended: attentions[0]": (
-            "You call `self_attention` in the second sublayer as well. Which attention should it use?"
+            Wording(
+                "You call `self_attention` in the second sublayer as well. Which attention should it use?",
+                summary="you call `self_attention` in the second sublayer",
+                hints=["Which parameters of your layer get no gradient?"],
+            )
         ),
     },
     mistakes=[*mistakes_sublayers.MISTAKES, *mistakes_norms.MISTAKES],

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from transformer_course.exercise import Exercise
+from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_09_language_model.sample_next.answer import STEPS, sample_next
 from transformer_course.exercises.lesson_09_language_model.sample_next.mistakes import MISTAKES
 from transformer_course.exercises.shared.draw_cases import generator, uniform
@@ -93,11 +93,22 @@ EXERCISE = Exercise(
     ],
     messages={
         "call_left_out_probabilities": (
-            "You pass logits to `torch.multinomial`, which expects probabilities and rejects negative numbers."
+            Wording(
+                "You pass logits to `torch.multinomial`, which expects probabilities and rejects negative numbers.",
+                summary="you pass logits to `torch.multinomial`",
+                hints=["What does `torch.multinomial` expect: logits, or numbers that say how likely each token is?"],
+            )
         ),
         "slice_smallest: scaled.topk(n_kept).values[:, -1]": (
-            "Your thresholds have the shape (batch,), so they line up with the *columns* of the logits. That "
-            "crashes, or compares the wrong numbers. Which shape has one threshold for each row?"
+            Wording(
+                "Your thresholds have the shape (batch,), so they line up with the *columns* of the logits. That "
+                "crashes, or compares the wrong numbers. Which shape has one threshold for each row?",
+                summary="your thresholds have the shape (batch,)",
+                hints=[
+                    "The logits have the shape (2, 5), and your thresholds have the shape (2,). Which dimension of the "
+                    "logits does the 2 meet?",
+                ],
+            )
         ),
     },
     mistakes=MISTAKES,

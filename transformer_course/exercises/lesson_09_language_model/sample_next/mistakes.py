@@ -319,8 +319,8 @@ TOP_P = [
         STEPS.but(dropped=in_the_vocabulary(lambda candidates, top_p: candidates > top_p)).attempt,
         summary="you compare each probability alone with a threshold, not the sum of those before it",
         message=(
-            "You compare each probability alone with a threshold. For top-p, it is the *sum* of the probabilities "
-            "that should reach `top_p`."
+            "You compare each probability alone with a threshold. For top-p, the *sum* of the probabilities should "
+            "reach `top_p`."
         ),
         hints=["Ten tokens are equally likely, and top_p is 0.5. How many should be kept?"],
     ),
@@ -399,7 +399,9 @@ DRAW = [
         "every_axis_of_length_1_removed",
         STEPS.but(tokens=lambda drawn: drawn.squeeze()),
         summary="you remove every dimension of length 1, even that of a batch of one",
-        message=("{summary}. For a single row, you should return the shape (1,). Which dimension should you remove?"),
+        message=(
+            "{summary}. For a single row, you should return a tensor of shape (1,). Which dimension should you remove?"
+        ),
         hints=["What shape do you return for a single row?"],
     ),
     Mistake(
