@@ -122,14 +122,18 @@ MISTAKES = [
         STEPS.but(kept=lambda cache: cache),
         summary="you return the old cache, without the new key and value",
         message="{summary}, so the next token cannot attend to this one.",
-        hints=["A cache of 4 tokens comes in. How many positions should the returned cache have, and how many has it?"],
+        hints=[
+            "A cache of 4 tokens comes in. How many positions should the returned cache have, and how many does yours?"
+        ],
     ),
     Mistake(
         "only_the_new_token_kept",
         STEPS.but(kept=lambda key, value: (key, value)),
         summary="you return only the new key and value as the cache",
         message="{summary}, so the keys and values of all earlier tokens are lost.",
-        hints=["A cache of 4 tokens comes in. How many positions should the returned cache have, and how many has it?"],
+        hints=[
+            "A cache of 4 tokens comes in. How many positions should the returned cache have, and how many does yours?"
+        ],
     ),
     Mistake(
         "without_itself",

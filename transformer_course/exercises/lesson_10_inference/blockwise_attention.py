@@ -209,8 +209,8 @@ MISTAKES = [
         STEPS.but(block=lambda keys: keys.shape[-2]),
         summary="you use all the keys at once",
         message=(
-            "Your numbers are right, but somewhere you hold the scores of a query with *all* keys at once. That is the "
-            "memory that blocks should save."
+            "Your numbers are right, but somewhere you hold the scores of a query with *all* keys at once, and "
+            "that takes the memory that blocks should save."
         ),
         hints=["With 512 keys and `block=16`, how large is the largest tensor you create?"],
     ),
@@ -250,7 +250,7 @@ MISTAKES = [
             correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest),
         ),
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.zeros_like(new_largest)),
-        summary="only your last block counts, and the earlier sums are lost",
+        summary="you keep only the last block and lose the earlier sums",
         message=(
             "{summary}. Either you overwrite the running sums, or you multiply them by exp(−∞) = 0 because the running "
             "maximum stays at −∞."
@@ -262,8 +262,8 @@ MISTAKES = [
         STEPS.but(correction=lambda: lambda largest, new_largest: torch.exp(new_largest - largest)),
         summary="your first block makes every number nan",
         message=(
-            "{summary}. The old maximum is −∞ there. exp(−∞) is 0, but exp(∞) · 0 and ∞ − ∞ are nan. Where do you use "
-            "the old maximum, and with which sign?"
+            "{summary}. The old maximum is −∞ there, and exp(∞) · 0 and ∞ − ∞ are nan. Where do you use it, and with "
+            "which sign?"
         ),
         hints=["In the first block, what should you multiply the running sums by, and what is your factor?"],
     ),

@@ -184,8 +184,8 @@ EXERCISE = Exercise(
     ],
     messages={
         "call_left_out_wide": Wording(
-            "{summary}, which overflows in float16: 256² is more than it can hold. Do you convert to float32, and "
-            "before you square?",
+            "{summary}, which overflows in float16: 256² is more than it can hold. Do you convert x to float32 "
+            "before you square it?",
             summary="you square x in its own dtype",
         ),
         "centered_wide": Wording(

@@ -165,7 +165,7 @@ MISTAKES = [
         STEPS.but(logits=lambda logits: logits.sigmoid()).attempt,
         summary="you apply a sigmoid to the logits",
         message=(
-            "{summary}, which looks at each logit alone. Some newer models do that, but here, as in Mixtral, the "
+            "{summary}, which treats each logit separately. Some newer models do that, but here, as in Mixtral, the "
             "weights are a softmax."
         ),
         hints=["The logits 2 and 1 should get weights of about 0.73 and 0.27. What do you get?"],

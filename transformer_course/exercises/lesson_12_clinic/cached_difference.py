@@ -164,7 +164,10 @@ MISTAKES = [
         "a_new_cache_for_every_token",
         STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
         summary="you give every token an empty cache",
-        message="{summary}, so it sees no earlier token, and even a correct model fails. Where do you create it?",
+        message=(
+            "{summary}, so no token sees the earlier ones, and even a correct model shows a difference. Where do you "
+            "create the cache?"
+        ),
         hints=["How many tokens does your cache hold before the third call, and how many should it hold?"],
     ),
     Mistake(

@@ -171,7 +171,7 @@ EXERCISE = Exercise(
     messages={
         "part_left_out_of_sums: gradients": Wording(
             "You add up gradients of means as if they were gradients of sums, and then divide by the number of all "
-            "tokens. That makes the result far too small.",
+            "tokens. That makes the result too small.",
             summary="you don't multiply each gradient by its worker's number of tokens",
         ),
         "call_left_out_reduced: mean": Wording(
@@ -179,8 +179,8 @@ EXERCISE = Exercise(
             summary="you return one gradient instead of one for each worker",
         ),
         "done_again_reduced: of_sums": Wording(
-            "Your gradient is as many times too large as there are workers, as if you divided by the *mean* number of "
-            "tokens of a worker.",
+            "With 5 workers, your gradient is 5 times too large, as if you divided by the *mean* number of tokens of a "
+            "worker.",
             summary="your gradient is too large by a factor of n_workers",
         ),
     },

@@ -127,7 +127,7 @@ MISTAKES = [
     Mistake(
         "two_points_of_the_axis",
         STEPS.but(size=lambda x: x.mean().exp().item()),
-        summary="you return the middle of the sizes, whatever the losses are",
+        summary="you return the geometric mean of the sizes, whatever the losses are",
         hints=["If you shuffle the losses, should your result change?"],
     ),
     Mistake(

@@ -80,8 +80,8 @@ MISTAKES = [
         STEPS.but(
             per_token=lambda n_layers, d_model, n_kept, checkpointing: n_layers * (n_kept + checkpointing * d_model)
         ),
-        summary="you keep every layer's input *and* its `n_kept` numbers with checkpointing",
-        message="{summary}, which is more than without. How many layers need their `n_kept` numbers at the same time?",
+        summary="with checkpointing, you keep every layer's input *and* its `n_kept` numbers",
+        message="{summary}, which is more than without it. How many layers need their `n_kept` numbers at a time?",
     ),
     Mistake(
         "only_the_optimizer_is_shared",

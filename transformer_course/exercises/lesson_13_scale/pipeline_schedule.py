@@ -281,7 +281,9 @@ MISTAKES = [
         STEPS.but(schedule=at_fixed_ticks(in_turn=True)),
         STEPS.but(schedule=at_fixed_ticks(in_turn=False)),
         summary="you run a stage's forward passes in consecutive ticks, where they collide with its backward passes",
-        message=("{summary}. Once a stage holds n_stages − stage micro-batches, it must run a backward pass first."),
+        message=(
+            "{summary}. Once a stage holds n_stages − stage micro-batches, its next pass must be a backward pass."
+        ),
         hints=["With one stage and two micro-batches, what should happen in the second tick?"],
     ),
     Mistake(
@@ -327,7 +329,7 @@ EXERCISE = Exercise(
     ],
     messages={
         "comparison_may_forward: (held) <= (room(stage))": Wording(
-            "{summary}, so the last stage holds two. How many should it hold?",
+            "{summary}: with 4 stages, the first one may hold 5 instead of 4.",
             summary="you let each stage hold one micro-batch too many",
         ),
         "not_transposed_schedule": Wording(

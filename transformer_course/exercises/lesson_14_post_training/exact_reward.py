@@ -161,13 +161,13 @@ MISTAKES = [
         "forms_of_all_prompts",
         STEPS.but(same=lambda beside, accepted: beside == accepted.flatten(0, 1)),
         summary="you accept an answer that is right for any prompt of the batch",
-        message="{summary}. Row i of `accepted` has the right answers to prompt i, and no others are right for it.",
+        message="{summary}. Only row i of `accepted` has the right answers to prompt i.",
     ),
     Mistake(
         "without_the_last_token",
         STEPS.but(same=lambda same: same[..., :-1]),
         summary="you don't compare the last token",
-        message="{summary}, so an answer passes even if it goes on where the right one ends.",
+        message="{summary}, so an answer can pass even if it goes on where the right one ends.",
     ),
 ]
 

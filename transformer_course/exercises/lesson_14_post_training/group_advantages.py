@@ -89,7 +89,7 @@ MISTAKES = [
         "compares_with_the_others",
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
         summary="you compare each reward with the mean of the *other* samples of its group",
-        message="{summary}, as RLOO does. Here the mean includes all samples of the group.",
+        message="{summary}, which is the baseline of RLOO. Here the mean includes all samples of the group.",
     ),
 ]
 

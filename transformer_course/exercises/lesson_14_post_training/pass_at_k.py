@@ -96,7 +96,7 @@ MISTAKES = [
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
         summary="you count the order of the samples in only one of the two numbers",
-        message="{summary}. Does your count of all choices tell (A, B) from (B, A), and does your other count?",
+        message="{summary}. One counts (A, B) and (B, A) as two choices, and the other counts them as one.",
     ),
 ]
 

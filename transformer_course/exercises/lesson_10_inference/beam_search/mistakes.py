@@ -71,7 +71,7 @@ MISTAKES = [
         summary="you score a text by its probability instead of its log-probability",
         message=(
             "You divide a probability by the length penalty. A probability is positive, so that makes long texts "
-            "*worse*. A log-probability is negative, and dividing it makes them better."
+            "*worse*. Dividing a log-probability, which is negative, makes them better."
         ),
         hints=["Is −2 / 1.5 larger or smaller than −2? Is 0.1 / 1.5 larger or smaller than 0.1?"],
     ),
