@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.look:
             raise ValueError(doubt)
         print(f"Caution: {doubt}.")
-    print("\n".join([table.messages, *results.unfinished]))
+    print("\n".join([table.messages, *results.unknown_times(args.lesson), *results.unfinished]))
     if args.look:
         print("Nothing was written.")
         return 0

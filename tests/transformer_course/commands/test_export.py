@@ -91,6 +91,20 @@ def test_names_students_to_whom_canvas_cannot_show_a_page(tmp_path: Path, capsys
         assert archive.namelist() == ["ada_12345_67890_01_lookup.ipynb"]
 
 
+def test_reports_unknown_times_of_the_exported_lesson(tmp_path: Path, capsys):
+    for lesson in ("01_lookup", "02_scaling"):
+        file = f"{lesson}.ipynb"
+        download = {"time_source": "all files have the time of the download", "platform": "Moodle", "lms_id": "7"}
+        Records(tmp_path, {}).write("ada", [], [notebook(1, file, lesson, **download)], {})
+    (tmp_path / "class_rules.json").write_text('{"due": {"01_lookup": "2026-10-12T18:00:00+00:00"}, "penalty": 10}')
+    write_report(tmp_path, new_settings(7, Limits(), {}))
+    (tmp_path / "export.csv").write_text("Identifier,Full name,Grade\nParticipant 7,Ada,\n")
+    command = ["export", str(tmp_path), "--moodle", str(tmp_path / "export.csv"), "--look", "--lesson"]
+    line = "Submission time unknown, so no deduction for lateness: ada (all files have the time of the download)."
+    assert main([*command, "01"]) == 0 and f"{line} Grade again with --worksheet" in capsys.readouterr().out
+    assert main([*command, "02"]) == 0 and "unknown" not in capsys.readouterr().out
+
+
 def test_rejects_column_of_another_lesson_without_force(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID,Scaling\nAda,ada,\n")

@@ -282,24 +282,28 @@ class ClassResults:
         """What the instructor should know about the class."""
         for lesson, (n, of) in self.left_out.items():
             yield f"{lesson} was submitted by {n} of {of} students, so it does not count unless --lesson asks for it."
-        yield from self._unknown_times
+        yield from self.unknown_times()
         yield from (f"{student.name}: {one}" for student in self.students for one in student.remarks_on_groups)
         yield from self.unknown
         yield from self.unfinished
 
-    @property
-    def _unknown_times(self) -> Iterator[str]:
-        """Yield a line for each reason why the submission time of a notebook that is due is not known."""
+    def unknown_times(self, lesson: str = "") -> Iterator[str]:
+        """Yield a line for each reason why the submission time of a notebook that is due is not known.
+
+        Args:
+            lesson: The lesson that is looked at; empty for all.
+        """
         names: dict[str, list[str]] = defaultdict(list)
         advice: dict[str, str] = defaultdict(str)
         for student in self.students:
-            for lesson in student.lessons.values():
-                if not lesson.lateness.is_unknown or lesson.notebook is None:
+            for result in student.lessons.values():
+                is_of_lesson = lesson in ("", result.lesson)
+                if result.notebook is None or not result.lateness.is_unknown or not is_of_lesson:
                     continue
-                reason = lesson.submitted()[1]
+                reason = result.submitted()[1]
                 if student.name not in names[reason]:
                     names[reason].append(student.name)
-                if reason == TIME_OF_DOWNLOAD and lesson.notebook.submission.platform == "Moodle":
+                if reason == TIME_OF_DOWNLOAD and result.notebook.submission.platform == "Moodle":
                     advice[reason] = MOODLE_ADVICE
         n_submitted = sum(student.status != NOTHING_SUBMITTED for student in self.students)
         for reason, who in names.items():
