@@ -111,6 +111,7 @@ class Behavior:
         """
         return (
             isinstance(mistake, GeneratedMistake)
+            and mistake.edit.kind != "operator"  # a wrong operator is one slip of the fingers
             and len(mistake.edit.code) == 1
             and mistake.edit.weight > FAR_FETCHED_WEIGHT
         )

@@ -39,7 +39,6 @@ MAX_PARAMETER_NUMBERS = 24
 """The parameters of a module are shown if they have no more numbers."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
 NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
-ERROR_HELP = {"before Module.__init__() call": "Begin `__init__` with `super().__init__()`."}
 ON_LINE = "\nOn your line {}:\n    "
 """Said before the line of a crash."""
 MAX_ERROR_LENGTH = 300
@@ -48,7 +47,7 @@ MAX_ERROR_LENGTH = 300
 Path = Sequence[int | str]
 
 
-def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequence[str] = ()) -> str:
+def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequence[str] = (), help: str = "") -> str:
     """Put into words what was raised, on which line of the learner's own, and what the inputs were.
 
     Args:
@@ -56,6 +55,7 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
         error: What was raised.
         inputs: The shapes of the inputs.
         absent: The arguments that are None.
+        help: What to do about it; "" where that is not known.
     """
     kind, message = (readable(text, MAX_ERROR_LENGTH) for text in (error["type"], error["message"]))
     if kind == "TookTooLong" and "computed" in error:
@@ -68,7 +68,7 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
     report = f"{where}: {kind}" + (f": {message}" if message else "")
     if code := error.get("code"):
         report += f"{ON_LINE.format(error['line'])}{readable(code, MAX_ERROR_LENGTH)}"
-    report += "".join(f"\n{help}" for said, help in ERROR_HELP.items() if said in error["message"])
+    report += f"\n{help}" if help else ""
     if absent and "NoneType" in error["message"]:
         report += f"\nIn this case {listed(absent)} {'is' if len(absent) == 1 else 'are'} None."
     return f"{report}\nThe inputs: {inputs}." if inputs else report

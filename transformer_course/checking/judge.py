@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
+from transformer_course.checking.crash_help import crash_help
 from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import listed_layers, readable
@@ -33,6 +34,8 @@ from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
 from transformer_course.steps import InSteps, needs
+
+LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops there."
 
 
 class OtherCases(Protocol):
@@ -68,6 +71,8 @@ def judge(
     observed_in_cases = known.normalized(_mappings(observed))
     reading, unfinished, warned = _remarks(observed_in_cases, parts)
     if observed_in_cases and _is_a_stub(observed_in_cases[0]) and not unfinished:
+        if line := _line_of_stub(observed_in_cases[0]):
+            return Verdict(exercise.name, "crashed", LEFT_STUB.format(line))
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed_in_cases, known.expected, numbers_only=True):
         return _judge_side_effects(known, observed_in_cases, reading)
@@ -267,7 +272,9 @@ def _explain(
         if "error" in observation:
             given = {**call_inputs(case), **case.keywords}
             inputs = describe_inputs(exercise.reference, given)
-            return explain_crash(where, observation["error"], inputs, absent_arguments(exercise.reference, given))
+            help = crash_help(exercise, case, observation["error"])
+            absent = absent_arguments(exercise.reference, given)
+            return explain_crash(where, observation["error"], inputs, absent, help)
         return explain_differences(exercise, where, case, observation, right, found)
     except Exception:  # malformed observations can fail anywhere
         return f"{where}: what was observed makes no sense."
@@ -293,6 +300,13 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
         [explain_unfinished(unfinished[0], parts)] if unfinished else [],
         [f"Your code gave a warning: {warned[0]}"] if warned else [],
     )
+
+
+def _line_of_stub(observation: Observation) -> int | None:
+    """Return the line of the stub's ``raise`` where it was left in code that is written; untrusted."""
+    remarks: object = observation.get("remarks")
+    line = remarks.get("left_stub") if isinstance(remarks, Mapping) else None
+    return line if type(line) is int else None
 
 
 def _is_a_stub(observation: Observation) -> bool:

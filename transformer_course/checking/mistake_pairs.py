@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 
 from transformer_course.checking.tolerance import is_finite, which_may_show
 from transformer_course.exercise import Mistake
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
 
@@ -106,12 +107,21 @@ def in_order(chosen: Iterable[tuple[Single, Single]]) -> list[Pair]:
 def _pair(one: Single, other: Single) -> Pair | None:
     if one.mistake is other.mistake and one.variant.changes.keys() & other.variant.changes.keys():
         return None
+    if _is_about_unused_argument(one.mistake, other.mistake) or _is_about_unused_argument(other.mistake, one.mistake):
+        return None
     if (variant := one.variant.combined(other.variant)) is None:
         return None
     first, second = sorted((one, other), key=lambda single: single.place)
     n_changes = len(one.variant.changes) + len(other.variant.changes)
     n_generated = sum(single.is_generated and not single.has_own_words for single in (one, other))
     return Pair((first.mistake, second.mistake), variant, n_changes, n_generated, _unlikeliness((one, other)))
+
+
+def _is_about_unused_argument(one: Mistake, other: Mistake) -> bool:
+    """Return whether one mistake is to ignore an argument and the other to read that argument differently."""
+    if not isinstance(one, GeneratedMistake) or one.edit.kind != "ignored":
+        return False
+    return isinstance(other, GeneratedMistake) and other.edit.step == one.edit.step
 
 
 def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:

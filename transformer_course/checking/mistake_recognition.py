@@ -27,6 +27,7 @@ from transformer_course.checking.tolerance import (
     within,
 )
 from transformer_course.exercise import Mistake
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.running.observation import Observation
 from transformer_course.running.plain_data import pack
 
@@ -279,7 +280,7 @@ def _pair(
     for pair in left:
         if found and pair.rank > found[0].rank:
             break  # what changes fewer steps is likelier
-        if _shows_the_same(known, pair.variant, observed, reach):
+        if _shows_the_same(known, pair.variant, observed, reach) and _has_numbers(known, pair, observed, reach):
             found.append(pair)
     shared = _shared(found)
     if not shared and found:
@@ -293,6 +294,16 @@ def _pair(
     others = {other.summary: other for pair in found for other in pair.mistakes if other not in shared}
     either = tuple(others.values()) if len(others) == 2 else ()
     return Recognition(found[0].variant, named, and_more=True, either=either)
+
+
+def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
+    """Return whether numbers are evidence for both of two generated mistakes: nan and infinity look alike."""
+    if not all(isinstance(mistake, GeneratedMistake) for mistake in pair.mistakes):
+        return True
+    wrong = [index for index, tolerances in reach.items() if tolerances > 1] or list(reach)
+    shown = [[observed[index] for index in wrong]]
+    shown += [[known.output(mistake.step_variants[0], index) for index in wrong] for mistake in pair.mistakes]
+    return not any(all(not is_finite(one.get("output", 0.0)) for one in several) for several in shown)
 
 
 def _shared(pairs: Sequence[Pair]) -> list[Mistake]:

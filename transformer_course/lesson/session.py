@@ -2,6 +2,7 @@
 
 import contextlib
 import difflib
+import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -131,6 +132,10 @@ class Session:
     def _check(self, exercise: Exercise, attempt: Any, save: bool, in_training: bool) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
             return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
+        if issubclass(type(attempt), type) and not isinstance(exercise.reference, type):
+            arguments = ", ".join(inspect.signature(exercise.reference).parameters)
+            report = f"You wrote a class. {exercise.name} should be a function: `def {exercise.name}({arguments}):`."
+            return Verdict(exercise.name, "wrong", report)
         if self.parts.refuses(exercise.name):
             return Verdict(exercise.name, "wrong", "Your code checks itself: it is being checked already.")
         known = behavior(exercise, SEED)

@@ -13,6 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
+from transformer_course.checking.crash_help import RETURNS_TWO
 from transformer_course.checking.expected_behavior import Behavior, in_isolation
 from transformer_course.checking.explain import NOT_REPEATABLE, ON_LINE
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, IN_PLACE_HINTS
@@ -130,7 +131,8 @@ def with_place(
             search = _Search(known, traced, is_random=NOT_REPEATABLE in verdict.message)
             if verdict.status == "mistake":
                 return _with_line(verdict, search, named, changed if is_changed else ())
-            place, met = search.place(), search.shapes_that_met(verdict)
+            is_explained = verdict.status == "crashed" and RETURNS_TWO in verdict.message
+            place, met = None if is_explained else search.place(), search.shapes_that_met(verdict)
     except TookTooLong:
         return verdict
     said = verdict.message

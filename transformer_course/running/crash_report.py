@@ -1,5 +1,6 @@
 """Description of a crash: what was raised, and on which of the learner's own lines."""
 
+import difflib
 import linecache
 import re
 import traceback
@@ -23,10 +24,29 @@ def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashRep
         code = linecache.getline(error.filename, error.lineno).strip()
         return {"type": type(error).__name__, "message": error.msg, "line": error.lineno, "code": code}
     report: CrashReport = {"type": type(error).__name__, "message": message_of(error)}
+    if suggestion := _near_attribute(error):
+        report["suggestion"] = suggestion
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own_files]
     if lines:
         report |= {"line": lines[-1].lineno, "code": lines[-1].line}
     return report
+
+
+def _near_attribute(error: BaseException) -> str:
+    """Return the attribute that was probably meant where one is misspelled; "" if none is near."""
+    if not isinstance(error, AttributeError) or not isinstance(error.name, str):
+        return ""
+    try:
+        names = [name for name in dir(error.obj) if name[:1] == error.name[:1] and not name.startswith("_")]
+        return next(iter(difflib.get_close_matches(error.name, names, n=1, cutoff=0.75)), "")
+    except Exception:  # a learner's own object may raise when it is inspected
+        return ""
+
+
+def near_method(kind: type, name: str) -> str:
+    """Return the method of a class whose name is nearly this one; "" if there is none."""
+    names = [other for other in vars(kind) if other != name]
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.75)), "")
 
 
 def message_of(error: BaseException) -> str:

@@ -1,9 +1,11 @@
 """Inspect an attempt without running it: which functions it has, and what it takes from the notebook around it."""
 
+import ast
 import dis
 import functools
 import inspect
 import math
+import textwrap
 from types import CodeType, FunctionType
 from typing import Any, TypedDict
 
@@ -96,6 +98,24 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
     except Exception:  # other objects of the notebook may raise when they are inspected, too
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
+
+
+def line_of_stub(attempt: Any) -> int | None:
+    """Return the line of a ``raise NotImplementedError`` that is left beside written code; None if there is none."""
+    try:
+        for function in functions_of(attempt):
+            lines, first = inspect.getsourcelines(function)
+            definition = ast.parse(textwrap.dedent("".join(lines))).body[0]
+            assert isinstance(definition, ast.FunctionDef)
+            body = definition.body[1:] if ast.get_docstring(definition) else definition.body
+            stubs = [
+                node for node in body if isinstance(node, ast.Raise) and "NotImplementedError" in ast.unparse(node)
+            ]
+            if stubs and len(body) > len(stubs):
+                return first + stubs[0].lineno - 1
+    except Exception:  # there is no source, or it cannot be read
+        return None
+    return None
 
 
 def kept_between_calls(attempt: Any) -> list[Any]:

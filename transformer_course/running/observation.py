@@ -16,7 +16,8 @@ Gradients: TypeAlias = dict[str, PlainData]
 class CrashReport(TypedDict):
     """An exception: its type, its message, and the line of the learner's own that raised it, where there is one.
 
-    Of an attempt that the clock stopped, ``computed`` says how many seconds it had computed.
+    Of an attempt that the clock stopped, ``computed`` says how many seconds it had computed. Of a misspelled
+    attribute, ``suggestion`` is the one that was probably meant.
     """
 
     type: str
@@ -24,6 +25,7 @@ class CrashReport(TypedDict):
     line: NotRequired[int | None]
     code: NotRequired[str | None]
     computed: NotRequired[float]
+    suggestion: NotRequired[str]
 
 
 class Remarks(TypedDict, total=False):
@@ -38,6 +40,7 @@ class Remarks(TypedDict, total=False):
         cuts: What it uses that cuts gradients, such as ``detach``.
         backward: What torch said when it was to compute the gradients, and could not.
         remembers: Whether a second call returned the tensor of the first, and not one of its own.
+        left_stub: Number of the line of a ``raise NotImplementedError`` that was left in code that is written.
         keeps: Whether the first call left something behind that the second can use.
     """
 
@@ -49,6 +52,7 @@ class Remarks(TypedDict, total=False):
     cuts: list[str]
     backward: str
     remembers: bool
+    left_stub: int
     keeps: bool
 
 

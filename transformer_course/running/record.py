@@ -16,8 +16,14 @@ from torch import Tensor, nn
 
 from transformer_course.running import called_names, served_models, stand_in_models
 from transformer_course.running.case import Case
-from transformer_course.running.crash_report import describe_crash
-from transformer_course.running.introspect import files_of, gradient_cuts, kept_between_calls, notebook_dependencies
+from transformer_course.running.crash_report import describe_crash, message_of, near_method
+from transformer_course.running.introspect import (
+    files_of,
+    gradient_cuts,
+    kept_between_calls,
+    line_of_stub,
+    notebook_dependencies,
+)
 from transformer_course.running.isolation import (
     collected_warnings,
     default_torch_state,
@@ -52,6 +58,10 @@ def record(attempt: Any, case: Case) -> Record:
         raise
     except BaseException as error:  # sys.exit() in an attempt is one more way to fail
         observed = {"error": describe_crash(error, files_of(attempt))}
+        if isinstance(error, NotImplementedError) and (line := line_of_stub(attempt)):
+            observed["remarks"] = {"left_stub": line}
+        if 'missing the required "forward"' in message_of(error) and isinstance(attempt, type):
+            observed["error"]["suggestion"] = near_method(attempt, "forward")
     observed["remarks"] = {**observed.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
     if cuts := gradient_cuts(attempt):
         observed["remarks"]["cuts"] = cuts

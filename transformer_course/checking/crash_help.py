@@ -1,0 +1,67 @@
+"""What to do about crashes that beginners in Python and torch often meet, whatever the exercise."""
+
+import inspect
+import re
+
+from transformer_course.checking.formatting import join_words, readable
+from transformer_course.exercise import Exercise
+from transformer_course.running.case import Case
+from transformer_course.running.observation import CrashReport
+
+MAX_NAME_LENGTH = 40
+RETURNS_TWO = "returns two tensors, the values and their indices"
+HELP = {
+    r"before Module\.__init__\(\) call": "Begin `__init__` with `super().__init__()`.",
+    r"return_types\.(\w+)": f"`{{0}}` with a `dim` {RETURNS_TWO}. Use its `.values`.",
+    r"view size is not compatible": (
+        "After `transpose` or `permute`, a tensor is no longer stored in the order of its dimensions, so `view` cannot "
+        "be used. Call `reshape` instead."
+    ),
+    r"'builtin_function_or_method' object|'method' object|of type method": (
+        "A method was used without being called. Where are its parentheses missing?"
+    ),
+    r"'(?:int|float)' object has no attribute": "A plain number has no methods of tensors. Is it a tensor elsewhere?",
+    r"only (?:integer tensors of a single element|one element tensors|0-dim)|Boolean value of Tensor with more": (
+        "Python needs one number here, and your tensor has several. Which function of torch does the same for each?"
+    ),
+}
+"""What helps, by what is raised; ``{0}`` is the first group."""
+WRONG_CALL = re.compile(r"positional arguments?\b|unexpected keyword argument|multiple values for argument")
+
+
+def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
+    """Return what to do about a crash, in a sentence or two; "" where nothing is known about it."""
+    raised = f"{error['type']}: {error['message']}"
+    if suggestion := error.get("suggestion"):
+        name = readable(suggestion, MAX_NAME_LENGTH)
+        if "forward" in raised:
+            return f"Your class has a method `{name}`. Did you mean `forward`?"
+        return f"Did you mean `{name}`?"
+    for pattern, help in HELP.items():
+        if found := re.search(pattern, raised):
+            return help.format(*found.groups())
+    if WRONG_CALL.search(raised) and not error.get("code"):
+        return _expected_call(exercise, case, raised)
+    if error["type"] == "NameError":
+        names = _parameters(exercise)
+        return f"The arguments of `{exercise.name}` are {_listed(names)}." if names else ""
+    return ""
+
+
+def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
+    """Return how the check calls an attempt that does not take these arguments."""
+    if isinstance(exercise.reference, type) and "__init__" in raised:
+        arguments = [f"{name}=…" for name in case.arguments]
+        return f"The check builds it by `{exercise.name}({', '.join(arguments)})`. The names of the arguments matter."
+    names = _parameters(exercise)
+    return f"The check calls it with the arguments {_listed(names)}." if names else ""
+
+
+def _parameters(exercise: Exercise) -> list[str]:
+    reference = exercise.reference
+    function = getattr(reference, "forward", reference) if isinstance(reference, type) else reference
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+def _listed(names: list[str]) -> str:
+    return join_words([f"`{name}`" for name in names])
