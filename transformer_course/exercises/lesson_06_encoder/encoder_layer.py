@@ -103,8 +103,10 @@ MISTAKES = [
         "pre_norm_instead",
         STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK),
         summary="you put the norms before the sublayers, as in pre-norm",
-        message="You build a pre-norm layer, which is the next exercise: you normalize the inputs of the sublayers "
-        "instead of the sums. What should you pass to each norm here?",
+        message=(
+            "You build a pre-norm layer, which is the next exercise: you normalize the inputs of the sublayers "
+            "instead of the sums. What should you pass to each norm here?"
+        ),
         hints=[
             "With all parameters of attention and network at 0, your layer returns x unchanged. What should a "
             "post-norm layer return?",
@@ -117,8 +119,10 @@ MISTAKES = [
         STEPS.but(**PRE_NORM_ATTENTION),
         STEPS.but(**PRE_NORM_NETWORK),
         summary="you normalize the input of one sublayer instead of its sum, as in pre-norm",
-        message="One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
-        "input instead of the sum. What do you pass to each norm?",
+        message=(
+            "One half of your layer is post-norm and the other is pre-norm: there, you normalize the sublayer's "
+            "input instead of the sum. What do you pass to each norm?"
+        ),
         hints=[
             "Write both halves in the form norm(x + sublayer(x)). Which one differs?",
             "Post-norm normalizes each sum, and not the input of the sublayer.",
@@ -133,8 +137,10 @@ MISTAKES = [
             normed_2=lambda sum_2: sum_2,
         ),
         summary="you replace x by the normalized x before each sublayer",
-        message="{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
-        "do you pass to each norm?",
+        message=(
+            "{summary}, and you don't normalize the last sum at all. That is neither post-norm nor pre-norm. What "
+            "do you pass to each norm?"
+        ),
         hints=[
             "In LayerNorm(x + sublayer(x)), what does the norm get?",
             "In post-norm, x itself goes into the sublayer and into the sum. The norm comes last.",

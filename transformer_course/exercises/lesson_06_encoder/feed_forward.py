@@ -131,8 +131,10 @@ MISTAKES = [
             second_layer=lambda self: lambda z: z @ self.w_2.weight + self.w_2.bias,
         ),
         summary="you multiply by the weights without transposing them",
-        message="{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
-        "of this.",
+        message=(
+            "{summary}: `nn.Linear` stores them as (outputs, inputs). If you call the layer itself, it takes care "
+            "of this."
+        ),
         hints=[
             "What is the shape of `self.w_1.weight`?",
             "A layer that you call multiplies by its transposed weight and adds its bias.",

@@ -134,8 +134,8 @@ MISTAKES = [
             "shape (2, 3, 5). How can you keep the averaged dimension?"
         ),
         hints=[
-            "You subtract a tensor of shape (4,) from one of shape (4, 4). Do its numbers line up with the rows or "
-            "with the columns?",
+            "You subtract a tensor of shape (4,) from one of shape (4, 4). Is its first number subtracted from the "
+            "first row, or from the first column?",
         ],
     ),
     Mistake(

@@ -94,8 +94,10 @@ MISTAKES = [
         "post_norm_instead",
         STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK),
         summary="you normalize the sums, as in post-norm",
-        message="You build the post-norm layer of the previous exercise: you normalize the sums. Here, leave the sums "
-        "as they are and normalize the input of each sublayer.",
+        message=(
+            "You build the post-norm layer of the previous exercise: you normalize the sums. Here, leave the sums "
+            "as they are and normalize the input of each sublayer."
+        ),
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
             "yours return?",
@@ -108,8 +110,10 @@ MISTAKES = [
         STEPS.but(sum_2=lambda second_norm, sum_2: second_norm(sum_2)),
         STEPS.but(sum_1=lambda first_norm, sum_1: first_norm(sum_1)),
         summary="you normalize a sum",
-        message="You normalize a sum as well as the sublayers' inputs, so x doesn't pass through the layer unchanged. "
-        "(The extra norm at the end is part of the stack, not of the layer.) Which norm is one too many?",
+        message=(
+            "You normalize a sum as well as the sublayers' inputs, so x doesn't pass through the layer unchanged. "
+            "(The extra norm at the end is part of the stack, not of the layer.) Which norm is one too many?"
+        ),
         hints=[
             "With all parameters of attention and network at 0, the layer should return x unchanged. What does "
             "yours return?",

@@ -97,8 +97,10 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(1, dims=0)[:, 1:]], dim=1)),
         summary="you shift whole rows down",
-        message="{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
-        "tokens move?",
+        message=(
+            "{summary}, so sentences read the tokens of others in the batch. Along which dimension should the "
+            "tokens move?"
+        ),
         hints=["For the two rows [5, 6, 7] and [8, 9, 4] and bos 1, what should the decoder read in the second row?"],
     ),
 ]

@@ -77,8 +77,10 @@ MISTAKES = [
         "the_line_alone_has_the_width",
         STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising)),
         summary="you multiply only the warm-up rate by the width factor",
-        message="{summary}, so late in training your learning rate doesn't depend on d_model at all. Where do your "
-        "parentheses open and close?",
+        message=(
+            "{summary}, so late in training your learning rate doesn't depend on d_model at all. Where do your "
+            "parentheses open and close?"
+        ),
         hints=[
             "If d_model is 4 times as large, by which factor should the learning rate change during the warm-up? "
             "And after it?",

@@ -116,8 +116,10 @@ EXERCISE = Exercise(
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after)),
             STEPS.but(kept=lambda self: lambda before, after: self.norm(after), normed=lambda output: output),
             summary="you apply the last norm after every block",
-            message="{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add "
-            "to it.",
+            message=(
+                "{summary}, so you normalize the residual stream again and again. Pre-norm blocks should only add "
+                "to it."
+            ),
             hints=["In a model with three blocks, how often do you call `self.norm`? How often should you?"],
         ),
         Mistake(

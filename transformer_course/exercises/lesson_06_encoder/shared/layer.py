@@ -83,8 +83,10 @@ def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
             "norms_without_their_weights",
             steps.but(first_norm=lambda: _standardized, second_norm=lambda: _standardized),
             summary="you normalize without the weight and bias of `norm_1` and `norm_2`",
-            message="{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
-            "its parameters.",
+            message=(
+                "{summary}. Your vectors have mean 0 and variance 1, but a norm also scales and shifts them with "
+                "its parameters."
+            ),
             hints=[
                 "Which parameters of your layer get no gradient?",
                 "After normalizing, an `nn.LayerNorm` multiplies by its weight and adds its bias.",

@@ -35,8 +35,10 @@ MISTAKES = [
         "pre_norm",
         STEPS.but(**PRE_NORM, **UNNORMED),
         summary="you normalize the input of each sublayer instead of the sums, as in pre-norm",
-        message="{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
-        "each norm?",
+        message=(
+            "{summary}. That trains well, but this exercise asks for the paper's post-norm. What do you pass to "
+            "each norm?"
+        ),
         hints=[
             "In norm(x + sublayer(x)), what does the norm get?",
             "Post-norm passes x to each sublayer as it is, and the sum to the norm.",
@@ -63,8 +65,10 @@ MISTAKES = [
             **UNNORMED,
         ),
         summary="you normalize first, and add each sublayer's output to the normalized vectors",
-        message="{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
-        "comes first, the sum or the norm?",
+        message=(
+            "{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
+            "comes first, the sum or the norm?"
+        ),
         hints=[
             "Suppose all sublayers return zeros. What do you add to them, x itself or the normalized x?",
             "In post-norm, x itself goes into the sublayer and into the sum. The norm comes last.",
@@ -87,8 +91,10 @@ MISTAKES = [
         "nothing_normed",
         STEPS.but(**UNNORMED),
         summary="you never normalize the sums",
-        message="You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
-        "`norm_2` and `norm_3`?",
+        message=(
+            "You never normalize: each sum goes straight into the next sublayer. Where do you use `norm_1`, "
+            "`norm_2` and `norm_3`?"
+        ),
         hints=[
             "In norm(x + sublayer(x)), which part does your code leave out?",
             "Each sublayer has its own norm, which gets the sum.",
@@ -112,8 +118,10 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
         summary="you don't use the norms in the order of their numbers",
-        message="{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
-        "wrong sublayer.",
+        message=(
+            "{summary}. New norms are all alike, but parameters loaded from a trained model would end up in the "
+            "wrong sublayer."
+        ),
         hints=["In the formula, which norm comes after the self-attention? Which one comes there in your code?"],
     ),
     Mistake(

@@ -149,8 +149,10 @@ MISTAKES = [
             network_sum=lambda x, network_output: x + network_output,
         ),
         summary="you add every sublayer's output to the layer's input",
-        message="{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
-        "earlier sublayers added.",
+        message=(
+            "{summary}. In norm(a + sublayer(b)), a and b should be the same: the layer's input lacks what the "
+            "earlier sublayers added."
+        ),
         hints=[
             "If the network returns only zeros, what is left of the two attentions in your output?",
             "Each sum starts from the input of its own sublayer.",
@@ -188,8 +190,10 @@ MISTAKES = [
             norms=lambda norms: (norms[1], norms[0], norms[2]),
         ),
         summary="you apply the cross-attention before the self-attention",
-        message="{summary}, so a position searches the source while it knows only its own token. Which attention "
-        "should come first?",
+        message=(
+            "{summary}, so a position searches the source while it knows only its own token. Which attention "
+            "should come first?"
+        ),
         hints=[
             "In your code, which target tokens influence the queries of the cross-attention?",
             "The order is self-attention, cross-attention, feed-forward network.",

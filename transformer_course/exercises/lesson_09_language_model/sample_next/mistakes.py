@@ -58,8 +58,10 @@ TEMPERATURE = [
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         summary="you multiply the logits by the temperature",
-        message="{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
-        "more alike.",
+        message=(
+            "{summary}, so a temperature of 2 makes the likeliest token even likelier. It should make the tokens "
+            "more alike."
+        ),
         hints=["The logits are 0 and 2, and the temperature is 2. Which two numbers should go into the softmax?"],
     ),
     Mistake(
@@ -179,8 +181,10 @@ TOP_K = [
         "the_rank_within_the_k",
         STEPS.but(best_k=lambda scaled, n_kept, top_k: scaled if top_k is None else scaled.topk(n_kept).values),
         summary="you return the *ranks* of tokens instead of their ids if there is a `top_k`",
-        message="With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
-        "has the token of that rank?",
+        message=(
+            "With a `top_k`, you draw from the k largest values, so you return a *rank* from 0 to k − 1. Which id "
+            "has the token of that rank?"
+        ),
         hints=["The logits are 1, 5 and 3, and top_k is 1. Which id should you return?"],
     ),
 ]
@@ -228,10 +232,10 @@ TOP_P = [
     Mistake(
         "keeps_one_more_where_p_is_reached_exactly",
         STEPS.but(superfluous=where_the_mass(lambda mass, before, top_p: before > top_p)),
-        summary="top-p keeps one more token where the mass is exactly p",
+        summary="you keep one token too many in top-p if the mass is exactly p",
         message=(
-            "Where the mass is exactly `top_p`, you keep one token more than are needed. Is a set with a mass of 0.5 "
-            "large enough for `top_p=0.5`?"
+            "If the mass is exactly `top_p`, you keep one token too many. With `top_p=0.5`, is a set with a mass "
+            "of 0.5 large enough?"
         ),
         hints=[
             "With probabilities 1/2, 1/4, 1/8 and 1/8 and `top_p=0.5`, how many tokens are enough, and how many do you "
@@ -285,7 +289,7 @@ TOP_P = [
         STEPS.but(dropped=lambda superfluous, order: superfluous.gather(-1, order)),
         summary="you sort the mask of top-p a second time instead of undoing the sorting",
         message="{summary}. If `order` sorts a row, which index brings it back?",
-        hints=["If `order` is [2, 0, 1], at which place of the sorted row is token 0? And token 2?"],
+        hints=["If `order` is [2, 0, 1], at which index of the sorted row is token 0? And token 2?"],
     ),
     Mistake(
         "ranks_instead_of_ids",
@@ -295,8 +299,10 @@ TOP_P = [
             )
         ),
         summary="you return the *ranks* of tokens instead of their ids if there is a `top_p`",
-        message="With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
-        "Which id has the token of that rank?",
+        message=(
+            "With a `top_p`, you draw from the sorted logits, so you return a *rank*: 0 for the likeliest token. "
+            "Which id has the token of that rank?"
+        ),
         hints=["The logits are 1, 5 and 3, and top_p is tiny. Which id should you return?"],
     ),
     Mistake(
