@@ -1,4 +1,4 @@
-"""The steps of attention, of which each exercise takes those it needs: so a mistake is the same one everywhere."""
+"""The steps of attention. Exercises share them, so that a mistake is the same everywhere."""
 
 
 def turned(keys):

@@ -1,15 +1,15 @@
-"""The mistake of a count that is no whole number, which several exercises share."""
+"""The mistake of returning a count as a float, which several exercises share."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.steps import Variant
 
 
 def a_float(variant: Variant, what: str) -> Mistake:
-    """The right number, as a float.
+    """Return the mistake of returning the right number as a float.
 
     Args:
         variant: The answer that returns it.
-        what: What is counted, as the beginning of a sentence.
+        what: What is counted, as the subject of a sentence.
     """
     return Mistake(
         "a_float",

@@ -1,4 +1,4 @@
-"""Draw inputs for cases: reproducible, and of sizes that all differ, so that a swapped axis cannot hide."""
+"""Draw reproducible inputs for cases. All sizes differ, so that swapped dimensions show."""
 
 import torch
 from torch import Tensor
@@ -7,14 +7,14 @@ from transformer_course.running.case import Case
 
 
 def generator(seed: int) -> torch.Generator:
-    """Make the source of randomness of one set of cases."""
+    """Return a random generator for one set of cases."""
     return torch.Generator().manual_seed(seed)
 
 
 def digits(seed: int, *counts: int) -> list[int]:
-    """Split a seed into independent numbers, each below its count; all are 0 for seed 0, which the lessons use.
+    """Split a seed into independent numbers, each below its count. All are 0 for seed 0, which the lessons use.
 
-    If an exercise has few possible results, sizes that vary with them make a guess of all of them hopeless.
+    Sizes that vary with these numbers keep a learner from guessing the results of an exercise that has few.
     """
     numbers = []
     for count in counts:
@@ -29,18 +29,18 @@ def normal(rng: torch.Generator, *shape: int) -> Tensor:
 
 
 def uniform(rng: torch.Generator, low: float, high: float) -> float:
-    """Draw one number between two."""
+    """Draw a number between ``low`` and ``high``."""
     return low + (high - low) * float(torch.rand((), generator=rng))
 
 
 def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bool = True) -> list[Case]:
-    """Draw queries, keys and values from a single query to a batch.
+    """Draw queries, keys and values, from a single query to a batch.
 
     Args:
-        seed: That of the random numbers.
-        width: The width of the keys where there is no batch.
-        loud: The size of the entries of two queries that make exponentials overflow or vanish.
-        zeros: Whether a query of zeros is among them.
+        seed: The random seed.
+        width: The width of the keys in cases without a batch.
+        loud: The size of the entries of two queries, for which ``exp`` overflows or underflows.
+        zeros: Whether one case has a query of zeros.
     """
     rng = generator(seed)
 

@@ -7,7 +7,7 @@ from transformer_course.exercises.shared.draw_cases import normal
 
 
 def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
-    """Draw every parameter of a layer: norms far from what they start as, so that one sees which was used."""
+    """Draw every parameter of a layer. Norms are far from their initial values, so that a swapped norm shows."""
 
     def linear(name: str, n_in: int, n_out: int) -> dict[str, Tensor]:
         weight = 1.5 * normal(rng, n_out, n_in) / n_in**0.5
@@ -24,13 +24,13 @@ def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str,
 
 
 def stack_parameters(rng: torch.Generator, d_model: int, d_ff: int, n_layers: int, stack: str) -> dict[str, Tensor]:
-    """Draw every parameter of the layers in a list of this name."""
+    """Draw every parameter of a list of layers with the name ``stack``."""
     drawn = [layer_parameters(rng, d_model, d_ff) for _ in range(n_layers)]
     return {f"{stack}.{number}.{name}": value for number, layer in enumerate(drawn) for name, value in layer.items()}
 
 
 def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
-    """Draw every parameter of a decoder layer, its norms as those of ``layer_parameters``."""
+    """Draw every parameter of a decoder layer, with norms as in ``layer_parameters``."""
     drawn = {
         f"{attention}.{layer}.weight": normal(rng, d_model, d_model) / d_model**0.5
         for attention in ("self_attention", "cross_attention")
@@ -46,14 +46,14 @@ def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> d
 
 
 def drawn_tokens(rng: torch.Generator, vocab_size: int, batch: int, n: int) -> Tensor:
-    """Draw tokens among which every id occurs, or, where there are too few, 0 and no id twice."""
+    """Draw tokens that contain every id or, if there are too few, 0 and no id twice."""
     ids = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(vocab_size - 1, generator=rng)])
     ids = ids.repeat(-(-batch * n // vocab_size))[: batch * n]
     return ids[torch.randperm(batch * n, generator=rng)].view(batch, n)
 
 
 def drawn_mask(rng: torch.Generator, *shape: int) -> Tensor:
-    """Leave every position the first one at least, and none the last."""
+    """Draw a mask that allows the first key for every query and the last key for none."""
     mask = torch.rand(*shape, generator=rng) < 0.6
     mask[..., 0], mask[..., -1] = True, False
     return mask

@@ -1,4 +1,4 @@
-"""The mistake of dropout where there is none."""
+"""The mistake of using dropout in an exercise that has none."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps, asking
 
 
 def dropped(steps: InSteps, *names: str, name: str = "dropout") -> Mistake:
-    """Return the mistake of dropout, in a module with these steps, in train mode or in both."""
+    """Return the mistake of dropout after one of these steps, in training mode or in both modes."""
 
     def drops(step: str, p: float, in_both: bool) -> Callable[..., object]:
         def drop(module: nn.Module, value: Tensor) -> Tensor:

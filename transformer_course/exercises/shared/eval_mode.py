@@ -1,6 +1,6 @@
-"""Answers that look at a model in eval mode and leave it in the mode in which it came: their steps and mistakes.
+"""Steps and mistakes of answers that run a model in eval mode and then restore its mode.
 
-The last step of the answer sets the mode back and asks for ``model``, ``was_training`` and the result.
+The last step of the answer restores the mode and needs ``model``, ``was_training`` and the result.
 """
 
 import torch
@@ -20,11 +20,11 @@ def evaluating(model, was_training):
 
 
 def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
-    """Return the mistakes about the mode.
+    """Return the mistakes with the mode of the model.
 
     Args:
         steps: The answer.
-        result: The step whose value, a tensor of one number, the last step returns.
+        result: The step whose value, a tensor with one number, the last step returns.
         first: The step that calls the model for the first time, on ``tokens``.
     """
     return [

@@ -1,4 +1,4 @@
-"""Steps of attention behind a mask, and where the heads come together."""
+"""The steps of attention that apply a mask and merge the heads."""
 
 
 def scores(scaled, hidden, fill):

@@ -1,6 +1,6 @@
-"""How two tensors of logits become one number, their largest difference, in answers that change the mode of a model.
+"""Steps and mistakes of answers that return the largest difference of two tensors of logits.
 
-There is also a step ``differences``, a tensor.
+The answers change the mode of the model. Their step ``differences`` is a tensor.
 """
 
 import functools
@@ -30,32 +30,32 @@ def answer(model, was_training, largest):
 
 
 def as_it_is(step: str) -> Callable[..., object]:
-    """Make a change that hands on what the step before has made."""
+    """Return a change that returns the value of another step unchanged."""
     return asking(lambda value: value, step)
 
 
 def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple[int, ...]) -> list[Mistake]:
-    """Return the mistakes in how two tensors of logits become one number.
+    """Return the mistakes in computing the largest difference.
 
     Args:
         steps: The answer.
-        one: The step whose value is one of the two.
-        other: The same of the other.
-        axes: Axes of ``sizes`` along which alone somebody may take the maximum.
+        one: The step with the first tensor of logits.
+        other: The step with the second tensor of logits.
+        axes: Dimensions of ``sizes`` over which a learner may take the maximum, instead of over all.
     """
 
     def of_both(function: Callable[[Tensor], Tensor]) -> Variant:
         return steps.but(**{step: asking(function, step) for step in (one, other)})
 
     def instead(function: Callable[[Tensor, Tensor], object]) -> Callable[..., object]:
-        """Make the answer that compares the two tensors in another way."""
+        """Return the answer that compares the two tensors differently."""
         changed = steps.but(
             differences=asking(function, one, other), sizes=as_it_is("differences"), largest=as_it_is("sizes")
         )
         return changed.attempt
 
     def several(largest: Callable[[Tensor], Tensor]) -> Variant:
-        """Make the answer that returns more than one number."""
+        """Return the answer that returns more than one number."""
 
         def with_the_mode_set_back(model: nn.Module, was_training: bool, largest: Tensor) -> Tensor:
             model.train(was_training)

@@ -1,4 +1,4 @@
-"""A stack of layers, an encoder, a decoder or a language model: the steps and their mistakes."""
+"""Steps and mistakes of a stack of layers: an encoder, a decoder or a language model."""
 
 import math
 
@@ -105,7 +105,7 @@ TOLD_OF_THE_INPUT = {
         hints=["For an embedding of zeros, what should the input of the first layer be?"],
     ),
 }
-"""What is said of generated mistakes where tokens become vectors with positions."""
+"""Wordings of generated mistakes in embedding tokens and adding positions."""
 
 TOLD_OF_THE_LAYERS = {
     "index_outputs: found[0]": Wording(
@@ -120,11 +120,11 @@ TOLD_OF_THE_LAYERS = {
         hints=["How many times does a loop run if it contains a `return`?"],
     ),
 }
-"""What is said of generated mistakes in the loop over the layers."""
+"""Wordings of generated mistakes in the loop over the layers."""
 
 
 def inverted(mask: str) -> Wording:
-    """Return what is said of a mask of this name that is inverted, on its way to attention or to a layer."""
+    """Return the wording for inverting this mask before it is passed to attention or to a layer."""
     return Wording(
         "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend "
         "to*.",
@@ -134,7 +134,7 @@ def inverted(mask: str) -> Wording:
 
 
 def input_mistakes(steps: InSteps) -> list[Mistake]:
-    """Return what goes wrong where tokens become vectors with positions."""
+    """Return the mistakes in embedding tokens and adding positions."""
     return [
         Mistake(
             "scaled_by_the_root_of_something_else",
@@ -193,7 +193,7 @@ def input_mistakes(steps: InSteps) -> list[Mistake]:
 
 
 def layer_mistakes(steps: InSteps) -> list[Mistake]:
-    """Return what goes wrong in the loop over the layers, and in what is returned."""
+    """Return the mistakes in the loop over the layers and in its result."""
     return [
         Mistake(
             "one_layer_again_and_again",
@@ -241,7 +241,7 @@ def layer_mistakes(steps: InSteps) -> list[Mistake]:
 
 
 def all_outputs(steps: InSteps) -> Mistake:
-    """Return the mistake of a list for a result."""
+    """Return the mistake of returning the outputs of all layers."""
     return Mistake(
         "all_outputs",
         steps.but(output=lambda outputs: outputs[1:]),
@@ -252,7 +252,7 @@ def all_outputs(steps: InSteps) -> Mistake:
 
 
 def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
-    """Return what goes wrong with a mask on its way to the layers.
+    """Return the mistakes in passing a mask to the layers.
 
     Args:
         steps: The answer in steps.

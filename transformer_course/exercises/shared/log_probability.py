@@ -1,4 +1,4 @@
-"""From logits to the log-probabilities of the targets, wherever these are needed: the steps and their mistakes."""
+"""Steps and mistakes in computing the log-probabilities of the targets from logits."""
 
 import functools
 import math
@@ -38,7 +38,7 @@ TOLD = {
         ],
     ),
 }
-"""What is said of generated mistakes on the way from logits to log-probabilities."""
+"""Wordings of generated mistakes in the log-softmax."""
 
 TOLD_OF_GIVEN_TARGETS = {
     **TOLD,
@@ -55,18 +55,18 @@ TOLD_OF_GIVEN_TARGETS = {
         hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
 }
-"""The same, and what is said of another axis where targets are given beside the logits."""
+"""The same with wordings for another dimension, if targets are given as well as logits."""
 
 
 def of_the_log_probabilities(
     steps: InSteps, logits: str = "logits", also_right: Mapping[str, Step] | None = None
 ) -> list[Mistake]:
-    """Return the mistakes that are made before the target's log-probability is picked.
+    """Return the mistakes before the target's log-probability is picked.
 
     Args:
         steps: An answer with the steps ``vocabulary_axis`` and ``log_probabilities``.
         logits: The argument, or the step, whose log-softmax is taken.
-        also_right: Other ways of later steps, which are right unless they meet an infinity.
+        also_right: Variants of later steps that are right unless a value is infinite.
     """
 
     def made(function: Callable[[Tensor], Tensor], **others: Step) -> Variant:
@@ -105,11 +105,11 @@ def of_the_log_probabilities(
 
 
 def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
-    """Return the same mistakes, and those of another order, where targets are given beside the logits.
+    """Return the mistakes of answers that take targets as well as logits.
 
     Args:
         steps: An answer with the arguments ``logits`` and ``targets``, and these steps.
-        also_right: Other ways of later steps, which are right unless they meet an infinity.
+        also_right: Variants of later steps that are right unless a value is infinite.
     """
     return [
         *of_the_log_probabilities(steps, also_right=also_right),
@@ -140,7 +140,7 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
 
 
 def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
-    """Return the mistake of one softmax for several positions."""
+    """Return the mistake of taking one softmax over several positions."""
 
     def over(axis: int) -> Variant:
         def change(logits: Tensor) -> Tensor:
@@ -162,7 +162,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
 
 
 def another_base(steps: InSteps, step: str) -> Mistake:
-    """Return the mistake of another logarithm, in a step whose value is the natural one, or minus it."""
+    """Return the mistake of another base, in a step whose value is a natural logarithm or minus one."""
     return Mistake(
         "another_base",
         *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
@@ -173,13 +173,13 @@ def another_base(steps: InSteps, step: str) -> Mistake:
 
 
 def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> list[Mistake]:
-    """Return the mistakes in how ``gather`` picks the number of each target.
+    """Return the mistakes in picking the entry of each target with ``gather``.
 
     Args:
         steps: An answer with the argument ``targets``.
-        picked: The step in which they are picked.
-        source: The step whose value they are picked from.
-        everywhere: Ways of picking more or other entries than one for each position.
+        picked: The step that picks them.
+        source: The step that they are picked from.
+        everywhere: Variants that do not pick exactly one entry for each position.
     """
 
     def pick(function: Callable[[Tensor, Tensor], Tensor]) -> Variant:

@@ -7,7 +7,7 @@ INVERTED = Wording(
     summary="your mask is inverted",
     hints=["What does True mean in this course? What does it mean in your mask?"],
 )
-"""What is said of a mask whose every entry is inverted."""
+"""The wording for a mask in which every entry is inverted."""
 
 NOT_ITSELF = Wording(
     "{summary}, so with 3 positions the first can't attend to anything. What happens in your code where the two "
@@ -19,4 +19,4 @@ NOT_ITSELF = Wording(
         "Compare with `<=` instead of `<`, or keep one more diagonal with `.tril`.",
     ],
 )
-"""What is said of ``<`` instead of ``<=``, or of ``.tril(-1)``."""
+"""The wording for ``<`` instead of ``<=``, or for ``.tril(-1)``."""

@@ -1,7 +1,7 @@
-"""Mistakes in how the losses of tokens become one number: their mean over the tokens that are no padding.
+"""Mistakes in the mean loss over all tokens that are not padding.
 
-There are ``targets``, an argument or a step, the argument ``pad_id``, and the steps ``losses``, ``real``, ``total``,
-``n_tokens`` and ``loss``.
+The answer has ``targets``, an argument or a step, the argument ``pad_id``, and the steps ``losses``, ``real``,
+``total``, ``n_tokens`` and ``loss``.
 """
 
 from torch import Tensor
@@ -16,7 +16,7 @@ TOLD = {
         hints=["Which value does a target have where there is padding?"],
     ),
 }
-"""What is said of generated mistakes in the mean of the losses."""
+"""Wordings of generated mistakes in the mean loss."""
 
 
 def row_sums(losses: Tensor, real: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def row_sums(losses: Tensor, real: Tensor) -> Tensor:
 
 
 def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
-    """Return what goes wrong with the mean of the losses.
+    """Return the mistakes in the mean loss.
 
     Args:
         steps: An answer with these steps.

@@ -1,6 +1,6 @@
-"""Mistakes of every norm over the features of a vector: in the axis, in what is divided by, and with the weight.
+"""Mistakes of norms over features: the dimension, eps and the weight.
 
-There are the arguments ``x``, ``weight`` and ``eps``, and the step ``axis``.
+The answer has the arguments ``x``, ``weight`` and ``eps`` and the step ``axis``.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps, Step, Variant
 
 
 def axis_from_the_front(steps: InSteps) -> Mistake:
-    """Return the mistake of an axis that is right for one number of axes."""
+    """Return the mistake of a dimension that is right only for some numbers of dimensions."""
     return Mistake(
         "axis_from_the_front",
         steps.but(axis=lambda: 1),
@@ -28,11 +28,11 @@ def axis_from_the_front(steps: InSteps) -> Mistake:
 
 
 def eps_fixed(steps: InSteps, eps: int) -> Mistake:
-    """Return the mistake of a number in the place of ``eps``.
+    """Return the mistake of a fixed number instead of ``eps``.
 
     Args:
         steps: The answer.
-        eps: A number that shows what eps does.
+        eps: A value of eps for which the mistake shows.
     """
     return Mistake(
         "eps_fixed",
@@ -44,10 +44,10 @@ def eps_fixed(steps: InSteps, eps: int) -> Mistake:
 
 
 def weighted_first(*variants: Variant | Callable[..., Any], bias: bool = False) -> Mistake:
-    """Return the mistake of multiplying by the weight before anything else, made in these ways.
+    """Return the mistake of multiplying by the weight first, with these variants.
 
     Args:
-        variants: The ways.
+        variants: The variants.
         bias: Whether a bias is added to the product.
     """
     doubled = f"what should happen to the result{', before the bias is added' if bias else ''}? What happens to yours?"

@@ -1,6 +1,6 @@
-"""Mistakes about which tokens are padding, wherever a mask hides it or a loss leaves it out.
+"""Mistakes in finding the padding that a mask hides or a loss leaves out.
 
-The arguments are ``tokens`` (of a loss, ``targets``) and ``pad_id``, and there is a step ``real``.
+The answer has the arguments ``tokens`` (in a loss, ``targets``) and ``pad_id`` and the step ``real``.
 """
 
 import torch
@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps
 
 
 def which_tokens(steps: InSteps) -> list[Mistake]:
-    """Another id, another comparison, the places counted, or one sentence for all."""
+    """Return the mistakes of a mask in finding the real tokens."""
     return [
         Mistake(
             "larger_than_the_padding",
@@ -33,12 +33,12 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
 
 
 def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
-    """Return what a loss takes for padding instead: another id, or an order.
+    """Return the mistakes of a loss in finding the real targets.
 
     Args:
         steps: The answer.
-        last_hint: What the last hint says, if not how the step ``real`` is done.
-        below: The name of the mistake that leaves out all tokens below the padding.
+        last_hint: The last hint, if it should not be composed from the step ``real``.
+        below: The name of the mistake of leaving out all tokens below the padding.
     """
     return [
         Mistake(

@@ -1,11 +1,9 @@
-"""The mistakes that can be made wherever queries meet keys and weights meet values, each written once.
+"""Mistakes of exercises about attention, each written once.
 
-Constants are what is said of mistakes that are generated.
-
-Each function takes an answer in steps, and returns the mistakes that can be made at some of them. They go by the names
-of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``width``, ``divisor``, ``scores``,
-``weights``, ``mixture``, for masks ``visible``, ``hidden``, ``fill``, and for heads ``merged``. A way that crashes, and
-so hides whatever else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
+Each function takes an answer in steps and returns the mistakes in some of them, which it finds by name: ``turned``,
+``products`` (``scores`` if nothing is divided), ``width``, ``divisor``, ``scores``, ``weights``, ``mixture``, for masks
+``visible``, ``hidden``, ``fill``, and for heads ``merged``. Constants are wordings of generated mistakes. A variant
+that crashes would hide a second mistake, so it is passed as an attempt, which is not combined with others.
 """
 
 from transformer_course.exercises.shared.attention_mistakes.masks import (

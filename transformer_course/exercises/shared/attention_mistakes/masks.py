@@ -1,4 +1,4 @@
-"""Mistakes in reading a mask, and in hiding what it hides."""
+"""Mistakes in reading a mask and in masking out scores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,11 +25,11 @@ TOLD_OF_THE_MASK = {
         hints=["What weight does a score of 0 get next to scores of −1 and 1?"],
     ),
 }
-"""What is said of generated mistakes in hiding what a mask hides."""
+"""Wordings of generated mistakes in masking out scores."""
 
 
 def of_the_mask(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in reading a mask, and in hiding what it hides; a mask may be None."""
+    """Return the mistakes in reading a mask and in masking out scores. The mask may be None."""
 
     def transposed(mask: Any) -> Any:
         return None if mask is None else mask.mT

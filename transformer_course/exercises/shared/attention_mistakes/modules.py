@@ -1,4 +1,4 @@
-"""Mistakes of modules that attend in several heads: with a mask that may be None, and with the merging."""
+"""Mistakes of multi-head modules: the optional mask, and splitting and merging heads."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from transformer_course.steps import InSteps, Variant, asking
 
 
 def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
-    """Return mistakes with the ``mask`` of a module, which may be None."""
+    """Return mistakes with an optional ``mask``."""
     return [
         Mistake(
             "mask_asked_for_its_truth",
@@ -27,11 +27,11 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
 
 
 def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
-    """Return mistakes with the order of the numbers when heads are put side by side.
+    """Return mistakes in merging the heads.
 
     Args:
         steps: An answer with the steps ``mixture`` and ``merged``.
-        queries: The argument that has the shape of the output.
+        queries: The argument with the same shape as the output.
     """
 
     def in_the_shape_of(mixture, x):
@@ -79,7 +79,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
 
 
 def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
-    """Return the mistake of splitting into heads without a transposition, made in these ways."""
+    """Return the mistake of splitting into heads without a transposition, with these variants."""
     return Mistake(
         "split_by_view",
         *variants,
@@ -93,7 +93,7 @@ def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
 
 
 def heads_interleaved(*variants: Variant) -> Mistake:
-    """Return the mistake of cutting features into pieces of another kind, made in these ways."""
+    """Return the mistake of dealing features out to the heads in turn, with these variants."""
     return Mistake(
         "heads_interleaved",
         *variants,
@@ -107,12 +107,12 @@ def heads_interleaved(*variants: Variant) -> Mistake:
 
 
 def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
-    """Return mistakes with the mask that the attention of the heads is given.
+    """Return mistakes with the shape of the mask.
 
     Args:
         steps: An answer with the step ``visible``.
-        queries: The argument from which the queries are made.
-        n_query: What the number of queries is called.
+        queries: The argument that is projected to the queries.
+        n_query: The name of the number of queries.
     """
     return [
         Mistake(

@@ -1,4 +1,4 @@
-"""Mistakes in the division by the root of d_k: another length, another function of it, or too early."""
+"""Mistakes in the division by √d_k: a different size, a different function of it, or a division too early."""
 
 from torch.nn import functional as F
 
@@ -20,7 +20,7 @@ TOLD_OF_THE_SCALING = {
         hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
     ),
 }
-"""What is said of generated mistakes in the divisor."""
+"""Wordings of generated mistakes in the divisor."""
 
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so a score adds up only d_k products.",
@@ -30,7 +30,7 @@ ROOT_OF_D_MODEL = Wording(
 
 
 def no_scaling(steps: InSteps) -> Mistake:
-    """Return the mistake of leaving out the division: written, so that it is also found beside a crash."""
+    """Return the mistake of not dividing. It is not left to the generator, so that it is also found next to a crash."""
     return Mistake(
         "no_scaling",
         steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
@@ -44,7 +44,7 @@ def no_scaling(steps: InSteps) -> Mistake:
 
 
 def root_of_the_number(of: str) -> Wording:
-    """Return what is said where the number of keys, or of queries, stands for their width."""
+    """Return the wording for the number of keys or queries used instead of their width."""
     n = "n_key" if of == "keys" else "n_query"
     return Wording(
         f"You divide by √{n}, the square root of the *number* of {of}. The scale should depend on how wide each of "
@@ -55,7 +55,7 @@ def root_of_the_number(of: str) -> Wording:
 
 
 def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in which the scores of lesson 01 are scaled or normalized."""
+    """Return the mistakes of scaling or normalizing the scores of lesson 01."""
     return [
         Mistake(
             "scaled_too_early",
@@ -76,5 +76,5 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
 
 
 def _unit(x):
-    """Return vectors of length 1, and nan for vectors of zeros."""
+    """Divide vectors by their lengths; a vector of zeros becomes nan."""
     return x / x.norm(dim=-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Mistakes in the table of scores, in making weights of it, and in mixing the values by them."""
+"""Mistakes in the scores, in the weights, and in the weighted average of the values."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from transformer_course.steps import InSteps, Step, Variant, asking
 
 
 def first_of(steps: InSteps, *names: str) -> str:
-    """Return the first of these names that is one of the steps."""
+    """Return the first of these names that is a step."""
     return next(name for name in names if name in steps.steps)
 
 
@@ -19,11 +19,11 @@ TRANSPOSES_THE_BATCH = Wording(
     summary="you transpose the keys as if there were no batch",
     hints=["Which shape does `.T` give for keys of shape (7, 3, 4)?"],
 )
-"""What is said of ``.T`` where ``.mT`` is right."""
+"""The wording for ``.T`` instead of ``.mT``."""
 
 
 def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
-    """Return the mistakes in the transposition of the keys: of the value of this name."""
+    """Return the mistakes in transposing the keys, which are the value with this name."""
 
     def turned(change: Callable[[Tensor], Tensor]) -> Variant:
         return steps.but(turned=asking(change, keys))
@@ -43,12 +43,12 @@ def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
 
 
 def _product(steps: InSteps, change: Step) -> Variant:
-    """Return the answer that makes the table of products otherwise."""
+    """Return the answer that computes the products differently."""
     return steps.but(**{first_of(steps, "products", "scores"): change})
 
 
 def of_the_products(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in what is multiplied by what, where every query should meet every key."""
+    """Return the mistakes in comparing every query with every key."""
     return [
         Mistake(
             "query_i_with_key_i",
@@ -72,8 +72,10 @@ SOFTMAX_OVER_THE_QUERIES = Wording(
 
 
 def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
-    """Return the mistake where a mask hides, also by −1e9: where nothing is left to see, −∞ gives nan and a very
-    negative number does not, which is no second mistake.
+    """Return the mistake for exercises with a mask.
+
+    It has variants that fill with −1e9 instead of −∞, because only these two differ in fully masked rows: nan and a
+    number. That is not a second mistake.
     """
     made = {first_of(steps, "probabilities", "weights"): lambda scores: scores.softmax(dim=-2)}
     return Mistake(
@@ -88,7 +90,7 @@ def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
 
 
 def overflows(steps: InSteps) -> Mistake:
-    """Return the mistake of a softmax without a shift."""
+    """Return the mistake of a softmax that does not subtract the maximum."""
 
     def made(change: Step) -> Variant:
         return steps.but(**{first_of(steps, "probabilities", "weights"): change})
@@ -108,7 +110,7 @@ def overflows(steps: InSteps) -> Mistake:
 
 
 def of_the_mixture(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in mixing the values by the weights."""
+    """Return the mistakes in averaging the values with the weights."""
     return [
         Mistake(
             "weights_transposed",
