@@ -219,7 +219,7 @@ MISTAKES = [
         STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
         STEPS.but(starts=lambda starts: starts[:-1]),
         summary="you leave out the last block",
-        message="{summary}, at least when it is shorter than the others.",
+        message="{summary}, at least when it is short: with 5 keys in blocks of 2, the fifth key gets no weight.",
         hints=["How many blocks of 2 do you need for 5 keys, and how many do you use?"],
     ),
     Mistake(

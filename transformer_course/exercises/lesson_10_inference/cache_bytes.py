@@ -70,7 +70,7 @@ MISTAKES = [
         "forgets_bytes_per_number",
         STEPS.but(total=lambda numbers: numbers),
         summary="you ignore `bytes_per_number`",
-        message="{summary}, so a cache in 16 bits comes out as large as one in float32.",
+        message="{summary}, so a cache in 16 bits takes as much memory as one in float32.",
         hints=[
             "How many bytes does a number take in float32, and how many in 16 bits?",
             "Your result counts numbers. The exercise asks for bytes.",
@@ -112,12 +112,12 @@ EXERCISE = Exercise(
     ],
     messages={
         "part_left_out_per_token: kinds * width": Wording(
-            "{summary}, so a model with 32 layers comes out as small as one with a single layer.",
+            "{summary}, so a model with 32 layers takes no more memory than one with a single layer.",
             summary="you ignore `n_layers`",
             hints=["Can the second layer reuse the keys of the first, or does it compute its own?"],
         ),
         "left_out_width: d_head": Wording(
-            "{summary}, so 8 key-value heads come out as small as a single one.",
+            "{summary}, so 8 key-value heads take no more memory than a single one.",
             summary="you ignore `n_kv_heads`",
             hints=["Is `d_head` the width of one head or of all heads together?"],
         ),
@@ -127,12 +127,12 @@ EXERCISE = Exercise(
             hints=["How many numbers are in the key of one head?"],
         ),
         "part_left_out_tokens: batch": Wording(
-            "{summary}, so 8,192 tokens come out as small as a single one.",
+            "{summary}, so 8,192 tokens take no more memory than a single one.",
             summary="you ignore `length`",
             hints=["Which tokens does the cache keep keys and values for?"],
         ),
         "left_out_tokens: length": Wording(
-            "{summary}, so 6 sequences come out as small as a single one.",
+            "{summary}, so 6 sequences take no more memory than a single one.",
             summary="you ignore `batch`",
             hints=["Two sequences have different tokens. Can they share their keys?"],
         ),

@@ -106,7 +106,7 @@ MISTAKES = [
         STEPS.but(output=lambda weights, values: (weights @ values).mean(dim=1)),
         STEPS.but(output=lambda weights, values: (weights @ values).sum(dim=1)),
         summary="you sum or average the outputs of the heads",
-        message="{summary}. Each head should keep its own output.",
+        message="{summary}, so a single output is left. Each head should keep its own.",
         hints=["How many dimensions should the output have, and how many does yours have?"],
     ),
     Mistake(
@@ -129,7 +129,7 @@ MISTAKES = [
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k.reshape(len(w_k), w_k.shape[2], -1).mT),
         summary="you reshape and transpose the key matrices",
         message="{summary}, which scrambles their entries. They already have the right shape, (r, d).",
-        hints=["Which dimension of `w_k` should be multiplied with the latent vector, and which place does it have?"],
+        hints=["Which dimension of `w_k` should be multiplied with the latent vector, the one of size r or of size d?"],
     ),
 ]
 

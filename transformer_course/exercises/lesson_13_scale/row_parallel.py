@@ -145,7 +145,7 @@ EXERCISE = Exercise(
         "moved_total: output": Wording(
             "{summary}, so the sum contains it as many times as there are devices.",
             summary="you add the bias on each device",
-            hints=["With 4 devices, how many times is the bias in your result?"],
+            hints=["With 4 devices and x = 0, what should the output be, and what is yours?"],
         ),
         "done_again_output: partial": Wording(
             summary="you add the bias on each device and again to the sum",
