@@ -151,7 +151,10 @@ MISTAKES = [
         "difference_as_drift",
         STEPS.but(drift=lambda behind: -behind),
         summary="you use the plain difference of the log-probabilities as the drift",
-        message="{summary}. The difference is negative for many tokens; only its mean is right. exp(d) − d − 1 is never negative.",
+        message=(
+            "{summary}. Its mean is right, but the difference is negative for many tokens. exp(d) − d − 1 is never "
+            "negative."
+        ),
         hints=["What is the drift for d = 0, for d = 1 and for d = −1?"],
     ),
     Mistake(
