@@ -1,4 +1,4 @@
-"""Lesson 00: the bottleneck, and attention as the way round it."""
+"""Lesson 00: the bottleneck, and how attention avoids it."""
 
 EXERCISES = (
     "rnn_step",

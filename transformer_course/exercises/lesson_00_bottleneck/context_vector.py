@@ -1,4 +1,4 @@
-"""Mix the encoder's states for one step of the decoder."""
+"""Average the encoder's states for one step of the decoder."""
 
 import torch
 from jaxtyping import Float
@@ -12,7 +12,7 @@ from transformer_course.steps import InSteps
 
 
 def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
-    """Mix the n states of each text, each as much as its weight says."""
+    """Return the weighted average of the n states of each text."""
     weighted = weights[:, :, None] * states  # (batch, n, 1) times (batch, n, d)
     return weighted.sum(dim=1)
 
@@ -52,7 +52,7 @@ def context_vector_cases(seed: int) -> list[Case]:
         weights = torch.softmax(2 * normal(rng, batch, n), dim=-1)
         return Case({"weights": weights, "states": normal(rng, batch, n, d)}, shows)
 
-    # Can be done in the head: the context is (6, 2, 4), and then 3 and 6.
+    # Easy to do by hand: the context is (6, 2, 4), and then 3 and 6.
     readable = {"weights": torch.tensor([[0.75, 0.25]]), "states": torch.tensor([[[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]]])}
     two_texts = {
         "weights": torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]),

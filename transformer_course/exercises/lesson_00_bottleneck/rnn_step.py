@@ -70,7 +70,7 @@ def rnn_step_cases(seed: int) -> list[Case]:
         }
         return Case(inputs, shows)
 
-    # Can be done in the head: W h = (2, 0), U x = (-1.5, 0.5), and the new state is tanh of (0.5, 0.5).
+    # Easy to do by hand: W h = (2, 0), U x = (-1.5, 0.5), and the new state is tanh of (0.5, 0.5).
     readable = {
         "state": torch.tensor([[0.5, 1.0]]),
         "token": torch.tensor([[0.5]]),

@@ -1,4 +1,4 @@
-"""Look many queries up at once."""
+"""Attention: a soft lookup for many queries at once."""
 
 import torch
 from jaxtyping import Float
@@ -17,7 +17,7 @@ def attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up: average the values, weighted by how well their keys match it."""
+    """For every query, average the values, weighted by how well their keys match it."""
     weights = torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)
     return weights @ values
 

@@ -1,4 +1,4 @@
-"""Weigh every key for every query."""
+"""Attention weights: how much each query attends to each key."""
 
 import torch
 from jaxtyping import Float
@@ -15,7 +15,7 @@ from transformer_course.steps import InSteps
 def attention_weights(
     queries: Float[Tensor, "*batch n_query d"], keys: Float[Tensor, "*batch n_key d"]
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """Weigh every key for every query; each row adds up to 1."""
+    """Return the weight of every key for every query. Each row sums to 1."""
     scores = queries @ keys.transpose(-2, -1)
     return torch.softmax(scores, dim=-1)
 

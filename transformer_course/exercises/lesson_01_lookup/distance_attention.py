@@ -1,4 +1,4 @@
-"""Transfer: look up by nearness."""
+"""Transfer task: attention with distances as scores."""
 
 import torch
 from jaxtyping import Float
@@ -17,7 +17,7 @@ def distance_attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up by nearness: the score is minus half the squared Euclidean distance."""
+    """Return attention with scores of minus half the squared Euclidean distance."""
     squared = (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
     return torch.softmax(-squared / 2, dim=-1) @ values
 

@@ -49,7 +49,7 @@ def similarity_cases(seed: int) -> list[Case]:
     def case(n: int, d: int, shows: str) -> Case:
         return Case({"query": normal(rng, d), "keys": normal(rng, n, d)}, shows)
 
-    # Can be done in the head: the scores are 5 and -2.
+    # Easy to do by hand: the scores are 5 and -2.
     readable = {"query": torch.tensor([2.0, -1.0]), "keys": torch.tensor([[3.0, 1.0], [1.0, 4.0]])}
     return [
         Case(readable, "2 keys of width 2, in whole numbers"),

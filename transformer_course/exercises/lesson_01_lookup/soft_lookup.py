@@ -1,4 +1,4 @@
-"""Look one query up."""
+"""A soft lookup of a single query."""
 
 import torch
 
@@ -54,12 +54,12 @@ def soft_lookup_cases(seed: int) -> list[Case]:
         return Case({"query": normal(rng, d), "keys": normal(rng, n, d), "values": normal(rng, n, d_v)}, shows)
 
     def far(size: float, shows: str) -> Case:
-        """Scores that lie near ``size``, not far from each other."""
+        """Return a case with scores near ``size`` and near each other."""
         query, keys = torch.tensor([1.0, -2.0, 0.5]), normal(rng, 4, 3)
         keys[:, 2] += 2 * size
         return Case({"query": query, "keys": keys, "values": normal(rng, 4, 2)}, shows)
 
-    # Can be done in the head: both scores are 2, the weights ½ and ½, the result is 5.
+    # Easy to do by hand: both scores are 2, the weights ½ and ½, the result is 5.
     readable = {
         "query": torch.tensor([1.0, 2.0]),
         "keys": torch.tensor([[2.0, 0.0], [0.0, 1.0]]),

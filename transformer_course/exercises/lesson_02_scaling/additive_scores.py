@@ -1,4 +1,4 @@
-"""Scores by a small network instead of a dot product."""
+"""Additive attention: scores from a small network instead of a dot product."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""Transfer: attention by direction alone."""
+"""Transfer task: attention with cosines as scores."""
 
 import torch
 from jaxtyping import Float
@@ -18,7 +18,7 @@ def cosine_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     temperature: float,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query average the values; a score is its cosine with a key, divided by a temperature."""
+    """Return attention with scores of cosine divided by temperature."""
     queries = queries / queries.norm(dim=-1, keepdim=True)
     keys = keys / keys.norm(dim=-1, keepdim=True)
     scores = queries @ keys.transpose(-2, -1) / temperature
@@ -89,7 +89,7 @@ def cosine_attention_cases(seed: int) -> list[Case]:
 
 
 def measured(length) -> Variant:
-    """Return the answer that takes something else for the length of a vector."""
+    """Return the answer that divides by this function of a vector instead of its length."""
     return STEPS.but(query_lengths=lambda queries: length(queries), key_lengths=lambda keys: length(keys))
 
 

@@ -1,4 +1,4 @@
-"""How much a dot product varies."""
+"""The variance of a dot product."""
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, uniform

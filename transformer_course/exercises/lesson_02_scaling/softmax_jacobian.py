@@ -1,4 +1,4 @@
-"""How each weight answers to each score."""
+"""The Jacobian of the softmax: how each weight depends on each score."""
 
 import torch
 from jaxtyping import Float
@@ -54,13 +54,13 @@ STEPS = InSteps(delta, column, row, own, products, difference, jacobian, referen
 
 
 def softmax_jacobian_cases(seed: int) -> list[Case]:
-    """The last is small enough for a loop over all pairs in Python."""
+    """Return cases, of which the last is small enough for a Python loop over all pairs."""
     rng = generator(seed)
 
     def case(n: int) -> Case:
         return Case({"probabilities": torch.softmax(normal(rng, n), dim=-1)}, f"{n} weights")
 
-    # Can be done in the head: 0.16 on the diagonal, -0.16 beside it.
+    # Easy to do by hand: 0.16 on the diagonal, -0.16 off it.
     readable = Case({"probabilities": torch.tensor([0.8, 0.2])}, "the weights 0.8 and 0.2")
     decided = Case({"probabilities": torch.tensor([0.01, 0.97, 0.02])}, "nearly all the weight on one key")
     even = Case({"probabilities": torch.tensor([0.25, 0.5, 0.25])}, "two equal weights of three")

@@ -1,4 +1,4 @@
-"""How many numbers a multi-head attention learns."""
+"""The number of parameters of a multi-head attention."""
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import digits
@@ -42,7 +42,7 @@ STEPS = InSteps(weights, biases, per_layer, layers, total, reference=attention_p
 
 def attention_parameters_cases(seed: int) -> list[Case]:
     more, d_head = digits(seed, 127, 101)
-    d_k, narrow = 5 + more, 8 + 2 * d_head  # the first is never the same for one seed and the next
+    d_k, narrow = 5 + more, 8 + 2 * d_head  # d_k differs between consecutive seeds
     return [
         Case({"d_model": 2, "n_heads": 1}, "width 2, one head"),
         Case({"d_model": 6, "n_heads": 2}, "width 6, 2 heads"),

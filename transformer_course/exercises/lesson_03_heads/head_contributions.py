@@ -1,4 +1,4 @@
-"""What each head adds to the output of a multi-head attention."""
+"""The contribution of each head to the output of a multi-head attention."""
 
 import torch
 from jaxtyping import Float
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def head_contributions(
     heads: Float[Tensor, "batch n_heads n d_k"], w_o: Float[Tensor, "d_out d_merged"]
 ) -> Float[Tensor, "batch n_heads n d_out"]:
-    """Return what each head adds to merge_heads(heads) @ w_o.T: the sum over the heads is all of it."""
+    """Return the contribution of each head to merge_heads(heads) @ w_o.T, which is their sum."""
     n_heads, d_k = heads.shape[1], heads.shape[3]
     per_head = w_o.T.reshape(n_heads, d_k, -1)  # head i meets columns i·d_k … (i + 1)·d_k − 1 of w_o
     return heads @ per_head

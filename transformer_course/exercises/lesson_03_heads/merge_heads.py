@@ -1,4 +1,4 @@
-"""Put heads side by side again."""
+"""Merge heads: the inverse of splitting."""
 
 import torch
 
@@ -34,7 +34,7 @@ STEPS = InSteps(swapped, n, d_model, merged, reference=merge_heads)
 
 def merge_heads_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens count positions, the units count features, so that one can read where each number belongs.
+    # The tens digit is the position and the units digit the feature, so that it is easy to see what moved.
     readable = torch.tensor([[[[10.0, 11.0], [20.0, 21.0]], [[12.0, 13.0], [22.0, 23.0]]]])
     return [
         Case({"x": readable}, "2 heads, 2 positions, 2 features each"),

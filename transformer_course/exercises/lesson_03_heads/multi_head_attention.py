@@ -1,4 +1,4 @@
-"""Several attentions side by side."""
+"""Multi-head attention."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,7 +15,7 @@ from transformer_course.steps import InSteps
 
 
 class MultiHeadAttention(nn.Module):
-    """Let every query attend in several ways at once, each head comparing other features."""
+    """Attend with several heads, each of which compares different features."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ def multi_head_cases(seed: int) -> list[Case]:
         )
 
     def drawn_mask(*shape: int) -> Tensor:
-        """Leave every query its first key at least, and none its last."""
+        """Draw a mask that allows the first key for every query and the last key for none."""
         mask = torch.rand(*shape, generator=rng) < 0.6
         mask[..., 0], mask[..., -1] = True, False
         return mask
@@ -172,7 +172,7 @@ def multi_head_cases(seed: int) -> list[Case]:
 
 
 def split_by_reshaping(self):
-    """Return how to split without a transposition."""
+    """Return a function that splits into heads without a transposition."""
     return lambda x: x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 

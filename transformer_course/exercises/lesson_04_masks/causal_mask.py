@@ -1,4 +1,4 @@
-"""Which keys each query may attend to where none may attend ahead."""
+"""The causal mask: no query may attend to a later key."""
 
 import torch
 from jaxtyping import Bool
@@ -12,9 +12,9 @@ from transformer_course.steps import InSteps
 
 
 def causal_mask(n_query: int, n_key: int | None = None) -> Bool[Tensor, "n_query n_key"]:
-    """Let every query attend to the keys that do not come later; the last query stands at the last key."""
+    """Allow every query the keys that do not come later. The last query is at the last key."""
     n_key = n_query if n_key is None else n_key
-    past = n_key - n_query  # keys in front of the first query
+    past = n_key - n_query  # the number of keys before the first query
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(past)
 
 
@@ -48,7 +48,7 @@ STEPS = InSteps(columns, past, matrix, allowed, mask, reference=causal_mask)
 
 def causal_mask_cases(seed: int) -> list[Case]:
     short, middle, long = torch.randint(4, 40, (3,), generator=generator(seed)).sort().values.tolist()
-    lengths = [3, 1, 2, short, middle + 1, long + 130]  # no two alike, and one longer than a table made in advance
+    lengths = [3, 1, 2, short, middle + 1, long + 130]  # all different, and one longer than a table made in advance
     square = [Case({"n_query": n}, f"{n} position{'s' if n > 1 else ''}") for n in lengths]
     sizes = [(1, 3), (2, 5), (short, short + 7), (middle, middle + long)]
     later = [Case({"n_query": n, "n_key": m}, f"{n} quer{'ies' if n > 1 else 'y'} and {m} keys") for n, m in sizes]

@@ -1,4 +1,4 @@
-"""What a decoder may attend to: real tokens, up to itself."""
+"""The decoder's mask: real tokens that do not come later."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -13,9 +13,9 @@ from transformer_course.steps import InSteps
 
 
 def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
-    """Let every position look at the real tokens up to itself."""
+    """Allow every position the real tokens up to itself."""
     n = tokens.shape[1]
-    real = (tokens != pad_id)[:, None, None, :]  # what may be attended to: (batch, 1, 1, n)
+    real = (tokens != pad_id)[:, None, None, :]  # real keys: (batch, 1, 1, n)
     not_later = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (n, n)
     return real & not_later
 

@@ -1,4 +1,4 @@
-"""Which keys a query may attend to where several documents share a row."""
+"""The mask for several documents packed into a row."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 
 
 def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n n"]:
-    """Let every position attend to itself and to what came before it in the same document."""
+    """Allow every position itself and the earlier positions of its document."""
     n = documents.shape[1]
     same = documents[:, :, None] == documents[:, None, :]  # (batch, n_query, n_key)
     not_later = torch.ones(n, n, dtype=torch.bool).tril()
@@ -62,7 +62,7 @@ def document_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def packed(n: int, n_documents: int) -> list[int]:
-        """Draw documents that fill n positions; their numbers are in no order."""
+        """Draw documents that fill n positions, with numbers in random order."""
         cuts = [0, *(torch.randperm(n - 1, generator=rng)[: n_documents - 1] + 1).sort().values.tolist(), n]
         numbers = torch.randperm(n_documents, generator=rng).tolist()
         return [d for d, start, end in zip(numbers, cuts, cuts[1:], strict=False) for _ in range(end - start)]

@@ -1,4 +1,4 @@
-"""Attention that leaves out what it may not see."""
+"""Attention with a mask."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,7 +19,7 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query average the values it may attend to, by scaled scores; zeros if there are none."""
+    """Return attention over the keys that the mask allows, or zeros for a query that may attend to none."""
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
     sees_nothing = ~mask.any(dim=-1, keepdim=True)
     allowed = mask | sees_nothing  # no row of -inf reaches the softmax: its result and its gradient would be nan
@@ -57,8 +57,8 @@ def masked_attention_cases(seed: int) -> list[Case]:
 
     def case(leading, n_query, n_key, d_k, d_v, shape, shows):
         mask = torch.rand(*shape, generator=rng) < 0.6
-        mask[..., 0] = True  # every row has something to look at,
-        mask[..., -1] = False  # and misses something
+        mask[..., 0] = True  # every query may attend to a key
+        mask[..., -1] = False  # and not to all of them
         inputs = {
             "queries": normal(rng, *leading, n_query, d_k),
             "keys": normal(rng, *leading, n_key, d_k),
@@ -131,18 +131,18 @@ def masked_attention_cases(seed: int) -> list[Case]:
 
 
 def untreated(**changes):
-    """Return the answer that does nothing for a query that may see nothing, with other changes."""
+    """Return the answer that does not handle queries that may attend to nothing, with other changes."""
     return STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities, **changes)
 
 
 def mended_in_place(probabilities):
-    """Write zeros into the weights themselves."""
+    """Write zeros into the weights in place."""
     probabilities[probabilities.isnan()] = 0.0
     return probabilities
 
 
 def added(scaled, visible):
-    """Add −∞ where looking is not allowed: unlike ``masked_fill``, it lets gradients through."""
+    """Add −∞ to hidden scores. Unlike ``masked_fill``, this lets gradients through."""
     return scaled + torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
@@ -197,7 +197,7 @@ MISTAKES = [
     Mistake(
         "mask_inverted",
         STEPS.but(visible=lambda mask: ~mask),
-        STEPS.but(hidden=lambda visible: visible),  # which queries see nothing is read as it should be
+        STEPS.but(hidden=lambda visible: visible),  # fully masked queries are still found
         STEPS.but(hidden=lambda visible, empty: visible & ~empty),
         STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         summary=attention_mistakes.MASK_INVERTED.summary,

@@ -1,4 +1,4 @@
-"""Hide what only fills a batch up."""
+"""The padding mask."""
 
 import torch
 from torch import Tensor
@@ -45,7 +45,7 @@ VOCAB_SIZE = 9
 def draw_padded(
     rng: torch.Generator, pad_id: int, rows: list[tuple[int, int]], length: int, zero: bool = True
 ) -> Tensor:
-    """Draw sentences, one per row, with so much padding before and after; token 0 is in each if it is a real one."""
+    """Draw one sentence per row, with this much padding before and after. Each has token 0 if that is a real token."""
     real = [token for token in range(VOCAB_SIZE) if token != pad_id]
     tokens = torch.tensor(real)[torch.randint(len(real), (len(rows), length), generator=rng)]
     for row, (before, after) in zip(tokens, rows, strict=True):

@@ -1,4 +1,4 @@
-"""Transfer: look back only so far."""
+"""Transfer task: the mask of sliding-window attention."""
 
 import torch
 from jaxtyping import Bool
@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length"]:
-    """Let every position look at the last ``window`` positions up to and with itself."""
+    """Allow every position the last ``window`` positions, including itself."""
     positions = torch.arange(length)
     back = positions[:, None] - positions[None, :]  # how far the query looks back
     return (back >= 0) & (back < window)
@@ -59,7 +59,7 @@ def sliding_window_cases(seed: int) -> list[Case]:
 
 
 def slices_from_below_zero(length, window):
-    """Fill each row from a place that may be below 0, and so is counted from the end."""
+    """Fill each row from an index that may be negative, which counts from the end."""
     mask = torch.zeros(length, length, dtype=torch.bool)
     for i in range(length):
         mask[i, i - window + 1 : i + 1] = True

@@ -1,4 +1,4 @@
-"""Count which token follows which: the first step of learning BPE."""
+"""Count pairs of neighboring tokens, the first step of learning BPE."""
 
 import torch
 from jaxtyping import Int
@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def count_pairs(tokens: list[int], vocab_size: int) -> Int[Tensor, "vocab_size vocab_size"]:
     """Return how often each token is followed by each: a row for the first of a pair, a column for the second."""
     ids = torch.tensor(tokens)
-    numbers = ids[:-1] * vocab_size + ids[1:]  # each pair has a number of its own
+    numbers = ids[:-1] * vocab_size + ids[1:]  # a number for each pair
     return torch.bincount(numbers, minlength=vocab_size**2).view(vocab_size, vocab_size)
 
 

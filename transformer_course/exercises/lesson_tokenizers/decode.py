@@ -1,4 +1,4 @@
-"""From tokens back to text."""
+"""Decode tokens to text."""
 
 import re
 

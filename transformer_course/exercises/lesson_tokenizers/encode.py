@@ -1,4 +1,4 @@
-"""From text to tokens, by the merges that were learned."""
+"""Encode text as tokens with learned merges."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Cut numbers so that a piece always stands for the same places."""
+"""Group the digits of numbers from the right."""
 
 import re
 

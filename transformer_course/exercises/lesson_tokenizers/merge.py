@@ -1,4 +1,4 @@
-"""Put one token in the place of a pair."""
+"""Merge a pair of tokens into one."""
 
 import torch
 
@@ -76,7 +76,7 @@ def merge_cases(seed: int) -> list[Case]:
 
 
 def only_the_first(tokens, pair):
-    """Find the pair at its first place alone."""
+    """Return whether the first occurrence of the pair is at i."""
     first = next((i for i in range(len(tokens)) if tokens[i : i + 2] == [*pair]), None)
     return lambda i: i == first
 

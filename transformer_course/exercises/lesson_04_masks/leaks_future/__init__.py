@@ -1,4 +1,4 @@
-"""The leak test: change what comes later, and see whether anything before it moves."""
+"""The leak test: change a token and check whether an earlier output changes."""
 
 from transformer_course.exercise import Exercise, Wording
 from transformer_course.exercises.lesson_04_masks.leaks_future.answer import STEPS, leaks_future

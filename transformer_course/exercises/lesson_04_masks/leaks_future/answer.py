@@ -1,4 +1,4 @@
-"""The answer to ``leaks_future``, plainly and in steps."""
+"""The reference of ``leaks_future``, and its steps."""
 
 import torch
 from jaxtyping import Int
@@ -9,14 +9,14 @@ from transformer_course.steps import InSteps
 
 
 def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
-    """Return whether any output of the model, as it is in eval mode, depends on a token that comes later."""
+    """Return whether any output of the model in eval mode depends on a later token."""
     was_training = model.training
     model.eval()
     before, n_ids = model(tokens), tokens.max() + 1
     leaks = False
     for position in range(1, tokens.shape[1]):
         changed = tokens.clone()
-        changed[:, position] = (changed[:, position] + 1) % n_ids  # an id that exists, and another one
+        changed[:, position] = (changed[:, position] + 1) % n_ids  # a different id that exists
         after = model(changed)
         leaks |= not torch.allclose(after[:, :position], before[:, :position], atol=1e-4)
     model.train(was_training)

@@ -1,4 +1,4 @@
-"""Models that leak and models that do not, to try a leak test on."""
+"""Models with and without leaks, to try a leak test on."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return low + (high - low) * torch.rand(*shape, generator=rng)
 
     def mixing(n: int, leaks: Leaks) -> Tensor:
-        """Make a table in which each position hears itself best, earlier ones less, and later ones only as said."""
+        """Return mixing weights: large for the position itself, small for earlier ones, ``leaks`` for later ones."""
         table = between(0.5, 1.0, n, n).tril() / n + 2 * torch.eye(n)
         for pair, size in leaks.items():
             table[pair] = size
@@ -39,7 +39,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         embedding: Tensor | None = None,
         **tables: Tensor,
     ) -> Case:
-        """Describe a model by what it hears of later tokens in eval mode and in training, and its dropout."""
+        """Return a case with a model that has these leaks in eval mode and in training, and this dropout."""
         table = mixing(tokens.shape[1], leaks)
         if embedding is None:
             embedding = torch.eye(VOCAB_SIZE) + between(0.2, 0.3, VOCAB_SIZE, VOCAB_SIZE)
@@ -54,12 +54,12 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return Case({"model": model, "tokens": tokens}, shows)
 
     def draw(n: int, *wanted: Mapping[int, int]) -> Tensor:
-        """Draw two sentences of different tokens, with some where they are wanted and the largest id in both."""
+        """Draw two sentences of different tokens, with some at given positions and the largest id in both."""
         wanted = wanted or ({n - 1: VOCAB_SIZE - 1}, {1: VOCAB_SIZE - 1})
         return torch.stack([_different_tokens(rng, n, row) for row in wanted])
 
     def holding(token: int, at: int, listener: int) -> Case:
-        """Describe a model that leaks from one position, which holds the same id in both sentences."""
+        """Return a case with a model that leaks from one position, which holds the same id in both sentences."""
         elsewhere = {} if token == VOCAB_SIZE - 1 else {(at + 1) % 5: VOCAB_SIZE - 1}
         tokens = draw(5, *[{**elsewhere, at: token}] * 2)
         where = f"a model whose {ORDINALS[listener]} position sees the {ORDINALS[at]}, which holds token {token}"
@@ -70,7 +70,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
     loud = torch.eye(VOCAB_SIZE)[3]
 
     def shuffled(*cases: Case) -> list[Case]:
-        """Put cases in any order: an answer that always says the same, in the same order, must not pass."""
+        """Shuffle cases, so that a fixed list of results does not pass."""
         return [cases[i] for i in torch.randperm(len(cases), generator=rng)]
 
     leaks_at_the_end = bool(torch.randint(2, (), generator=rng))
@@ -140,7 +140,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         if leaks_at_the_end
         else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]
-    # Tokens show which of the models above were made for them. Whether these leak, only a call shows.
+    # The tokens above give away which model they belong to. Here, only a call shows whether the model leaks.
     for number, leaks in enumerate(torch.randint(2, (N_LAST_CASES,), generator=rng).tolist(), 1):
         listener, at = sorted(torch.randperm(7, generator=rng)[:2].tolist())
         where = {(listener, at): LARGE_LEAK} if leaks else {}
@@ -153,7 +153,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def _different_tokens(rng: torch.Generator, n: int, wanted: Mapping[int, int]) -> Tensor:
-    """Draw tokens that all differ, some of them at places where they are wanted."""
+    """Draw different tokens, with some at given positions."""
     order = torch.randperm(VOCAB_SIZE, generator=rng)
     for place, token in wanted.items():
         elsewhere = int((order == token).nonzero())

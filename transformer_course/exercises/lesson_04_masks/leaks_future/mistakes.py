@@ -1,4 +1,4 @@
-"""What goes wrong when a leak test changes tokens, runs the model and compares outputs."""
+"""Mistakes in changing tokens, running the model and comparing outputs."""
 
 import functools
 
@@ -13,7 +13,7 @@ def the_tokens_themselves(tokens):
 
 
 def one_copy_for_all(tokens):
-    return functools.partial(torch.Tensor.view_as, once := tokens.clone(), once)  # which has a state of its own
+    return functools.partial(torch.Tensor.view_as, once := tokens.clone(), once)  # a new partial for each call
 
 
 def never_too_large(tokens):
