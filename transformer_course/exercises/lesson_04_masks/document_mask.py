@@ -100,8 +100,7 @@ EXERCISE = Exercise(
     cases=document_mask_cases,
     points=2,
     verified=(
-        "Each document has a triangle of its own: no token can attend to another document, or to a later token of "
-        "its own."
+        "Each document has its own triangle: no token can attend to another document, or to a later token of its own."
     ),
     hints=[
         "Write the mask for the documents 0, 0, 1 by hand: rows are queries, columns are keys. Which of the nine "

@@ -124,10 +124,10 @@ EXERCISE = Exercise(
     verified="Your table counts every pair of neighbors, in its order, as often as it occurs.",
     hints=[
         "Which pairs of neighbors does the text 0, 1, 2, 0 have? How many are there in a text of n tokens?",
-        "The n − 1 pairs overlap: `zip(tokens, tokens[1:])` loops over them. Without a loop, give each pair a number "
-        "of its own. If you read a table row by row, which number has the entry at row `first`, column `second`?",
+        "The n − 1 pairs overlap: `zip(tokens, tokens[1:])` loops over them. Without a loop, give each pair its own "
+        "number. If you read a table row by row, which number does the entry at row `first`, column `second` have?",
         "That number is `first * vocab_size + second`. `torch.bincount` counts the numbers; with "
-        "`minlength=vocab_size**2` it has an entry for pairs that don't occur, too.",
+        "`minlength=vocab_size**2`, the result also has entries for pairs that don't occur.",
         "`torch.bincount(numbers, minlength=vocab_size**2).view(vocab_size, vocab_size)` is the table.",
     ],
     mistakes=MISTAKES,
