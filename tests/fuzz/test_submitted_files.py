@@ -217,7 +217,7 @@ def hands_in(**files: bytes) -> dict[str, dict[str, str]]:
 def test_a_zip_with_too_many_notebooks_costs_nobody_anything():
     [(student, row)] = hands_in(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
     assert student == "eve" and row["status"] == "graded in part"
-    assert "51 notebooks are in this folder: only the first 50 were looked at." in row["remarks"]
+    assert "This folder has 51 notebooks; only the first 50 were read." in row["remarks"]
 
 
 def test_many_written_answers_are_told():

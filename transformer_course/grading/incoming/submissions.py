@@ -76,7 +76,7 @@ class Submission:
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
         remark: What the instructor should know about the student's name; empty if nothing.
-        beside: What else the student handed in that is no notebook, in words; empty if nothing.
+        beside: The other files that the student submitted, in words; empty if there are none.
         known_as: The student's name as the file or folder has it.
         digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
         sha256: That of the whole file.
@@ -84,8 +84,8 @@ class Submission:
         login: The student's user name there; empty if that is not known.
         platform: That platform; empty if there is none.
         batch: Digest of who submitted together with it.
-        handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
-        time_source: Where that time is from, or why it is not known, in words.
+        handed_in: The submission time, as ISO 8601 with a time zone; empty if it is unknown.
+        time_source: Where that time is from, or why it is unknown, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
         written: The answers in words, by question.
         texts: The text and raw cells that define something: code that will not run.

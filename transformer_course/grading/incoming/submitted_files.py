@@ -1,4 +1,4 @@
-"""The files that were handed in, in folders and in zips, which are never unpacked but read in memory."""
+"""Submitted files in folders and in zips. Zips are read in memory and never unpacked."""
 
 import contextlib
 import os
@@ -32,7 +32,7 @@ UTF8_FLAG = 0x800
 MAX_INNER_ZIPS = 1
 """Number of zips inside each other, besides the outermost."""
 TIMESTAMP_FILE = "timestamp.txt"
-"""Where nbgrader keeps the time at which an assignment was handed in, in the folder that it makes for that."""
+"""The file in which nbgrader keeps the submission time, next to the submission."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
 SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
 """Folders that systems lay there; any other name may be a learner's."""
@@ -49,7 +49,7 @@ EXTENDED_TIMESTAMP = 0x5455
 
 
 class UnreadableFile(ValueError):
-    """What was handed in cannot be read; the message says why."""
+    """A submitted file cannot be read; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _no_notebook(name: str) -> str:
 
 
 def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
-    """Return a notebook that lies in a folder, with the time at which it was handed in."""
+    """Return a notebook in a folder, with its submission time."""
 
     def read() -> bytes:
         try:
@@ -214,8 +214,8 @@ def files_in_zip(
     Args:
         path: The zip.
         parts: The names of the folders that it is in, and its own, if it is a student's; none if it is that of a class.
-        time: When it was handed in, which holds for all that is in it: what a student's zip says of its files is what
-            the student says. None if it is that of a class, which says when each file was handed in.
+        time: The submission time of everything in a student's zip, because the times inside are the student's own
+            claims. None for the zip of a class, which has the submission time of each file.
         zone: The time zone of the course; None for that of this machine.
     """
     try:

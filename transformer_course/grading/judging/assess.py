@@ -128,7 +128,7 @@ def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
 
 
 def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
-    """Return a result with its remarks in the feedback; a call of what was to be written may cost the points.
+    """Return a result with its remarks in the feedback; a call of the function to implement may cost the points.
 
     Args:
         graded: The result.

@@ -21,7 +21,8 @@ class GradedExercise:
         n_right: Number of cases in which everything observed is right; if it passed, all of them.
         n_cases: Number of cases; 0 where none was judged.
         cost: Seconds that it took in all: in the sandbox, less those of others, to be judged, and to be traced.
-        remarks: What the instructor may want to look at: that it calls, or is, what was to be written.
+        remarks: What the instructor may want to check: that the answer calls the function to implement, or is the
+            course's solution.
         answer: The number of this answer among those of the notebook.
         n_answers: Number of answers to the exercise that the notebook has.
         cell: The index of the cell that defines the answer; None if no cell does.

@@ -92,7 +92,7 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
     return outcome
 
 
-@lru_cache(maxsize=40)  # who hands in the same gets the same cases
+@lru_cache(maxsize=40)  # equal submissions get equal cases
 def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
     """Return the cases of a job, without a word on what they test, and the models that are called in them."""
     cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])

@@ -20,9 +20,10 @@ from transformer_course.grading.rules.overrides import Override
 
 EARLIEST = datetime.min.replace(tzinfo=UTC)
 MIN_SUBMITTED_FRACTION = 0.2
-"""A lesson counts for the class if as many of those who handed in anything handed it in, or if it is asked for.
+"""A lesson counts for the class if this fraction of the students who submitted anything submitted it.
 
-In a small class one student is as many, and may have mistaken the file: one alone counts only if no lesson has more.
+In a small class, this may be one student, who may have submitted the wrong file. So a lesson of a single student counts
+only if no lesson has more.
 """
 
 
@@ -148,7 +149,7 @@ def lessons_of(
     or that the class did weeks ago, counts as well.
 
     Returns:
-        The lessons, and of each that too few handed in how many did, and of how many.
+        The lessons that count; and for each of the others, how many students submitted it, and how many anything.
     """
     rules = rules or ClassRules()
     by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]

@@ -28,7 +28,9 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
     submitted = " ".join(f"{one.lesson}: {_submitted(one, results.rules.late_policy.zone)}" for one in counted)
-    late = {"late": " ".join(f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.message)}
+    # The column "submitted" says that a time is unknown, and why.
+    late = [f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.concerns_student]
+    after = {"late": " ".join(late), "points after lateness": plain_number(student.points_after)}
     return {
         "student": student.name,
         **displayed,
@@ -38,7 +40,7 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
         "bonus": plain_number(student.bonus),
         "submitted": submitted,
         **({"written": _written(student)} if results.has_written_answers else {}),
-        **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
+        **(after if results.has_lateness else {}),
         "status": student.status,
         "isolation": student.isolation,
         "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),

@@ -65,7 +65,7 @@ class LessonResult:
 
     Args:
         lesson: Its name.
-        notebook: The notebook that counts; None if none was handed in.
+        notebook: The notebook that counts; None if there is none.
         exercises: Its exercises, in the order of the lesson.
         lateness: How late the notebook was.
         points_after: The points of the core exercises less the penalty.
@@ -108,7 +108,7 @@ class StudentResult:
     Args:
         name: The name in all tables, which no other student has.
         person: The entry in the roster; with an id alone for those who have none.
-        notebooks: Everything that was handed in.
+        notebooks: Everything that was submitted.
         lessons: The lessons that are graded, by name.
         comment: What the instructor says about all of it.
         is_listed: Whether the student is in the roster, or there is none.
@@ -151,7 +151,7 @@ class StudentResult:
 
     @property
     def status(self) -> str:
-        """Whether something was handed in, and could be graded."""
+        """Whether something was submitted, and could be graded."""
         if any(notebook.exercises for notebook in self.notebooks):
             is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
             return "graded in part" if is_in_part else "graded"
@@ -259,7 +259,7 @@ class ClassResults:
         is_listed: Whether there is a roster.
         similar: Submissions that are nearly the same.
         rules: What the instructor has set.
-        left_out: How many students handed in a lesson that so few did that it counts for nobody, and of how many.
+        left_out: The lessons that too few students submitted, with how many did, and how many submitted anything.
         changes: A line about each student whose points are others than those that were written last.
     """
 

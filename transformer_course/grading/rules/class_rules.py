@@ -32,7 +32,7 @@ RULES_FILE = "class_rules.json"
 ALL_LESSONS = "all"
 """Stands for every lesson that a student has submitted, also if few have."""
 LIBRARY_CALLS = ("full", "remark", "none")
-"""What a right answer may have that calls the library's function, or torch's, of what was to be written."""
+"""The points that a right answer gets if it calls the library's or torch's version of the function to implement."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class ClassRules:
         lessons: The lessons that count, or ``ALL_LESSONS``; none for all that enough students submit.
         extensions: Later due dates for single students.
         rubric: What to look for in written answers, by question.
-        library_calls: What becomes of a right answer that calls what was to be written, as ``LIBRARY_CALLS`` says.
+        library_calls: What a right answer gets that calls the function to implement, one of ``LIBRARY_CALLS``.
         bonus: Whether the points of stretch exercises are exported.
         roster_columns: The columns of the roster that the instructor has chosen, by key of ``column_titles.TITLES``.
     """

@@ -51,6 +51,11 @@ def test_table_has_time_of_submission_and_its_source():
     unknown = notebook(1, time_source="timestamp.txt is empty")
     rules = ClassRules(late_policy=LatePolicy(zone=ZoneInfo("America/New_York")))
     table = table_of({"ada": [known], "ben": [unknown], "eve": []}, rules)
+    due = replace(rules, late_policy=LatePolicy({"": datetime(2026, 7, 1, tzinfo=UTC)}))
+    assert list(table_of({"ada": [known], "ben": [unknown]}, due)["late"]) == [
+        "01_lookup: 12 days late (time in the zip).",
+        "",
+    ]
     assert list(table["submitted"]) == [
         "01_lookup: 2026-07-12 11:58 (time in the zip).",
         "01_lookup: unknown (timestamp.txt is empty).",
