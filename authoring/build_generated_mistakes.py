@@ -36,6 +36,14 @@ MAX_GENERATED_MISTAKES = 400
 MAX_WEIGHT = 2.4
 """What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognized as a
 generated mistake, two made one with more weight."""
+UNCLEAR_KINDS = {
+    *("brackets", "terms", "clamped", "operand_squared", "centered", "window", "first_false", "last_false"),
+    "moved_by_one",
+}
+"""Kinds that no composed sentence describes so that a learner recognizes the code: these, too, are kept only if an
+exercise has words for them. Without a name, the check shows the line."""
+OF_FRACTIONS = {"inverse", "complement"}
+"""Kinds that are unclear for whole numbers, which are sizes, dimensions and indices: nobody takes 1 over an index."""
 NEARLY_RIGHT_TOLERANCES = 10.0
 """What is within so many tolerances of right on all cases could be an answer in another order of computing."""
 TIME_LIMIT_S = 2.0
@@ -95,10 +103,11 @@ def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
     right = [known.output(steps.until(steps.last), index) for index in range(len(known.cases))]
     found = []
     most = MAX_SAMPLER_WEIGHT if any(case.kind == "sampler" for case in known.cases) else MAX_WEIGHT
+    samples = list(right_values(known.exercise, known.cases))
     edits = [
         edit
-        for edit in distinct(list(Sources(steps, list(right_values(known.exercise, known.cases))).answer_edits()))
-        if round(edit.weight, 2) <= most or _has_words(known.exercise, edit)
+        for edit in distinct(list(Sources(steps, samples).answer_edits()))
+        if (round(edit.weight, 2) <= most and _is_clear(edit, samples)) or _has_words(known.exercise, edit)
     ]
     # of generated mistakes that behave the same, the first is kept: one that is meant by its very code, or else the
     # likeliest
@@ -111,6 +120,12 @@ def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
         ):
             found.append((replace(edit, shows=[outline(one) for one in observation]), displayed(observation)))
     return found
+
+
+def _is_clear(edit: AnswerEdit, samples: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether a composed sentence can describe a generated mistake."""
+    is_whole = all(type(sample.get(edit.step)) is not float for sample in samples)
+    return edit.kind not in UNCLEAR_KINDS and not (edit.kind in OF_FRACTIONS and is_whole)
 
 
 def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
