@@ -136,4 +136,5 @@ def test_example_exercise_in_authors_guide_names_its_mistakes(example):
     assert verdict(mistake.attempts[0]).mistake == mistake.name
     [(key, wording)] = example.messages.items()
     squared = verdict(lambda vectors: vectors / vectors.square().sum(dim=-1, keepdim=True))
-    assert (squared.mistake, squared.message) == (key, wording.sentence)
+    assert squared.mistake == key
+    assert squared.message.startswith(wording.sentence)

@@ -3,14 +3,15 @@
 Each sentence is about the case at hand and about what was observed there: none vouches for anything else.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 import torch
 from torch import Tensor
 
 from transformer_course.checking import named_shapes
-from transformer_course.checking.formatting import format_both, format_value, join_words, listed, readable
+from transformer_course.checking.case_display import case_rows
+from transformer_course.checking.formatting import format_value, join_words, listed, readable
 from transformer_course.checking.numeric_relation import explain_relation
 from transformer_course.checking.tolerance import (
     ABSOLUTE_TOLERANCE,
@@ -28,15 +29,10 @@ from transformer_course.running.observation import (
     Observation,
     SamplerObservation,
 )
-from transformer_course.running.plain_data import PlainData, count_numbers
-from transformer_course.running.stand_in_models import is_description
+from transformer_course.running.plain_data import PlainData
 
 MAX_DISPLAYED_NUMBERS = 16
 """An output with more numbers is not shown, only its largest difference."""
-MAX_INPUT_NUMBERS = 48
-"""The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
-MAX_PARAMETER_NUMBERS = 24
-"""The parameters of a module are shown if they have no more numbers."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
 NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
 ON_LINE = "\nOn your line {}:\n    "
@@ -251,7 +247,7 @@ def _explain_value(
     if _kind(observed) != _kind(right):
         return f"it should be {_kind(right)}, but you return {_kind(observed)}."
     what = "numbers" if _is_number(right) else "values"
-    return f"the {what} are wrong.\n{_rows(exercise, case, observed, right)}"
+    return f"the {what} are wrong.\n{case_rows(exercise, case, observed, right)}"
 
 
 def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
@@ -270,7 +266,7 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
         and is_normalized
         and max(observed.numel(), right.numel()) <= MAX_DISPLAYED_NUMBERS
     ):
-        return f"the output is wrong{compared}\n{_rows(exercise, case, observed, right)}"
+        return f"the output is wrong{compared}\n{case_rows(exercise, case, observed, right)}"
     if observed.shape != right.shape:
         inputs = named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
         expected = named_shapes.name_dimensions(right.shape, names)
@@ -283,11 +279,11 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
             return f"{report}."
         if right.numel() > MAX_DISPLAYED_NUMBERS:
             return f"{report}, and the {what} are wrong, too."
-        return f"{report}, and the {what} are wrong, too.\n{_rows(exercise, case, observed, right)}"
+        return f"{report}, and the {what} are wrong, too.\n{case_rows(exercise, case, observed, right)}"
     relation = f"\n{report}" if not is_normalized and (report := explain_relation(observed, right)) else ""
     if right.numel() > MAX_DISPLAYED_NUMBERS:
         return _explain_largest_difference(exercise, case, observed, right, names) + relation
-    return f"the {what} are wrong{compared}\n{_rows(exercise, case, observed, right)}{relation}"
+    return f"the {what} are wrong{compared}\n{case_rows(exercise, case, observed, right)}{relation}"
 
 
 def _explain_unordered(
@@ -354,41 +350,7 @@ def _explain_largest_difference(
     if axes:
         unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
         report += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
-    return f"{report}:\n{_rows(exercise, case, observed[index], right[index], with_inputs=False)}"
-
-
-def _rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, with_inputs: bool = True) -> str:
-    """Return a line for each input, if they are few, and for what was expected and what came; else their shapes."""
-    rows = [(name, format_value(value)) for name, value in _few_inputs(case)] if with_inputs else []
-    shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
-    got, expected = format_both(observed, right)
-    rows += [("expected", expected), ("got", got)]
-    width = max(len(name) for name, _ in rows)
-    lines = [f"    {name:{width}}  {text}" for name, text in rows]
-    return "\n".join([*lines, f"The inputs: {shapes}."] if shapes else lines)
-
-
-def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
-    """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
-    if _has_few_inputs(case):
-        yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
-        if _has_few_parameters(case):
-            yield from case.parameters.items()
-        called = {**case.inputs, **case.keywords}
-        yield from ((name, value) for name, value in called.items() if not is_description(value))
-
-
-def _has_few_inputs(case: Case) -> bool:
-    return _count_shown({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
-
-
-def _has_few_parameters(case: Case) -> bool:
-    return _count_shown(case.parameters) <= MAX_PARAMETER_NUMBERS
-
-
-def _count_shown(values: Mapping[str, object]) -> int:
-    """Return the number of numbers in values, without models, which are not shown."""
-    return sum(count_numbers(value) for value in values.values() if not is_description(value))
+    return f"{report}:\n{case_rows(exercise, case, observed[index], right[index], with_inputs=False)}"
 
 
 def _explain_samples(case: Case, observed: SamplerObservation) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
+from transformer_course.checking.case_display import case_by_hand
+from transformer_course.checking.consequence import consequence
 from transformer_course.checking.crash_help import crash_help
 from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
-from transformer_course.checking.formatting import listed_layers, readable
+from transformer_course.checking.formatting import join_words, listed_layers, readable
 from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.mistake_recognition import (
@@ -28,14 +30,19 @@ from transformer_course.checking.side_effects import (
 )
 from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise, capitalized
+from transformer_course.exercise import Exercise, Mistake, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
+from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.record import call_inputs
 from transformer_course.steps import InSteps, needs
 
 LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops there."
+SAYS_WHAT_GOES_WRONG = (
+    *("scaled", "shifted", "sign", "transposed", "inverted", "all_false", "all_true", "additive", "dtype"),
+)
+"""Kinds of generated mistakes of which the composed message itself says what is wrong with the output."""
 
 
 class OtherCases(Protocol):
@@ -89,7 +96,8 @@ def judge(
         index for index, pair in enumerate(zip(observed_in_cases, known.expected, strict=False)) if differences(*pair)
     ]
     if not wrong:
-        return Verdict(exercise.name, "crashed", "Your code stopped before the last case, and nothing says why.")
+        message = "Your code stopped before the last case without an error message. Run the check again."
+        return Verdict(exercise.name, "crashed", message)
     index = _first_explained(known, observed_in_cases, wrong)
     case, observation, right = known.cases[index], observed_in_cases[index], known.expected[index]
     where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
@@ -163,17 +171,17 @@ def _recognized(
     elif found.either:
         [one], (this, that) = found.mistakes, found.either
         message = _two_bugs(
-            _sentence(one.summary), f"{_sentence(this.summary)}, or {that.summary}: both give the same here"
+            _sentence(one.summary), f"{_sentence(this.summary)} (or {that.summary}: your output is the same)"
         )
         names = (one.name,)
     elif found.and_more:
         [one] = found.mistakes
-        message, names = f"{_sentence(one.summary)}. Something else is wrong, too: put this right first.", (one.name,)
+        message, names = f"{_sentence(one.summary)}. Something else is wrong, too. Fix this first.", (one.name,)
     elif len(found.mistakes) > 1:
         message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
-        message, names = found.mistakes[0].message, (found.mistakes[0].name,)
+        message, names = _of_one(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
@@ -200,7 +208,15 @@ def _recognized(
     elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         message += f"\nAlso, no gradient reaches {listed_layers(cut)}."
         names = (*names, GRADIENT_CUT)
-    return Verdict(exercise.name, status, readable("\n".join([*reading, message])), names, hints)
+    panel = "" if found.stops_at else case_by_hand(exercise, judged[0].cases, judged[1], judged[0].expected)
+    return Verdict(exercise.name, status, readable("\n".join(filter(None, [*reading, message, panel]))), names, hints)
+
+
+def _of_one(mistake: Mistake, observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
+    """Return the message about the only mistake, with what goes wrong because of it if a teacher did not write it."""
+    if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in SAYS_WHAT_GOES_WRONG:
+        return mistake.message
+    return mistake.message_with(consequence(observed, expected))
 
 
 def _two_bugs(*clauses: str) -> str:
@@ -213,18 +229,20 @@ def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
     assert steps is not None
     step = _to_come(steps, stops_at)[0]
     return (
-        f"The next step: {steps.describe(step)}.",
-        f"What comes of it is {steps.formula(step)}.",
+        f"Next, {StepWords(steps).imperative(step)}.",
+        f"The result should be {steps.formula(step)}.",
         f"The step alone, as a function:\n{code_block(steps.code(step))}",
     )
 
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:
     assert steps is not None
-    to_come = [steps.describe(name) for name in _to_come(steps, stops_at)]
+    next_step, *later = _to_come(steps, stops_at)
+    first, others = StepWords(steps).imperative(next_step), [steps.describe(name) for name in later]
+    then = f" Then {join_words(others)}." if others else ""
     if stops_at not in steps.steps:
-        return f"You return `{stops_at}` as it came in. The first step: {to_come[0]}."
-    return f"You are half-way: what you return is {steps.noun(stops_at)}. Still to do: {'; '.join(to_come)}."
+        return f"You return `{stops_at}` unchanged. Begin with the first step: {first}.{then}"
+    return f"You return {StepWords(steps).noun(stops_at)}, which is right so far. Next, {first}.{then}"
 
 
 def _to_come(steps: InSteps, stops_at: str) -> list[str]:

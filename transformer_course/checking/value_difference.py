@@ -43,7 +43,7 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
         return "it contains nan"
     if a.isinf().any() and not b.isinf().any():
         return "it contains an infinity"
-    of_sums = _of_sums(a, b) if all(map(_is_distribution, (right, *elsewhere))) else ""
+    of_sums = _of_sums(a, b) if all(map(is_distribution, (right, *elsewhere))) else ""
     return of_sums or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 
@@ -88,7 +88,7 @@ def _it_is(value: object, right: object) -> str:
     return f"it is {observed}, but should be {expected}"
 
 
-def _is_distribution(value: object) -> bool:
+def is_distribution(value: object) -> bool:
     """Return whether all rows of a value are probabilities that add up to 1: floats, for whole numbers do by chance."""
     return (
         isinstance(value, Tensor)

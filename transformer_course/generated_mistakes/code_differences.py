@@ -51,7 +51,7 @@ def counts_of(old: str, new: str) -> str:
     """Return how a range differs from another: in its steps, where it starts, or where it ends."""
     should, is_ = _bounds(old), _bounds(new)
     if should[2] != is_[2]:
-        return "counts in the wrong steps"
+        return "has the wrong step"
     differs = [end for end, one, two in zip(("starts", "ends"), should, is_, strict=False) if one != two]
     if not differs or not (should[0].isdigit() and is_[0].isdigit()):
         return "starts or ends one too early or too late"

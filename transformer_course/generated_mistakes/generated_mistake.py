@@ -16,8 +16,12 @@ from typing import Any
 import torch
 
 from transformer_course.exercise import Mistake, Wording, capitalized
+from transformer_course.generated_mistakes.code_match import is_in_code
 from transformer_course.generated_mistakes.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
+
+MAX_WORDS = 32
+"""Number of words of a composed message; a longer one goes without advice if it says what goes wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,39 +123,51 @@ class GeneratedMistake(Mistake):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """What it does, as a clause."""
-        return (self._own_words and self._own_words.summary) or self._words.summary
+        """What it does, as a clause in the second person."""
+        if self._own_words is None:
+            return self._words.summary
+        return self._own_words.summary or _first_clause(self._own_words.message) or self._words.summary
+
+    @property
+    def advice(self) -> str:
+        """A composed sentence on what it should be; "" if there is none."""
+        return f"{capitalized(self._words.advice)}." if self._words.advice and not self._own_words else ""
 
     @property
     def message(self) -> str:  # type: ignore[override]
-        """What is told of it alone: where other steps may be to blame as well, that too."""
+        """The message if it is the only mistake."""
+        return self.message_with("")
+
+    def message_with(self, consequence: str) -> str:
+        """Return the message with a sentence on what goes wrong because of it, which a teacher's own words have."""
         if self._own_words:
             return self._own_words.sentence
-        sentence = f"{capitalized(self.summary)}."
-        readings = [one for one in self.edit.readings if not _say_the_same(one, self.edit)]
-        readings = [one for one in readings if not self._exchanges_what_is_made_of_it(one)]
-        if self.edit.kind in ("one_axis_more", "squeezed", "flattened", "dtype"):  # of any step: seen at the end alone
-            readings = [one for one in readings if one.kind != self.edit.kind]
-        if self.edit.kind == "part_left_out":  # it goes without saying that what is left out has no effect
-            readings = [one for one in readings if one.kind != "ignored" or f"`{one.step}`" not in self.summary]
-        others = [summary for one in readings if not self.summary.startswith(summary := words(self.steps, one).summary)]
-        return f"{sentence} The result is the same if {others[0]}." if others else sentence
+        clause = f"{capitalized(self.summary)}."
+        is_long = len(f"{clause} {consequence} {self.advice}".split()) > MAX_WORDS
+        return " ".join(filter(None, (clause, consequence, "" if consequence and is_long else self.advice)))
 
-    def _exchanges_what_is_made_of_it(self, reading: AnswerEdit) -> bool:
-        """Return whether a reading exchanges a value with one that is made of it: nobody does that."""
-        pair = (reading.old, reading.new) if reading.kind == "values_exchanged" else ()
-        return any(two in needs(self.steps.steps[one]) for one in pair for two in pair if one in self.steps.steps)
+    def reading(self, step: str = "", code: str = "") -> "GeneratedMistake":
+        """Return the mistake, or another one that behaves the same, that fits the learner's code best.
 
-    def message_at(self, step: str, code: str = "") -> str:
-        """Return what is told of it where a step is known to be to blame: the reading that is about that step.
-
-        Where the code that is to blame asks for the very argument that this is about, it is told of that.
+        Args:
+            step: The step that is known to be wrong; "" if none is.
+            code: The learner's code, or only the wrong expression if a step is given.
         """
-        reading = next((one for one in self.edit.readings if one.step == step), None)
-        is_there = self.edit.step not in self.steps.steps and re.search(rf"\b{self.edit.step}\b", code)
-        if self._own_words or reading is None or step == self.edit.step or is_there:
-            return self.message.partition(" The result is the same if ")[0]
-        return GeneratedMistake(reading, self.steps).message
+        if self._own_words:
+            return self
+        others = [GeneratedMistake(one, self.steps) for one in self.edit.readings]
+        if step:
+            is_there = self.edit.step not in self.steps.steps and re.search(rf"\b{self.edit.step}\b", code)
+            at_step = next((one for one in others if one.edit.step == step), self)
+            return self if step == self.edit.step or is_there else at_step
+        return next(
+            (one for one in (self, *others) if is_in_code(one.edit, self.steps.arguments.parameters, code)), self
+        )
+
+    def reworded(self, report: str, other: "GeneratedMistake") -> str:
+        """Return a report with the words of this mistake replaced by those of another that behaves the same."""
+        report = report.replace(f"{capitalized(self.summary)}.", f"{capitalized(other.summary)}.", 1)
+        return report.replace(f" {self.advice}", f" {other.advice}".rstrip(), 1) if self.advice else report
 
     @property
     def hints(self) -> Sequence[str]:
@@ -160,12 +176,13 @@ class GeneratedMistake(Mistake):
         return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
 
 
-def _say_the_same(one: AnswerEdit, other: AnswerEdit) -> bool:
-    """Return whether one generated mistake puts a value in the place of a step, and the other where that step is asked
-    for.
-    """
-    first, second = (one, other) if one.kind == "wrong_input" else (other, one)
-    return first.kind == "wrong_input" and (first.old, first.new) == (second.step, second.new)
+def _first_clause(message: str) -> str:
+    """Return the first sentence of a teacher's message as a clause, if it is about what the learner does."""
+    sentence = message.partition("\n")[0].partition(". ")[0].rstrip(".")
+    is_about_the_step = sentence.startswith(("You ", "Your ")) and not re.search(
+        r"\b(?:but|right|correct)\b|[?:]", sentence
+    )
+    return f"y{sentence[1:]}" if is_about_the_step else ""
 
 
 def variant_of(steps: InSteps, code: Mapping[str, str]) -> Variant:

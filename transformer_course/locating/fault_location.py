@@ -21,7 +21,7 @@ from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.tolerance import distance
 from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
-from transformer_course.exercise import Mistake
+from transformer_course.exercise import Mistake, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.locating import side_effect_source
 from transformer_course.locating.discarded_results import first_discarded
@@ -147,7 +147,7 @@ def with_place(
 def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], changed: Sequence[str]) -> Verdict:
     """Return a verdict that names mistakes with the line of the first, and of what changes an argument.
 
-    Of several readings of a generated mistake, the one is told whose step is there.
+    Of several generated mistakes that behave the same, the one is named whose step is there, or which fits the code.
     """
     report, hints = verdict.message, verdict.hints
     if discarded := search.discarded():
@@ -155,15 +155,31 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
         report = discarded.message if is_composed else f"{discarded.message}\n{report}"
         return replace(verdict, message=report, hints=discarded.hints)
     order = sorted(named, key=lambda mistake: verdict.mistakes.index(mistake.name))
-    if order and (found := search.place_of_mistake(*order)):
-        expression, step = found
-        if len(order) == 1 and isinstance(order[0], GeneratedMistake):
-            report = report.replace(order[0].message, order[0].message_at(step, expression.text))
-        report += f"\n{'It' if len(order) == 1 else 'The first'} is here:\n{_marked_line(expression)}"
+    found = search.place_of_mistake(*order) if order else None
+    if len(order) == 1 and isinstance(mistake := order[0], GeneratedMistake):
+        reading = mistake.reading(found[1], found[0].text) if found else mistake.reading(code=search.code)
+        if reading is not mistake:
+            report, hints, order = mistake.reworded(report, reading), tuple(reading.hints), [reading]
+    if found:
+        report = _with_line_of(report, order[0], found[0])
     if place := search.place_of_change(changed):
         report += f"\n{place.message}"
         hints = hints if order else place.hints
     return replace(verdict, message=report, hints=hints)
+
+
+def _with_line_of(report: str, mistake: Mistake, expression: Expression) -> str:
+    """Return a report in which the line of a mistake is named in the sentence about it, and shown below."""
+    said = next((one for one in (mistake.message, capitalized(mistake.summary)) if one and one in report), "")
+    if not said:
+        return f"{report}\n{_marked_line(expression)}"
+    begin = report.index(said)
+    end = report.find("\n", begin + len(said))
+    end = len(report) if end < 0 else end
+    is_about_you = said.startswith(("You ", "Your "))
+    sentence = f"Line {expression.line}: y{said[1:]}" if is_about_you else said
+    rest = report[begin + len(said) : end]
+    return f"{report[:begin]}{sentence}{rest}\n{_marked_line(expression)}{report[end:]}"
 
 
 def locate(known: Behavior, traced: TracedAttempt) -> Place | None:
@@ -226,6 +242,11 @@ class _Search:
         """The answer in steps."""
         assert self.known.exercise.steps is not None
         return self.known.exercise.steps
+
+    @property
+    def code(self) -> str:
+        """The lines of the learner's code that compute something."""
+        return "\n".join(dict.fromkeys(expression.source_line for expression in self.traced.expressions))
 
     def place(self) -> Place | None:
         """Return the first place; none where a function is called that is not written yet, which is told already."""

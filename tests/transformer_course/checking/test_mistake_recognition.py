@@ -132,12 +132,12 @@ def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readin
     assert verdict.message == (
         "Your code has two bugs.\n"
         "1. The products are not divided.\n"
-        "2. The weights are doubled, or the values are doubled: both give the same here.\n"
+        "2. The weights are doubled (or the values are doubled: your output is the same).\n"
         "Fix the first one and run the check again."
     )
     verdict = verdict_on(two, Exercise(mixture, cases, [*either, third], HINTS, 1, "Right.", steps=STEPS))
     assert verdict.mistakes == ("not_scaled",)
-    assert verdict.message == "The products are not divided. Something else is wrong, too: put this right first."
+    assert verdict.message == "The products are not divided. Something else is wrong, too. Fix this first."
 
 
 @pytest.mark.parametrize("n_between", [0, 40])
@@ -168,8 +168,8 @@ def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
     verdict = verdict_on(lambda q, k, v: q @ k.transpose(-2, -1))
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_products",))
     assert verdict.message == (
-        "You are half-way: what you return is the result of “multiply each query with each key”. Still to do: divide "
-        "by the root of the width; take the softmax over the keys; mix the values."
+        "You return the result of multiplying each query with each key, which is right so far. Next, divide by the "
+        "root of the width. Then take the softmax over the keys and mix the values."
     )
 
 
@@ -179,13 +179,15 @@ def test_what_comes_before_a_step_and_is_not_in_it_is_still_to_do():
         return positions[:, None] - positions < window
 
     message = verdict_on(sliding_window_mask, every_exercise()["sliding_window_mask"]).message
-    assert message.endswith("Still to do: hide the later keys; combine the two conditions with *and*.")
+    assert message.endswith("Next, hide the later keys. Then combine the two conditions with *and*.")
 
 
 def test_an_argument_that_comes_back_is_told_as_that():
     verdict = verdict_on(lambda q, k, v: v)
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_values",))
-    assert verdict.message.startswith("You return `values` as it came in.")
+    assert verdict.message.startswith(
+        "You return `values` unchanged. Begin with the first step: multiply each query with each key."
+    )
 
 
 def test_nothing_returned_is_not_half_finished_work():

@@ -57,7 +57,7 @@ def test_steps_that_want_a_short_name_become_fewer():
 
 def test_what_is_said_of_a_mistake_in_company_is_a_clause_about_its_step_alone():
     for mistake in [mistake for exercise in IN_STEPS for mistake in exercise.mistakes if mistake.step_variants]:
-        assert re.match(r"[a-zδπ√`*−\d]", mistake.summary), f"{mistake.name}: {mistake.summary}"
+        assert re.match(r"[a-zδεπ√`*−\d]", mistake.summary), f"{mistake.name}: {mistake.summary}"
         assert not mistake.summary.endswith("."), mistake.name
         assert mistake.summary.count("`") % 2 == 0, mistake.name
         assert not re.search(r"\b(?:but|otherwise right|correct)\b", mistake.summary), mistake.summary

@@ -33,7 +33,7 @@ def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise)
 def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
     wordings = [wording for wording in exercise.messages.values() if isinstance(wording, Wording)]
     for summary in (wording.summary for wording in wordings if wording.summary):
-        assert re.match(r"[a-zδπ√`*−\d]", summary), summary
+        assert re.match(r"[a-zδεπ√`*−\d]", summary), summary
         assert not summary.endswith("."), summary
         assert not re.search(r"\b(?:but|otherwise right|correct)\b", summary), summary
     for edit in catalog_of(exercise).edits if any(wording.hints for wording in wordings) else ():

@@ -1,5 +1,7 @@
 """Attempts of which something untrue was said once, or that were sent to the wrong place: what is said of them now."""
 
+import re
+
 import pytest
 
 from tests.transformer_course.exercises.blind import FOLDER, check, read
@@ -42,6 +44,6 @@ def session():
 @pytest.mark.parametrize("of", SAID)
 def test_what_is_said_is_true_of_the_attempt(of, session):
     is_said, is_not = SAID[of]
-    message = check(ATTEMPTS[of], session).message
+    message = re.sub(r"Line \d+: y", "Y", check(ATTEMPTS[of], session).message)
     assert is_said in message
     assert is_not not in message

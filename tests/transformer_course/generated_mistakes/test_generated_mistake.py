@@ -46,49 +46,61 @@ def test_two_generated_mistakes_of_one_step_may_meet():
 def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     mistake = GeneratedMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
-    assert mistake.summary == "the step “divide by the sum” is left out"
-    assert mistake.message == "The step “divide by the sum” is left out."
-    assert len(mistake.hints) == 3
-    assert mistake.hints[0] == "What is the step “divide by the sum” for? What is missing from the result without it?"
-    assert mistake.hints[2] == "As code: `weights / total`, where `total` is the sum of the weights."
-
-
-def test_another_reading_of_the_same_behavior_is_told_as_well():
-    other = AnswerEdit("scaled", "sign", "", "-§")
-    both = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [other])
-    assert GeneratedMistake(both, STEPS).message.endswith(
-        "The result is the same if the scaled shares have the wrong sign."
+    assert mistake.summary == "you never divide by the sum"
+    assert mistake.message == "You never divide by the sum."
+    assert mistake.hints == (
+        "What is the result missing if you don't divide by the sum?",
+        "It should give the shares, which add up to 1: made of `weights` and the sum of the weights.",
+        "As code: `weights / total`, where `total` is the sum of the weights.",
     )
 
 
-def test_a_value_in_the_place_of_a_step_is_told_once():
-    there = AnswerEdit("scaled", "wrong_input", "shares", "weights", "weights")
-    both = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"}, (), [there])
-    assert GeneratedMistake(both, STEPS).message == "The step “divide by the sum” is left out."
-    assert "`weights` is used where the shares belong" in GeneratedMistake(both, STEPS).message_at("scaled")
+def test_what_goes_wrong_stands_between_the_mistake_and_the_advice():
+    rounded = AnswerEdit("mean", "rounded", "", "§.round()")
+    mistake = GeneratedMistake(rounded, STEPS)
+    said = "Your output is 3."
+    assert mistake.message_with(said) == "You round the mean. Your output is 3. Keep all the digits."
+    long = " ".join(["word"] * 30)
+    assert mistake.message_with(f"{long}.") == f"You round the mean. {long}."
+    assert GeneratedMistake(rounded, STEPS, {"rounded_mean": "You round."}).message_with(said) == "You round."
 
 
-@pytest.mark.parametrize(
-    "reading",
-    [
-        AnswerEdit("shares", "values_exchanged", "shares", "scaled", "scaled"),  # of which one is made of the other
-        AnswerEdit("weights", "ignored", "weights", "1"),
-        AnswerEdit("shares", "part_left_out", "weights / total", "total"),  # the same words
-    ],
-)
-def test_a_reading_that_says_nothing_new_is_not_told(reading):
-    left_out = AnswerEdit(
-        "shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading]
+SUM = AnswerEdit("total", "sibling", "weights.sum()", "weights.amax()")
+TWICE = AnswerEdit("scaled", "scaled", "", "§ * 2")
+
+
+def with_reading(first, second):
+    return GeneratedMistake(replace(first, readings=[second]), STEPS)
+
+
+def test_one_reading_is_told_that_fits_the_code():
+    mistake = with_reading(SUM, TWICE)
+    assert mistake.message == "You take the maximum of `weights`, not the sum."
+    assert mistake.reading(code="return weights.max()") is mistake
+    assert mistake.reading(code="return weights.sum() / 2").edit is TWICE
+    fits_neither = with_reading(SUM, replace(SUM, new="weights.cos()"))
+    assert fits_neither.reading(code="return weights") is fits_neither
+
+
+def test_the_reading_is_told_whose_step_is_known_to_be_wrong():
+    mistake = with_reading(SUM, TWICE)
+    assert mistake.reading("scaled").edit is TWICE
+    assert mistake.reading("total") is mistake is mistake.reading("mean")
+    of_argument = with_reading(AnswerEdit("weights", "sign", "weights", "-weights"), TWICE)
+    assert of_argument.reading("scaled", "2 * -weights") is of_argument
+    own_words = {SUM.name: "You take the largest weight."}
+    own = GeneratedMistake(replace(SUM, readings=[TWICE]), STEPS, own_words)
+    assert own.reading("scaled") is own
+
+
+def test_a_report_is_reworded_for_another_reading():
+    rounded = GeneratedMistake(AnswerEdit("mean", "rounded", "", "§.round()"), STEPS)
+    twice = GeneratedMistake(TWICE, STEPS)
+    report = f"A remark.\n{rounded.message_with('Your output is 3.')}"
+    assert rounded.reworded(report, twice) == (
+        "A remark.\nYour scaled shares are twice what they should be. Your output is 3."
     )
-    assert GeneratedMistake(left_out, STEPS).message == "`weights` is left out of the step “divide by the sum”."
-
-
-def test_values_of_which_none_is_made_of_the_other_may_be_exchanged():
-    reading = AnswerEdit("total", "values_exchanged", "rows", "scaled", "scaled")
-    left_out = AnswerEdit(
-        "shares", "part_left_out", "weights / total", "total", code={"shares": "total"}, readings=[reading]
-    )
-    assert "have changed places" in GeneratedMistake(left_out, STEPS).message
+    assert twice.reworded(twice.message, rounded) == "You round the mean."
 
 
 def test_a_teacher_may_say_it_in_words_of_her_own():
@@ -111,8 +123,22 @@ def test_wording_composes_what_it_leaves_out():
     only_message = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("They add up to 17.")})
     assert (only_message.summary, only_message.message) == (composed.summary, "They add up to 17.")
     assert only_message.hints == composed.hints
-    only_summary = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording(summary="the sum is 17")})
-    assert only_summary.message == "The sum is 17."
+    only_summary = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording(summary="your sum is 17")})
+    assert only_summary.message == "Your sum is 17."
+
+
+@pytest.mark.parametrize(
+    ("message", "summary"),
+    [
+        ("You use the weights as shares. What do they sum to?", "you use the weights as shares"),
+        ("Your shares sum to 17.", "your shares sum to 17"),
+        ("Your shares are right, but too large.", "you never divide by the sum"),
+        ("You use the weights: they sum to 17.", "you never divide by the sum"),
+        ("Which shares sum to 1?", "you never divide by the sum"),
+    ],
+)
+def test_first_sentence_of_a_message_is_the_summary_if_it_is_about_the_step(message, summary):
+    assert GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": message}).summary == summary
 
 
 @pytest.mark.parametrize("arguments", [{}, {"message": "{summary}. Look again."}, {"hints": ["Look again."]}])
@@ -130,7 +156,7 @@ def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
         for form in ("§ * 2", "§ / 2")
     )
     assert (twice.message, twice.has_own_words) == ("They add up to 2.", True)
-    assert (half.message, half.has_own_words) == ("The shares are half what they should be.", False)
+    assert (half.message, half.has_own_words) == ("Your shares are half what they should be.", False)
 
 
 def test_words_do_not_apply_where_only_a_given_option_is_wrong():
@@ -138,7 +164,7 @@ def test_words_do_not_apply_where_only_a_given_option_is_wrong():
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
     assert not mistake.has_own_words
-    assert mistake.message.endswith(", where `scale` is given.")
+    assert mistake.message == "You never divide by the sum, but only if `scale` is given."
 
 
 def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():

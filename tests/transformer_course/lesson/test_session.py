@@ -46,7 +46,7 @@ def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_i
     earlier = cell(f"def {name}(queries, keys):\n    {body}", name)
     call = f"return {name}(queries, queries) @ values"
     attempt = cell(f"def attention(queries, keys, values):\n    {call}", "attention", attention_weights=earlier)
-    assert f"is here:\n    line 2:  {call}\n" in str(session.check(attempt))
+    assert f"you use `queries` instead of `keys`.\n    line 2:  {call}\n" in str(session.check(attempt))
 
 
 def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, session, monkeypatch, tmp_path):

@@ -277,26 +277,34 @@ def test_what_is_asked_in_a_condition_is_not_blamed():
 def test_a_mistake_that_is_named_is_shown_on_its_line():
     verdict = checked(SCORES, "weights = torch.softmax(scores, -2)", "return weights @ values")
     assert verdict.status == "mistake"
-    assert verdict.message.endswith(
-        "\nIt is here:\n"
-        "    line 3:  weights = torch.softmax(scores, -2)\n"
-        "                       ^^^^^^^^^^^^^^^^^^^^^^^^^"
-    )
+    assert verdict.message.splitlines()[1:4] == [
+        "    line 3:  weights = torch.softmax(scores, -2)",
+        "                       ^^^^^^^^^^^^^^^^^^^^^^^^^",
+        "Case 1 of 8 (one query, 2 keys of width 4, values of width 1):",
+    ]
+
+
+def test_sentence_about_the_learner_begins_with_the_line():
+    lines = ("e = torch.exp(scores - scores.amax(-1, keepdim=True))", "return e / e.mean(-1, keepdim=True)")
+    message = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax")).message
+    assert message.startswith("Line 3: you take the mean of the exponentials")
+    assert "One of your rows" not in message and "    line 3:  return e / e.mean(" in message.splitlines()[1]
 
 
 def test_a_generated_mistake_that_a_teacher_tells_is_shown_on_its_line():
     lines = ("e = torch.exp(scores - scores.amin(-1, keepdim=True))", "return e / e.sum(-1, keepdim=True)")
     verdict = Session(every_exercise()).check(cell("\n    ".join(["def softmax(scores):", *lines]), "softmax"))
     assert verdict.mistakes == ("sibling_largest",)
-    assert verdict.message.startswith(every_exercise()["softmax"].messages["sibling_largest"].sentence)
-    assert f"It is here:\n    line 2:  {lines[0]}\n" in verdict.message
+    sentence = every_exercise()["softmax"].messages["sibling_largest"].sentence
+    assert verdict.message.startswith(f"Line 2: y{sentence[1:]}\n    line 2:  {lines[0]}\n")
 
 
 def test_of_two_mistakes_that_are_named_the_first_is_shown():
     multiplied = SCORES.replace(" / ", " * ")
     verdict = checked(multiplied, "weights = torch.softmax(scores, -2)", "return weights @ values")
     assert len(verdict.mistakes) == 2
-    assert verdict.message.partition("The first is here:\n")[2].startswith(f"    line 2:  {multiplied}\n")
+    assert verdict.message.splitlines()[2] == f"    line 2:  {multiplied}"
+    assert verdict.message.splitlines()[4].startswith("2. ")
 
 
 def test_in_a_bug_hunt_the_line_is_left_to_be_found():
@@ -319,7 +327,8 @@ def test_in_a_bug_hunt_the_line_is_left_to_be_found():
 def test_a_line_is_shown_only_where_it_is_sure(lines):
     verdict = checked(*lines)
     assert verdict.status == "mistake"
-    assert "shape" not in verdict.message.partition("It is here:")[2] and "mixed" not in verdict.message
+    shown = verdict.message.partition("    line ")[2]
+    assert "shape" not in shown and "mixed" not in shown
 
 
 def test_the_answer_itself_is_not_blamed_where_something_before_it_may_be_wrong():
@@ -383,13 +392,13 @@ def test_what_a_constructor_has_made_is_not_blamed_where_it_is_read():
     source = every_exercise()["LoRALinear"].solution.replace(*edit)
     verdict = Session(every_exercise()).check(cell(source, "LoRALinear", Float=Float, Tensor=torch.Tensor))
     assert verdict.mistakes == ("b_does_not_start_at_zero",)
-    assert "It is here" not in verdict.message
+    assert "    line " not in verdict.message
 
 
 def test_an_argument_that_is_changed_before_it_is_used_is_told_of_where_it_is_read():
     source = "def score_variance(d_k, variance):\n    return d_k * variance**4"
     message = Session(every_exercise()).check(cell(source, "score_variance")).message
-    assert message.startswith("`variance` is squared before it is used.\nIt is here:")
+    assert message.startswith("Line 2: you square `variance` first. Use `variance` unchanged.\n    line 2:  ")
 
 
 DROPS = """\

@@ -101,7 +101,10 @@ def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_i
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"
     answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
-    assert f"is here:\n    line 4:  {call}\n" in grade_answer(sandbox, answer, "attention").verdict.message
+    assert (
+        f"you use `queries` instead of `keys`.\n    line 4:  {call}\n"
+        in grade_answer(sandbox, answer, "attention").verdict.message
+    )
 
 
 def test_a_crash_is_told_with_the_shapes_that_met(sandbox: Sandbox):

@@ -1,0 +1,55 @@
+"""One sentence on what goes wrong in the output."""
+
+import pytest
+import torch
+
+from transformer_course.checking.consequence import consequence
+
+WEIGHTS = torch.tensor([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]])
+CAUSAL = torch.ones(3, 3, dtype=torch.bool).tril()
+NAN = float("nan")
+
+
+def of(value, right, *others):
+    pairs = [(value, right), *others]
+    return consequence([{"output": one} for one, _ in pairs], [{"output": wanted} for _, wanted in pairs])
+
+
+@pytest.mark.parametrize(
+    ("value", "right", "expected"),
+    [
+        (torch.ones(2, 3), torch.ones(3, 2), "Your output has shape (2, 3) instead of (3, 2)."),
+        (WEIGHTS / 2, WEIGHTS, "Your rows sum to 0.5 instead of 1."),
+        (WEIGHTS * torch.tensor([[0.41], [1.59]]), WEIGHTS, "Your rows sum to 0.41 and 1.6 instead of 1."),
+        (WEIGHTS[0] * 2, WEIGHTS[0], "Your output sums to 2 instead of 1."),
+        (WEIGHTS * torch.tensor([[2], [NAN]]), WEIGHTS, "Row 1 of your output is NaN."),
+        (WEIGHTS * NAN, WEIGHTS, "Your output is NaN."),
+        (WEIGHTS * torch.tensor([1, NAN, 1]), WEIGHTS, "Your output contains NaN."),
+        (torch.ones(2) / 0, torch.ones(2), "Your output contains infinity."),
+        (torch.ones(3, 3, dtype=torch.bool), CAUSAL, "Your output is True everywhere."),
+        (CAUSAL.mT, CAUSAL, "Your output is True above the diagonal."),
+        (CAUSAL.tril(-1), CAUSAL, "In row 0, column 0, your output is False."),
+        (2 * WEIGHTS.mT, WEIGHTS.mT, "Every number is 2 times what it should be."),
+        (WEIGHTS.mT + 1, WEIGHTS.mT, "Every number is 1 too large."),
+        (WEIGHTS.flip(-1), WEIGHTS, ""),
+        (WEIGHTS > 0, WEIGHTS, ""),
+        (None, WEIGHTS, ""),
+        (2, 3, ""),
+    ],
+)
+def test_output_is_described(value, right, expected):
+    assert of(value, right) == expected
+
+
+def test_sums_are_told_only_if_all_right_rows_sum_to_1():
+    assert of(WEIGHTS / 2, WEIGHTS, (torch.tensor([[5.0]]),) * 2) == "Every number is 0.5 times what it should be."
+
+
+def test_first_case_that_differs_is_described():
+    assert of(WEIGHTS, WEIGHTS, (WEIGHTS / 4, WEIGHTS)) == "Your rows sum to 0.25 instead of 1."
+
+
+def test_crash_is_told_if_every_case_crashes():
+    crash, right = {"error": {"type": "RuntimeError", "message": "no"}}, {"output": WEIGHTS}
+    assert consequence([crash, crash], [right, right]) == "This is why your code crashes."
+    assert consequence([crash, right], [right, right]) == ""

@@ -1,0 +1,149 @@
+"""Templates for what is computed, from which values and in which order."""
+
+import pytest
+
+from tests.transformer_course.generated_mistakes.answer import STEPS
+from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+from transformer_course.generated_mistakes.wording import words
+
+ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "summary"),
+    [
+        (AnswerEdit("shares", "left_out", "", "weights"), "you never divide by the sum"),
+        (AnswerEdit("scaled", "taken_for", "", "shares"), "you use the shares instead of the scaled shares"),
+        (AnswerEdit("mean", "taken_for", "", "scaled"), "you return the scaled shares instead of the mean"),
+        (
+            AnswerEdit("shares", "operator", "weights / total", "(weights) * (total)"),
+            "you multiply `weights` by the sum of the weights instead of dividing by it",
+        ),
+        (
+            AnswerEdit("shares", "operator", "weights / total", "(weights) // (total)"),
+            "you divide `weights` by the sum of the weights and round down",
+        ),
+        (
+            AnswerEdit("shares", "order", "weights / total", "(total) / (weights)"),
+            "you divide the sum of the weights by `weights` instead of the reverse",
+        ),
+        (
+            AnswerEdit("shares", "order", "weights - total", "(total) - (weights)"),
+            "you subtract `weights` from the sum of the weights instead of the reverse",
+        ),
+        (
+            AnswerEdit("shares", "order", "a ** 2", "(2) ** (a)"),
+            "you swap the base and the exponent when you divide by the sum",
+        ),
+        (
+            AnswerEdit("total", "order", "torch.full(a, b)", "torch.full(b, a)"),
+            "you swap the arguments of `full` when you add up the weights",
+        ),
+        (
+            AnswerEdit("total", "sibling", "weights.sum()", "weights.mean()"),
+            "you take the mean of `weights`, not the sum",
+        ),
+        (
+            AnswerEdit("total", "sibling", "torch.cat([a, b])", "torch.stack([a, b])"),
+            "you use `stack`, which adds a dimension, instead of `cat` when you add up the weights",
+        ),
+        (
+            AnswerEdit("total", "sibling", "torch.maximum(a, b)", "torch.minimum(a, b)"),
+            "you take the smaller of the two, not the larger, when you add up the weights",
+        ),
+        (AnswerEdit("shares", "moved", "weights", "mean", "mean"), "you add up the rows before you divide by the sum"),
+        (
+            AnswerEdit("shares", "done_again", "weights", "mean", "mean"),
+            "you also divide the mean by the sum of the weights",
+        ),
+        (
+            AnswerEdit("mean", "wrong_input", "rows", "scaled"),
+            "you use the scaled shares instead of `rows` when you add up the rows",
+        ),
+        (
+            AnswerEdit("shares", "wrong_input", "total", "rows"),
+            "you divide `weights` by `rows` instead of the sum of the weights",
+        ),
+        (AnswerEdit("shares", "part_left_out", "weights / total", "weights"), "you never divide by the sum"),
+        (AnswerEdit("shares", "part_left_out", "weights / total", "total"), "you use the sum of the weights alone"),
+        (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 when you divide by the sum"),
+        (
+            AnswerEdit("shares", "part_left_out", "weights ** 0.5", "weights"),
+            "you never take the square root when you divide by the sum",
+        ),
+        (
+            AnswerEdit("shares", "part_left_out", "torch.cat([rows, weights])", "rows"),
+            "you leave out `weights` when you divide by the sum",
+        ),
+        (
+            AnswerEdit("shares", "part_left_out", "torch.cat([rows, a])", "torch.cat([rows, rows])"),
+            "you use the same part twice when you divide by the sum",
+        ),
+        (AnswerEdit("shares", "call_left_out", "f(total)", "total", code=ONLY_TOTAL), "you never divide by the sum"),
+        (
+            AnswerEdit("total", "call_left_out", "len(rows)", "rows", code={"total": "return rows * 2"}),
+            "you use `rows` itself instead of its length when you add up the weights",
+        ),
+        (
+            AnswerEdit("total", "call_left_out", "a.log()", "a", code={"total": "return a[0]"}),
+            "you leave out the natural logarithm when you add up the weights",
+        ),
+        (
+            AnswerEdit("mean", "call_left_out", "a.flatten(2)", "a", code={"mean": "return a[0]"}),
+            "you don't flatten when you add up the rows",
+        ),
+        (
+            AnswerEdit("scaled", "comparison", "scale is None", "(scale) is not (None)"),
+            "you swap the cases with and without `scale` when you multiply by the scale",
+        ),
+        (AnswerEdit("scaled", "always_one", "", "shares if x else 0"), "you never use `scale`"),
+        (AnswerEdit("scaled", "always_one", "", "scale * shares"), "you don't handle the case that `scale` is None"),
+        (
+            AnswerEdit("shares", "parts_exchanged", "(weights, total)", "(total, weights)"),
+            "you swap `weights` and the sum of the weights when you divide by the sum",
+        ),
+        (
+            AnswerEdit("shares", "parts_exchanged", "(weights, total)", "(total, total)"),
+            "you use the sum of the weights twice and leave out `weights`",
+        ),
+        (AnswerEdit("total", "sign", "-weights", "weights"), "you leave out the minus sign in front of `weights`"),
+        (AnswerEdit("shares", "sign", "", "-§"), "your shares have the wrong sign"),
+        (
+            AnswerEdit("shares", "filled_with", "a.masked_fill(m, -torch.inf)", "a.masked_fill(m, 0.0)"),
+            "you fill in 0.0 instead of −∞ when you divide by the sum",
+        ),
+    ],
+)
+def test_summary_is_in_the_words_of_the_step(edit, summary):
+    assert words(STEPS, edit).summary == summary
+
+
+@pytest.mark.parametrize(
+    ("exercise", "edit", "summary"),
+    [
+        (
+            "softmax",
+            AnswerEdit("shifted", "operator", "scores - largest", "(scores) + (largest)"),
+            "you add the largest score of each row to `scores` instead of subtracting it",
+        ),
+        (
+            "softmax",
+            AnswerEdit("total", "wrong_input", "exponentials", "scores"),
+            "you add up `scores` instead of the exponentials of the shifted scores",
+        ),
+        (
+            "next_token_loss",
+            AnswerEdit("real", "wrong_input", "pad_id", "vocabulary_axis", "vocabulary_axis"),
+            "you don't use `pad_id` when you ",
+        ),
+        (
+            "scaled_dot_product_attention",
+            AnswerEdit("width", "wrong_input", "queries", "values", "values"),
+            "you read a size of `values` instead of `queries` when you read d_k",
+        ),
+        ("MultiHeadAttention", AnswerEdit("from_query", "wrong_layer", "w_q", "w_k"), "you use `w_k` instead of `w_q`"),
+    ],
+)
+def test_summary_depends_on_the_exercise(exercise, edit, summary):
+    assert words(every_exercise()[exercise].steps, edit).summary.startswith(summary)

@@ -1,0 +1,30 @@
+"""Slots of templates: the learner's value as a subject, and what depends on it."""
+
+from tests.transformer_course.generated_mistakes.answer import STEPS
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+from transformer_course.generated_mistakes.template_slots import Slots
+
+
+def slots(step, **parts):
+    return Slots(STEPS, AnswerEdit(step, "scaled", **parts))
+
+
+def test_value_of_a_step_is_the_subject():
+    assert slots("shares").fill("{subject} {is_} {they} {it} {its}") == "your shares are they them their"
+    assert slots("total").fill("{subject} {has} {it}") == "your value for the sum of the weights has it"
+    assert slots("mean").fill("{use} {your}") == "return your mean"
+
+
+def test_other_braces_are_kept():
+    assert slots("mean").fill("{thing} in {1: 2} and {nothing}") == "the mean in {1: 2} and {nothing}"
+
+
+def test_arguments_should_stay_as_they_are():
+    assert slots("rows").fill("you square {thing}{unwanted}") == "you square `rows` first. Use `rows` unchanged"
+    assert slots("shares").fill("you square {thing}{unwanted}") == "you square the shares. The formula doesn't"
+
+
+def test_a_value_is_woven_into_the_operation():
+    assert slots("shares").instead("weights / total", "total", "rows") == (
+        "you divide `weights` by `rows` instead of the sum of the weights"
+    )

@@ -1,0 +1,90 @@
+"""What goes wrong because of a mistake, in one sentence about the output of the smallest case that shows it."""
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_course.checking.formatting import format_value, join_words
+from transformer_course.checking.named_shapes import name_dimensions
+from transformer_course.checking.numeric_relation import explain_relation
+from transformer_course.checking.tolerance import distance
+from transformer_course.checking.value_difference import is_distribution
+from transformer_course.running.observation import Observation
+
+MAX_SUMS = 2
+"""Number of different sums of rows that are listed."""
+
+
+def consequence(observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
+    """Return a sentence on what is wrong with the output, or "" if that takes more than one.
+
+    Args:
+        observed: What an attempt showed; it may come from an untrusted process.
+        expected: What is right, on the same cases.
+    """
+    crashes = [isinstance(observation.get("error"), Mapping) for observation in observed]
+    if any(crashes):
+        return "This is why your code crashes." if all(crashes) else ""
+    outputs = [
+        (dict(one).get("output"), dict(right).get("output")) for one, right in zip(observed, expected, strict=False)
+    ]
+    value, right = next((pair for pair in outputs if distance(*pair) > 1), (None, None))
+    if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.is_complex():
+        return ""
+    if value.shape != right.shape:
+        now, should = name_dimensions(value.shape, []), name_dimensions(right.shape, [])
+        return f"Your output has shape {now} instead of {should}."
+    if (value.dtype == torch.bool) != (right.dtype == torch.bool):
+        return ""
+    if right.dtype == torch.bool:
+        return _of_mask(value, right)
+    return _of_numbers(value, right, are_distributions=all(is_distribution(one) for _, one in outputs))
+
+
+def _of_mask(value: Tensor, right: Tensor) -> str:
+    """Compare masks by what is True above the diagonal, or else by the first entry that differs."""
+    if value.all() or not value.any():
+        return f"Your output is {bool(value.any())} everywhere."
+    if value.dim() >= 2 and value.shape[-1] == value.shape[-2]:
+        above = torch.ones_like(right[..., :, :]).triu(1)
+        if (value & above).any() and not (right & above).any():
+            return "Your output is True above the diagonal."
+    wrong = (value != right).nonzero()[0].tolist()
+    place = [f"{name} {index}" for name, index in zip(("row", "column"), wrong[-2:], strict=False)]
+    return f"In {', '.join(place)}, your output is {bool(value[tuple(wrong)])}." if len(place) == 2 else ""
+
+
+def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str:
+    a, b = value.double(), right.double()
+    if a.isnan().any() and not b.isnan().any():
+        return _of_nan(a)
+    if a.isinf().any() and not b.isinf().any():
+        return "Your output contains infinity."
+    if are_distributions and (sentence := _of_sums(a)):
+        return sentence
+    relation = explain_relation(value, right.to(value.dtype))
+    return relation if relation.startswith("Every number") else ""
+
+
+def _of_nan(a: Tensor) -> str:
+    """Say where an output is NaN: everywhere, in a row, or somewhere."""
+    if a.isnan().all():
+        return "Your output is NaN."
+    rows = a.isnan().all(-1).nonzero() if a.dim() == 2 else a[:0]
+    return f"Row {int(rows[0])} of your output is NaN." if len(rows) else "Your output contains NaN."
+
+
+def _of_sums(a: Tensor) -> str:
+    """Say what the rows sum to, if not to 1."""
+    sums = a.sum(-1).flatten()
+    if torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
+        return ""
+    distinct = list(dict.fromkeys(format_value(float(one), 2) for one in sums))
+    what = "rows sum" if a.dim() > 1 else "output sums"
+    if len(distinct) == 1:
+        return f"Your {what} to {distinct[0]} instead of 1."
+    if len(distinct) <= MAX_SUMS:
+        return f"Your rows sum to {join_words(distinct)} instead of 1."
+    first = next(one for one in distinct if one != "1")
+    return f"One of your rows sums to {first} instead of 1."

@@ -1,0 +1,59 @@
+"""Whether a message about a generated mistake can be about the code that a learner wrote.
+
+An attempt is recognized by its behavior, and several generated mistakes may behave the same. A message that quotes a
+number, a function or an argument should not be shown if the learner's code does not contain it.
+"""
+
+import re
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from transformer_course.generated_mistakes.code_differences import function_of, operands_of
+
+if TYPE_CHECKING:
+    from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+
+TRANSPOSITIONS = r"\.m?T\b|\.t\(|transpose|permute|swapaxes|movedim|rearrange|einsum|reshape|view|unflatten"
+FUNCTIONS = {
+    "amax": "max", "amin": "min", "maximum": "max", "minimum": "min", "clip": "clamp", "mean": r"mean|/",
+    "sum": r"sum|\+",
+    "square": r"square|\*\*|\*|pow", "sqrt": r"sqrt|\*\*|pow", "norm": r"norm|sqrt|\*\*", "softmax": "softmax|exp",
+    "log_softmax": "log_softmax|log", "logsumexp": "logsumexp|log", "abs": "abs", "relu": r"relu|clamp|max|where",
+    "silu": "silu|sigmoid|swish", "cumsum": r"cumsum|\+=|accumulate", "repeat": "repeat|tile|expand|cat",
+    "repeat_interleave": "repeat_interleave|expand|repeat", "prod": r"prod|\*", "reciprocal": "reciprocal|/",
+}  # fmt: skip
+"""Patterns for the ways in which a function can be written, if its name alone is too narrow."""
+OPERATORS = {
+    "Add": r"\+|add", "Sub": r"-|sub", "Mult": r"\*|mul|prod", "Div": r"/|div", "FloorDiv": r"//|div", "Mod": r"%|mod",
+    "MatMult": r"@|matmul|einsum|mm|dot|inner", "Pow": r"\*\*|pow|sqrt|square|exp",
+    "BitAnd": r"&|and|all|where|\*", "BitOr": r"\||or\b|any",
+}  # fmt: skip
+
+
+def is_in_code(edit: "AnswerEdit", arguments: Collection[str], code: str) -> bool:
+    """Return whether the number, function, operator or argument that a message quotes is in the learner's code.
+
+    Args:
+        edit: The generated mistake.
+        arguments: The names of the arguments of the exercise.
+        code: The learner's code, without the signature.
+    """
+    match edit.kind:
+        case "number" | "fixed":
+            number = edit.new.removeprefix("-").removeprefix("0") if "." in edit.new else edit.new.removeprefix("-")
+            return (
+                re.search(rf"(?<![\w.]){'0?' if '.' in number else ''}{re.escape(number)}(?![\w.])", code) is not None
+            )
+        case "argument_for_another" | "values_exchanged" | "wrong_input" | "inputs_exchanged" | "taken_for":
+            return edit.new not in arguments or re.search(rf"\b{edit.new}\b", code) is not None
+        case "transposed" | "other_axes":
+            return re.search(TRANSPOSITIONS, code) is not None
+        case "sibling":
+            name = function_of(edit.new, edit.old)
+            return re.search(FUNCTIONS.get(name, rf"\b{name}\b"), code) is not None
+        case "function":
+            name = next(iter(re.findall(r"\.(\w+)\(", edit.new)), "sqrt" if "0.5" in edit.new else "square")
+            return re.search(FUNCTIONS.get(name, rf"\b{name}\b"), code) is not None
+        case "operator":
+            return re.search(OPERATORS.get(operands_of(edit.new)[0], ""), code) is not None
+    return True

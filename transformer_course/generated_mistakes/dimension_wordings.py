@@ -1,0 +1,158 @@
+"""Templates that depend on the replaced code: dimensions, sizes, indices, numbers and options."""
+
+import ast
+import re
+
+from transformer_course.generated_mistakes.code_differences import (
+    counts_of,
+    has_minus,
+    length_of,
+    missing_argument,
+    new_axes_of,
+)
+from transformer_course.generated_mistakes.phrases import minus
+from transformer_course.generated_mistakes.template_slots import Slots
+from transformer_course.steps import needs
+
+PARTS = {
+    ":": "everything", ":-1": "all but the last", "1:": "all but the first", "2:": "all but the first two",
+    ":-2": "all but the last two", "-1:": "the last", ":1": "the first", "-2:": "the last two", "-1": "the last",
+    "0": "the first", "1": "the second", "2": "the third", "-2": "the second-to-last", "-3": "the third from the end",
+    "0::2": "the even ones", "::2": "the even ones", "1::2": "the odd ones", "::1": "all of them",
+}  # fmt: skip
+"""What an index or a slice picks."""
+KEEPDIM = "you drop a dimension {when}. With `keepdim=True` it stays, and the shapes line up"
+
+
+def axis(s: Slots) -> str:
+    """A function runs along the wrong dimension, or along all of them."""
+    new, old = _dim(s.edit.new), _dim(s.edit.old)
+    if not old and (chosen := re.search(r"(?:dim|axis)=(\w+)", s.edit.old)):
+        old = _dim(s.steps.expression(chosen[1]) or "") if chosen[1] in s.steps.steps else ""
+    if s.edit.kind == "all_axes" or not new:
+        return "you reduce over all dimensions at once {when}"
+    return f"you use dim {new}{f' instead of dim {old}' if old else ''} {s.when}"
+
+
+def _dim(code: str) -> str:
+    found = re.search(r"(?:dim|axis)=(\([^)]*\)|-?\d+)", code)
+    return found[1] if found else code if re.fullmatch(r"-?\d", code) else ""
+
+
+def length(s: Slots) -> str:
+    """The size of the wrong dimension or tensor is read, or a number instead of a size."""
+    if s.edit.kind == "fixed":
+        return f"you use a fixed number instead of {'a size' if s.hands_on else 'the size'} {s.when}"
+    (tensor, place), (should, should_place) = length_of(s.edit.new), length_of(s.edit.old)
+    if place == should_place and tensor != should:
+        return f"you read a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
+    of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
+    return f"you read the size of dim {place.strip('[]')}{of} instead of dim {should_place.strip('[]')} {s.when}"
+
+
+def number(s: Slots) -> str:
+    """One number is used instead of another."""
+    new, old = s.edit.new, s.edit.old
+    code = s.edit.code.get(s.name, "")
+    right = s.steps.expression(s.name) or (s.steps.code(s.name) if s.name in s.steps.steps else "")
+    if has_minus(old, right, code):
+        new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
+    if f"dim={new}" in code and code.count(f"dim={old}") < right.count(f"dim={old}"):
+        return f"you use dim {new} instead of dim {old} {s.when}"
+    if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
+        return f"you read the size of dim {new} instead of dim {old} {s.when}"
+    if s.thing.startswith("the axis") or s.thing in ("dim", "the dim", "the dimension"):
+        return f"you use dim {new} instead of dim {old} as {s.thing}"
+    if isinstance(s.right, ast.Constant | ast.UnaryOp) and not needs(s.steps.steps[s.name]):
+        return f"you use {new} instead of {old} as {s.thing}"
+    if f"** {new}" in code or f"** ({new}" in code:
+        known = {"0.5": "square root", "2": "square"}.get(old)
+        if known:
+            return f"you use the exponent {new}. A {known} has the exponent {old}"
+        return f"you use the exponent {new} instead of {old} {s.when}"
+    return f"you use {new} instead of {old} {s.when}"
+
+
+def place(s: Slots) -> str:
+    """The wrong entry or part is picked by an index, a slice or a range."""
+    old, new, kind = s.edit.old, s.edit.new, s.edit.kind
+    if kind == "range":
+        return f"your range {counts_of(old, new)} {s.when}"
+    if kind == "other_part":
+        wrong, right = ("values", "indices") if new.endswith("values") else ("indices", "values")
+        return f"you use the `{wrong}` instead of the `{right}` {s.when}"
+    if old.replace("-1:]", "-1]") == new:
+        return "you use the index −1, which drops a dimension. The slice `-1:` keeps it"
+    if new_axes_of(old) != new_axes_of(new):
+        is_missing = len(new_axes_of(old)) > len(new_axes_of(new))
+        return (
+            "you don't add a dimension {when}" if is_missing else "you add the new dimension in the wrong place {when}"
+        )
+    index, should = _last_index(new), _last_index(old)
+    if kind == "not_indexed":
+        if should in PARTS:
+            return f"you use everything instead of only {PARTS[should]} {s.when}"
+        return f"you use all of {s.noun(new) or f'`{new}`'} instead of only a part {s.when}"
+    if index in PARTS and should in PARTS:
+        return f"you {'keep' if ':' in should else 'pick'} {PARTS[index]} instead of {PARTS[should]} {s.when}"
+    return f"you {_cut(index, should)} {s.when}"
+
+
+def _cut(index: str, should: str) -> str:
+    """Return in which way a slice is wrong."""
+    if moved := re.fullmatch(r"\(.+\) ([+-]) 1(:.*)|(?:.*:)\(.+\) ([+-]) 1", index):
+        end, direction = ("start", moved[1]) if moved[1] else ("end", moved[3])
+        return f"{end} your slice one position too {'late' if direction == '+' else 'early'}"
+    if should.strip(":") and should.strip(":") == index.strip(":"):
+        return f"keep what comes {'before' if index.startswith(':') else 'after'} `{should.strip(':')}`, not the rest,"
+    return "cut in the wrong place"
+
+
+def _last_index(code: str) -> str:
+    """Return the last index in the last brackets of code."""
+    found = re.search(r"\[([^\[\]]*)\]$", code)
+    return found[1].rpartition(",")[2].strip() if found else ""
+
+
+def option(s: Slots) -> str:
+    """An option or an argument of a call is missing or wrong."""
+    old, new = s.edit.old, s.edit.new
+    written = s.edit.code.get(s.name, "")
+    if ("keepdim=" in old and "keepdim=True" not in new) or (new == "False" and "keepdim=False" in written):
+        return KEEPDIM
+    if "dtype=" in old and "dtype=" not in new:
+        return "{subject} {has} the wrong dtype. {should_be_bool}"
+    if {new, old} == {"True", "False"} and f"={new}" not in written:
+        return f"you use {new} instead of {old} {s.when}"
+    if s.edit.kind == "option_left_out" and old.count("=") == new.count("="):
+        missing = s.noun(missing_argument(old, new))
+        return f"you don't pass {missing} {s.when}" if missing else "you leave out an argument {when}"
+    changed = [one for one in re.findall(r"(\w+)=", old) if f"{one}=True" in new or f"{one}=False" in new]
+    gone = [one for one in re.findall(r"(\w+)=", old) if f"{one}=" not in new]
+    if not (gone or changed):
+        return "you set an option the wrong way {when}"
+    return f"you leave out `{gone[0]}` {s.when}" if gone else f"you set `{changed[0]}` the wrong way {s.when}"
+
+
+def axes(s: Slots) -> str:
+    """Dimensions are swapped that should not be, or are not swapped."""
+    if s.edit.kind == "not_transposed":
+        return "you don't transpose {new}" if s.noun(s.edit.new) else "you don't transpose {when}"
+    if s.edit.kind == "transposed":
+        return "{subject} {is_} transposed: rows and columns are swapped"
+    dims = re.search(r"\.transpose\((-?\d), (-?\d)\)$", s.edit.new)
+    base = re.fullmatch(r"(\w+)\.(?:mT|T|transpose\(.*\))", s.edit.new)
+    x = s.plain_noun(base[1]) if base else ""
+    where = f"of {x}" if x else s.when
+    last = ". Swap the last two instead" if s.edit.old.endswith(".mT") else ". Those are the wrong ones"
+    if dims:
+        return minus(f"you swap dims {dims[1]} and {dims[2]} {where}{last}")
+    if s.edit.new.endswith(".mT"):
+        return f"you swap the last two dims {where}. Those are the wrong ones"
+    if s.edit.new.endswith(".T"):
+        return f"you use `.T` {s.when}, which reverses all dimensions{last}"
+    if s.edit.new.endswith(".squeeze()"):
+        return "you only squeeze {when}"
+    if ".unflatten(" in s.edit.new:
+        return "you swap the two sizes {when}"
+    return "you rearrange the wrong dimensions {when}"

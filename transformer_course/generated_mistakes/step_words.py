@@ -1,0 +1,82 @@
+"""The words that steps have for their values and for what they do, so that each makes sense alone."""
+
+import re
+
+from transformer_course.generated_mistakes.phrases import action, gerund, minus, parse, points_back
+from transformer_course.steps import InSteps
+
+MAX_WORDS_OF_A_NOUN = 9
+"""Number of words of a noun that can be part of a phrase."""
+CLAUSES = ("whether ", "which ", "how ", "where ", "for ", "the result of “")
+"""How a noun begins that is a question or a clause: it is named after the step that makes it."""
+
+
+class StepWords:
+    """The nouns of the values and the imperatives of the steps of an answer."""
+
+    def __init__(self, steps: InSteps) -> None:
+        self.steps = steps
+
+    def noun(self, name: str) -> str:
+        """Return the noun of a value: its short name, or its noun without what explains it; "" if it has none."""
+        if name not in self.steps.known or name == "self":
+            return ""
+        if short := self.steps.short_name(name):
+            return short
+        full = re.sub(r"^its ", "the ", self.steps.noun(name))
+        if full.startswith(CLAUSES):
+            return f"the result of {gerund(self.imperative(name))}"
+        brief = without_explanation(full)
+        others = {without_explanation(self.steps.noun(other)) for other in self.steps.steps if other != name}
+        return brief if brief not in others else re.sub(r"^([^,(]+), ((?:\w+ ?){1,4})$", r"\1 (\2)", full)
+
+    def plain_noun(self, name: str) -> str:
+        """Return the noun of a value if it is short enough to be part of a phrase; "" otherwise."""
+        noun = self.noun(name)
+        is_long = len(noun.split()) > MAX_WORDS_OF_A_NOUN or (noun.startswith("what ") and len(noun.split()) > 5)
+        return "" if is_long or noun.startswith("the result of ") else noun
+
+    def imperative(self, name: str) -> str:
+        """Return what a step does so that it makes sense alone: "subtract the mean from x", not "subtract it"."""
+        if name not in self.steps.steps:
+            return f"use {self.noun(name)}"
+        written = self.steps.describe(name).partition(":")[0]
+        if points_back(written):
+            code = parse(self.steps.expression(name) or "")
+            return action(code, self.plain_noun) or self._compute(name)
+        head, comma, rest = written.partition(", ")
+        return head if comma and " and " not in f" {rest}" and len(head.split()) > 2 else written
+
+    def _compute(self, name: str) -> str:
+        """Return an imperative made of the noun."""
+        noun = self.steps.short_name(name) or without_explanation(self.steps.noun(name))
+        if noun.startswith("the result of “"):
+            return self.steps.describe(name).partition(":")[0]
+        is_clause = noun.startswith(("whether ", "which ", "how ", "what ", "for "))
+        return f"{'work out' if is_clause else 'compute'} {noun}"
+
+
+def without_explanation(noun: str) -> str:
+    """Return a noun up to its first comma or parenthesis, unless the comma is that of a list."""
+    return noun if re.match(r"[^,(]+, [\w`]+ and ", noun) else re.split(r", | \(", noun)[0]
+
+
+def is_plural(noun: str) -> bool:
+    """Return whether a noun of English, with what follows it, is a plural."""
+    noun = re.sub(r"`(\w+)` (?=\w+s\b)", "", noun)
+    head = re.split(
+        r"(?<=s) \w+ed\b| (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun
+    )[0].split()[-1:]
+    return (
+        bool(head)
+        and not noun.startswith("what ")
+        and (head[0].endswith("s") or noun.startswith("all the "))
+        and not head[0].endswith(("ss", "axis", "bias", "is"))
+    )
+
+
+def tidy(text: str) -> str:
+    """Return a filled template without double spaces and lost commas, and with real minus signs outside code."""
+    parts = re.sub(r",(?=[,.:?!;]|$)", "", re.sub(r"\s+", " ", text).strip()).split("`")
+    parts[::2] = map(minus, parts[::2])
+    return "`".join(parts)

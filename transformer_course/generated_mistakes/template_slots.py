@@ -1,0 +1,211 @@
+"""The words that a message template may ask for: nouns, imperatives and questions, taken from the steps."""
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from transformer_course.generated_mistakes.phrases import action, parse, with_instead
+from transformer_course.generated_mistakes.step_words import StepWords, is_plural
+from transformer_course.steps import InSteps
+
+if TYPE_CHECKING:
+    from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+
+DONE = {
+    r"\.abs": "take the absolute value of", r"\.relu": "apply a ReLU to", r"\.square|\*\* 2": "square",
+    r"\.sqrt|\*\* 0\.5": "take the square root of", r"\.log\(": "take the logarithm of", r"\.exp\(": "take `exp` of",
+    r"\.tanh": "apply a tanh to", r"\.sigmoid": "apply a sigmoid to", r"\.softmax": "take a softmax of",
+    r"\.cumsum": "take the running sum of",
+}  # fmt: skip
+"""What a function that does not belong there does, as an imperative."""
+
+MAX_WORDS_OF_A_CLAUSE = 24
+"""Number of words of a clause; a longer one goes without its circumstance."""
+MAX_WORDS_OF_TWO_STEPS = 16
+"""Number of words of two steps that are both named in a clause."""
+
+
+class Slots(StepWords):
+    """The words for one generated mistake; each property can be asked for in braces in a template."""
+
+    def __init__(self, steps: InSteps, edit: "AnswerEdit") -> None:
+        super().__init__(steps)
+        self.edit, self.name = edit, edit.step
+        self.is_argument = edit.step not in steps.steps
+        self.right = None if self.is_argument else parse(steps.expression(edit.step) or "")
+
+    def fill(self, template: str) -> str:
+        """Return a template with its slots filled; other braces, as of a dict, are kept."""
+        return re.sub(r"\{(\w+)\}", lambda slot: str(getattr(self, slot[1], slot[0])), template)
+
+    # Nouns
+
+    @property
+    def thing(self) -> str:
+        """The value that the step should give."""
+        return self.noun(self.name)
+
+    @property
+    def your(self) -> str:
+        """The same as the learner's own: "your mask"; only if it is short."""
+        thing = self.thing
+        bare = re.sub(r"^(?:the|a) ", "", thing)
+        is_short = bare != thing and len(thing.split()) <= (4 if " of " in thing else 5)
+        return f"your {bare}" if is_short else thing
+
+    @property
+    def subject(self) -> str:
+        """The same as the subject of a message, which begins with *you* or *your*."""
+        if self.your.startswith("your "):
+            return self.your
+        return f"your {'values' if is_plural(self.thing) else 'value'} for {self.thing}"
+
+    @property
+    def is_(self) -> str:
+        """The verb that agrees with the value."""
+        return "are" if is_plural(self.thing) else "is"
+
+    @property
+    def has(self) -> str:
+        """The verb that agrees with the value."""
+        return "have" if is_plural(self.thing) else "has"
+
+    @property
+    def they(self) -> str:
+        """The pronoun of the value as a subject."""
+        return "they" if is_plural(self.thing) else "it"
+
+    @property
+    def it(self) -> str:
+        """The pronoun of the value as an object."""
+        return "them" if self._are_many else "it"
+
+    @property
+    def its(self) -> str:
+        """The possessive pronoun of the value."""
+        return "their" if self._are_many else "its"
+
+    @property
+    def _are_many(self) -> bool:
+        """Whether it is a plural, or an argument whose name is a plural, such as ``keys``."""
+        return is_plural(self.thing) or re.search(r"(?<!s)(?<!bia)s`$", self.thing) is not None
+
+    @property
+    def old(self) -> str:
+        """What should be there, as a noun."""
+        return self.noun(self.edit.old) or f"`{self.edit.old}`"
+
+    @property
+    def new(self) -> str:
+        """What is there, as a noun."""
+        return self.noun(self.edit.new) or f"`{self.edit.new}`"
+
+    @property
+    def other(self) -> str:
+        """The other value that the mistake is about, as a noun."""
+        return self.noun(self.edit.other)
+
+    @property
+    def target(self) -> str:
+        """The value to which the step is applied instead."""
+        return self.noun(self.edit.new if self.edit.new in self.steps.known else self.edit.other)
+
+    @property
+    def raw_old(self) -> str:
+        """What should be there, as code."""
+        return self.edit.old
+
+    @property
+    def raw_new(self) -> str:
+        """What is there, as code."""
+        return self.edit.new
+
+    # Imperatives
+
+    @property
+    def do(self) -> str:
+        """What the step does."""
+        return self.imperative(self.name)
+
+    @property
+    def when(self) -> str:
+        """The step as a circumstance."""
+        return f"when you {self.do}"
+
+    @property
+    def hands_on(self) -> bool:
+        """Whether the step only names or returns a value."""
+        return isinstance(self.right, ast.Name) or re.match(r"(?:return|leave|say|choose|keep) ", self.do) is not None
+
+    @property
+    def use(self) -> str:
+        """The verb for what is done with the value of the step."""
+        return "return" if self.name == self.steps.last else "use"
+
+    def action(self, code: str, marks: dict[str, str] | None = None) -> str:
+        """Return what code does as an imperative, with marks instead of the nouns of some values."""
+        return action(parse(code), lambda name: (marks or {}).get(name) or self.plain_noun(name))
+
+    def instead(self, code: str, old: str, new: str) -> str:
+        """Name one value instead of another in what the code of the step does, or else beside the step."""
+        clause = self.action(code, {old: "§"}) if len(re.findall(rf"\b{old}\b", code)) == 1 else ""
+        woven = with_instead(clause, self.noun(new), self.noun(old))
+        plain = f"use {self.noun(new)} instead of {self.noun(old)} {self.when}"
+        if len(plain.split()) > MAX_WORDS_OF_A_CLAUSE:
+            plain = plain.removesuffix(f" {self.when}")
+        return f"you {woven}" if woven and len(woven) <= len(plain) + 12 else f"you {plain}"
+
+    @property
+    def done(self) -> str:
+        """What is done to a value that should stay as it is."""
+        return next((verb for pattern, verb in DONE.items() if re.search(pattern, self.edit.new)), "change")
+
+    @property
+    def unwanted(self) -> str:
+        """A sentence that nothing should be done to the value."""
+        return f" first. Use {self.thing} unchanged" if self.is_argument else ". The formula doesn't"
+
+    @property
+    def should_be_bool(self) -> str:
+        """A sentence on the right dtype."""
+        texts = (self.edit.old, self.edit.new, self.steps.noun(self.name))
+        is_mask = isinstance(self.right, ast.Compare) or re.search(r"bool|\.long|mask|True|whether", " ".join(texts))
+        return "It should be `torch.bool`" if is_mask else "Keep the dtype of the input"
+
+    # Questions
+
+    @property
+    def by_hand(self) -> str:
+        """A question that asks for a small case."""
+        if re.match(r"what |the (?:function|result) ", self.thing):
+            return f"Work out a small case by hand: what should you get when you {self.do}? What do you get?"
+        return f"Work out a small case by hand: what should {self.thing} be? What {self.is_} {self.they} in your code?"
+
+    @property
+    def shape(self) -> str:
+        """A question that asks for a shape."""
+        return f"Which shape should {self.thing} have? Print the shape in your code."
+
+    @property
+    def circumstances(self) -> str:
+        """Where else the mistake is made, or when it is made only."""
+        edit = self.edit
+        text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
+        if given := re.match(r"if (\w+) is None:\n", text):
+            return f", but only if `{given[1]}` is given"
+        if edit.other not in self.steps.steps or edit.kind in NAMES_THE_OTHER:
+            return ""
+        also = self.imperative(edit.other)
+        if len(edit.code) == 1:
+            return f", and you never {also}"
+        if len(self.do.split()) + len(also.split()) > MAX_WORDS_OF_TWO_STEPS:
+            return ""  # the first of the two is enough to begin with
+        is_missing = edit.kind in ("left_out", "call_left_out", "part_left_out")
+        return f", and you don't {also}" if is_missing else f", and again when you {also}"
+
+
+NAMES_THE_OTHER = {
+    *("left_out", "taken_for", "wrong_input", "inputs_exchanged", "values_exchanged", "steps_exchanged"),
+    *("layers_exchanged", "moved", "done_again", "added", "as_well", "length", "brackets"),
+}
+"""Kinds whose template itself names the other value."""
