@@ -88,7 +88,7 @@ def take_lesson(browser: str) -> None:
             open_notebook(address, "01_lookup.ipynb", browser, pixels=2) as book,
         ):
             book.run_all()
-            book.page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+            book.page.evaluate("window.jupyterapp.shell.collapseLeft()")
             answer, check = book.cell_with("def softmax("), book.cell_with("check(softmax)")
             book.rewrite(answer, MISTAKE)
             book.run(check)
