@@ -151,7 +151,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
         roster=args.roster,
-        roster_columns=columns if args.roster or not args.worksheet else {},
+        roster_columns={} if args.worksheet and not args.roster else _without(columns, "submitted"),
         groups=args.groups,
         late_policy=_late_policy(args),
         partial_credit=args.partial_credit,
@@ -166,13 +166,18 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
         count_latest=args.replace,
         layout=args.layout,
         worksheets=tuple(args.worksheet),
-        worksheet_columns=columns,
+        worksheet_columns=_without(columns, "id") if args.roster else columns,
         unconfined=args.unconfined,
         container=args.container,
         scheduler=args.scheduler,
         sandbox=sandbox,
     )
     return grade(args.paths, args.out, changes, run_options)
+
+
+def _without(columns: dict[str, str], key: str) -> dict[str, str]:
+    """Return columns that were chosen for two tables without one that is not meant for one of them."""
+    return {one: title for one, title in columns.items() if one != key}
 
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy":

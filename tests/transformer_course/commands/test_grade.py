@@ -89,10 +89,12 @@ def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
 
 def test_columns_are_those_of_the_roster_or_of_the_worksheet(graded):
     main(["grade", "b", "-o", "graded", "--worksheet", "w.csv", "--columns", "submitted=6", "--worksheet", "v.csv"])
-    main(["grade", "b", "-o", "graded", "--roster", "r.csv", "--columns", "id=2"])
-    (*_, first, run), (*_, second, _) = graded.observed
+    both = ["--roster", "r.csv", "--worksheet", "w.csv", "--columns", "id=2", "submitted=6"]
+    main(["grade", "b", "-o", "graded", *both])
+    (*_, first, run), (*_, second, second_run) = graded.observed
     assert run.worksheets == (Path("w.csv"), Path("v.csv")) and run.worksheet_columns == {"submitted": "6"}
     assert first.roster_columns == {} and second.roster_columns == {"id": "2"}
+    assert second_run.worksheet_columns == {"submitted": "6"}
 
 
 @pytest.mark.parametrize(

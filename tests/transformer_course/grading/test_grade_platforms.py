@@ -87,7 +87,7 @@ def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[other]))
     assert "Grades-Week 2.csv is the worksheet of another assignment" in caplog.text
     text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[worksheet]))
-    assert "Grades-Week 1.csv: submission times of 2 of 3 students from Moodle." in caplog.text
+    assert "Grades-Week 1.csv: submission times of 2 of 3 students." in caplog.text
     assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in text.splitlines()
     assert "lateness: Cleo (Moodle's grading worksheet has no time for it)." in text
     table = pd.read_csv(tmp_path / "out" / "gradebook.csv", index_col="student")

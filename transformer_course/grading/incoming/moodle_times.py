@@ -77,10 +77,11 @@ def describe_matches(name: str, submissions: Sequence[Submission], times: Mappin
     numbers = {one.lms_id for one in submissions if one.platform == PLATFORM}
     if not numbers:
         return f"{name} has submission times of a download from Moodle, and these submissions are from elsewhere."
-    n_found = sum(number in times and times[number][0] is not None for number in numbers)
-    if not numbers & times.keys():
-        return f"{name} is the worksheet of another assignment: it has none of these {len(numbers)} participants."
-    return f"{name}: submission times of {n_found} of {len(numbers)} students from Moodle."
+    matched = numbers & times.keys()  # the others may be in the worksheet of another assignment
+    if not matched:
+        return f"{name} is the worksheet of another assignment: it has no participant of these submissions."
+    n_found = sum(times[number][0] is not None for number in matched)
+    return f"{name}: submission times of {n_found} of {len(matched)} student{'' if len(matched) == 1 else 's'}."
 
 
 def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> int | None:

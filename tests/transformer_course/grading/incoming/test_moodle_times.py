@@ -81,10 +81,10 @@ def test_only_participants_in_the_worksheet_get_its_times():
     ada, *others = with_submission_times([known, other, canvas], times)
     assert (ada.handed_in, ada.time_source) == ("2026-11-03T15:15:00+00:00", TIME_SOURCE)
     assert others == [other, canvas]
-    assert describe_matches("w.csv", [known, other, canvas], times) == (
-        "w.csv: submission times of 1 of 2 students from Moodle."
-    )
+    both = {**times, "98766": (None, "no time")}
+    assert describe_matches("w.csv", [known, other, canvas], times) == "w.csv: submission times of 1 of 1 student."
+    assert describe_matches("w.csv", [known, other, canvas], both) == "w.csv: submission times of 1 of 2 students."
     assert describe_matches("w.csv", [other], times) == (
-        "w.csv is the worksheet of another assignment: it has none of these 1 participants."
+        "w.csv is the worksheet of another assignment: it has no participant of these submissions."
     )
     assert "from elsewhere" in describe_matches("w.csv", [canvas], times)
