@@ -24,7 +24,8 @@ class Case:
         later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
             case's own.
         constants: Inputs that come without gradients, as from ``torch.no_grad()``: none are looked at.
-        n_samples: For a sampler, the number of samples drawn from each row of its first input.
+        n_samples: For a sampler, the number of samples drawn from each row of its inputs, which are tensors with a row
+            for each draw.
         max_numbers: For some inputs of a function, the number of numbers in the largest tensor that may be made of it.
     """
 

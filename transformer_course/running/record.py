@@ -303,11 +303,13 @@ def seeded(seed: int) -> torch.Generator:
 
 
 def call_inputs(case: Case) -> dict[str, Any]:
-    """Return the inputs of the call: a sampler gets each row as often as it is to draw from it."""
+    """Return the inputs of the call: a sampler gets each row of its tensors as often as it is to draw from it."""
     if case.kind != "sampler":
         return dict(case.inputs)
-    (name, rows), *others = case.inputs.items()
-    return {name: rows.repeat_interleave(case.n_samples, dim=0), **dict(others)}
+    return {
+        name: value.repeat_interleave(case.n_samples, dim=0) if isinstance(value, Tensor) else value
+        for name, value in case.inputs.items()
+    }
 
 
 def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:

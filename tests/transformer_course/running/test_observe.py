@@ -209,6 +209,14 @@ def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
     assert call_inputs(ONE) == {"x": X}
 
 
+def test_repeats_each_row_of_all_tensors_of_a_sampler():
+    inputs = {"logits": torch.tensor([[0.0, 1.0], [2.0, 3.0]]), "top_k": torch.tensor([1, 2]), "name": "x"}
+    given = call_inputs(Case(inputs, kind="sampler", n_samples=3))
+    assert given["logits"].tolist() == [[0.0, 1.0]] * 3 + [[2.0, 3.0]] * 3
+    assert given["top_k"].tolist() == [1, 1, 1, 2, 2, 2]
+    assert given["name"] == "x"
+
+
 def test_the_global_generator_and_a_constant_are_seen():
     observed = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
     assert observed["used_global_generator"]
