@@ -176,9 +176,35 @@ MISTAKES = [
     Mistake(
         "counts_steps_from_0",
         STEPS.but(step=lambda step: step + 1),
-        summary="the exponent of your bias correction is one too large",
+        summary="you use an exponent that is one too large in the bias correction",
         message="Your bias correction uses step + 1. `step` already counts from 1. What is 1 − β₁¹ for β₁ = 0.9?",
         hints=["In the first step, by which number should the mean be divided?"],
+    ),
+    Mistake(
+        "beta1_for_both_means",
+        STEPS.but(
+            new_mean_square=lambda mean_square, gradient, betas: betas[0] * mean_square + (1 - betas[0]) * gradient**2,
+            unbiased_square=lambda new_mean_square, betas, step: new_mean_square / (1 - betas[0] ** step),
+        ),
+        STEPS.but(
+            new_mean_square=lambda mean_square, gradient, betas: betas[0] * mean_square + (1 - betas[0]) * gradient**2
+        ),
+        summary="you use β₁ for the mean square as well",
+        message="You use β₁ for the mean square as well. The mean square should change much more slowly than the mean. "
+        "Which of the two betas belongs to it?",
+        hints=["With betas (0.9, 0.999), over about how many steps should each of the two averages run?"],
+    ),
+    Mistake(
+        "weights_exchanged",
+        STEPS.but(
+            new_mean=lambda mean, gradient, betas: (1 - betas[0]) * mean + betas[0] * gradient,
+            new_mean_square=lambda mean_square, gradient, betas: (1 - betas[1]) * mean_square + betas[1] * gradient**2,
+        ),
+        STEPS.but(new_mean=lambda mean, gradient, betas: (1 - betas[0]) * mean + betas[0] * gradient),
+        summary="you give the newest gradient the weight β and the old mean the weight 1 − β",
+        message="You give the newest gradient the weight β and the old mean the weight 1 − β, so the averages forget "
+        "almost everything at each step. Which of the two should have the larger weight?",
+        hints=["With a mean of 1, a gradient of 0 and β₁ = 0.9, is the new mean 0.9 or 0.1?"],
     ),
 ]
 

@@ -120,7 +120,7 @@ MISTAKES = [
     Mistake(
         "resets_one_step_late",
         STEPS.but(continues=lambda done: torch.cat([torch.ones(1, done.shape[1]), (~done[:-1]).float()])),
-        summary="you apply each end of an episode one step late",
+        summary="you apply `done` one step late",
         message="You apply `done` one step late. `done[t]` says that the episode ends *with* step t, so it already "
         "cuts what follows step t. Which index of `done` belongs to `rewards[t]`?",
         hints=["With `done[2]` True, which step's error may not use the value of its next state?"],
@@ -170,10 +170,31 @@ MISTAKES = [
                 ]
             )
         ),
-        summary="you sum from the first step to the last",
+        summary="you run from the first step to the last",
         message="You run through the steps forward, so each advantage collects *earlier* errors. An action can only "
         "change what comes after it. In which direction does the recursion run?",
         hints=["Which advantages should a reward in the last step change?"],
+    ),
+    Mistake(
+        "resets_one_step_early",
+        STEPS.but(continues=lambda done: (~torch.cat([done[1:], done[-1:]])).float()),
+        summary="you apply `done` one step early",
+        message="You apply `done` one step early: you look up `done[t + 1]` for step t. Some libraries store "
+        "whether the state *before* a step is new; here `done[t]` is about step t itself. Which index do you need?",
+        hints=["With `done[2]` True, should step 1 use the value of step 2?"],
+    ),
+    Mistake(
+        "normalizes",
+        STEPS.but(
+            result=lambda advantages, returns: (
+                (advantages - advantages.mean()) / (advantages.std() + 1e-8),
+                returns,
+            )
+        ),
+        summary="you normalize the advantages",
+        message="You normalize the advantages. PPO does that later, in each minibatch; GAE itself returns them as they "
+        "are. What is the standard deviation of a single step?",
+        hints=["With one step in one environment, what should the advantage be?"],
     ),
 ]
 
@@ -199,7 +220,7 @@ EXERCISE = Exercise(
         "part_left_out_returns: advantages": Wording(
             "You return the advantages twice. The critic learns the returns. What do you add to an advantage to get a "
             "return?",
-            summary="you return the advantages as returns, too",
+            summary="you don't add the values to get the returns",
         ),
     },
     mistakes=MISTAKES,

@@ -58,7 +58,7 @@ MISTAKES = [
         STEPS.but(
             probability=lambda x: 0.5 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
         ),
-        summary="you approximate Φ by a tanh",
+        summary="you approximate Φ by tanh",
         message='You use the tanh approximation, as GPT-2 does (`approximate="tanh"` in PyTorch). It is off by up to '
         "0.0005. This exercise asks for the exact GELU. Which function of PyTorch gives Φ without an approximation?",
         hints=["What is your result for x = 2.5? Exactly, it is 2.4845."],
@@ -85,6 +85,14 @@ MISTAKES = [
         summary="you return 0 for negative numbers",
         message="You return 0 for every negative x, which is ReLU. GELU of −1 is −0.159. By what does GELU multiply x?",
         hints=["Compare gelu(−1) = −0.159 with your result."],
+    ),
+    Mistake(
+        "x_multiplies_one_term_only",
+        STEPS.but(output=lambda x, error_function: 0.5 * x + 0.5 * error_function),
+        summary="you multiply x by ½ and leave it out of the second term",
+        message="You multiply only the first term by x: ½x + ½ erf(x / √2). For a large x, the result should be x "
+        "itself. What does x multiply?",
+        hints=["What is your result for x = 10? It should be 10."],
     ),
 ]
 

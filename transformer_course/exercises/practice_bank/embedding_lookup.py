@@ -1,0 +1,131 @@
+"""Token embeddings as the Transformer uses them: rows of a table, scaled, and zeros for padding."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.running.case import Case
+from transformer_course.steps import InSteps
+
+
+def embedding_lookup(
+    tokens: Int[Tensor, "*batch n"], table: Float[Tensor, "vocab_size d_model"], pad_id: int
+) -> Float[Tensor, "*batch n d_model"]:
+    """Return each token's row of the table, times √d_model; padding gets zeros."""
+    vectors = table[tokens] * table.shape[1] ** 0.5
+    return vectors * (tokens != pad_id)[..., None]
+
+
+def rows(tokens, table):
+    """take the row of each token → the row of each token, (…, n, d_model)"""
+    return table[tokens]
+
+
+def scale(table):
+    """take the square root of the number of columns → the scale: √d_model"""
+    return table.shape[1] ** 0.5
+
+
+def scaled(rows, scale):
+    """multiply the rows by the scale → the scaled rows"""
+    return rows * scale
+
+
+def real(tokens, pad_id):
+    """mark the tokens that are no padding → the mask of real tokens, (…, n)"""
+    return tokens != pad_id
+
+
+def output(scaled, real):
+    """multiply each row by its mask → the embeddings, with zeros for padding"""
+    return scaled * real[..., None]
+
+
+STEPS = InSteps(rows, scale, scaled, real, output, reference=embedding_lookup)
+
+
+def embedding_lookup_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(shape, vocab_size, d_model, pad_id, shows, *, n_padding=0):
+        tokens = torch.randint(vocab_size - 1, shape, generator=rng)
+        tokens += tokens >= pad_id  # no padding yet
+        if n_padding:
+            tokens[..., -n_padding:] = pad_id
+        return Case({"tokens": tokens, "table": normal(rng, vocab_size, d_model), "pad_id": pad_id}, shows)
+
+    repeated = case((4,), 5, 3, 4, "a token that occurs three times")
+    repeated.inputs["tokens"][1:] = repeated.inputs["tokens"][1]
+    return [
+        case((2,), 3, 2, 0, "2 tokens, a table of 3 rows and 2 columns"),
+        repeated,
+        case((4,), 4, 4, 2, "as many rows as columns, one token of padding", n_padding=1),
+        case((3,), 2, 5, 1, "nothing but padding", n_padding=3),
+        case((3, 5), 7, 4, 3, "3 texts of 5 tokens, 2 of them padding", n_padding=2),
+        case((2, 3, 7), 31, 9, 0, "a batch of batches", n_padding=1),
+        case((5, 13), 97, 16, 96, "5 texts of 13 tokens, 97 kinds of token", n_padding=4),
+    ]
+
+
+MISTAKES = [
+    Mistake(
+        "not_scaled",
+        STEPS.but(scaled=lambda rows: rows),
+        summary="you don't multiply by √d_model",
+        message="You don't scale the rows. The Transformer adds positions whose entries are up to 1, and the rows "
+        "start with entries of about 1/√d_model. Which factor makes them comparable?",
+        hints=["Section 3.4 of *Attention Is All You Need* multiplies the embeddings by a number. Which one?"],
+    ),
+    Mistake(
+        "divided_by_the_root",
+        STEPS.but(scaled=lambda rows, scale: rows / scale),
+        summary="you divide by √d_model",
+        message="You divide by √d_model, as attention divides its scores. Embeddings are scaled *up*. What should "
+        "happen to rows that start with entries of about 1/√d_model?",
+        hints=["With 4 columns, should an entry of 1 become 0.5 or 2?"],
+    ),
+    Mistake(
+        "padding_keeps_its_row",
+        STEPS.but(output=lambda scaled: scaled),
+        summary="padding gets a vector like any other token",
+        message="Padding gets its row of the table, so it contributes to sums and its row is trained. What should "
+        "the vectors of padding be?",
+        hints=["What does your code return for a text of nothing but padding?"],
+    ),
+    Mistake(
+        "drops_token_0",
+        STEPS.but(pad_id=lambda: 0),
+        summary="you treat token 0 as padding",
+        message="You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding, and BERT "
+        "uses 0. Which argument says what counts as padding here?",
+        hints=["With `pad_id=96`, what should happen to token 0?"],
+    ),
+    Mistake(
+        "real_tokens_dropped",
+        STEPS.but(real=lambda tokens, pad_id: tokens == pad_id),
+        summary="your mask is inverted",
+        message="Your mask is inverted: real tokens get zeros and padding keeps its row. Which of `==` and `!=` is "
+        "True for a real token?",
+        hints=["For a text without padding, what does your code return?"],
+    ),
+]
+
+EXERCISE = Exercise(
+    reference=embedding_lookup,
+    steps=STEPS,
+    cases=embedding_lookup_cases,
+    points=1,
+    stretch=True,
+    verified="Every token gets its scaled row, padding gets zeros, and gradients reach the rows of the tokens that "
+    "occur and no others.",
+    hints=[
+        "The table has one row per token. For the tokens [2, 0, 2], which rows do you need, in which order?",
+        "A one-hot vector times the table selects a row. Indexing the table with a tensor of tokens does the same "
+        "without the multiplications.",
+        "Index the table with the tokens, multiply by √d_model, and multiply by a mask that is 0 for padding.",
+        "`table[tokens]` has the shape (…, n, d_model); `(tokens != pad_id)[..., None]` lines up with it.",
+    ],
+    mistakes=MISTAKES,
+)
