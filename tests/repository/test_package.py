@@ -13,11 +13,11 @@ import transformer_course
 import transformer_lab
 
 ROOT = Path(__file__).parents[2]
-NUMBERS_FOR_TOKENS = """
+FLOATS_FOR_POSITIONS = """
 import sys, torch
-from transformer_lab.attention.masks import padding_mask
+from transformer_lab.attention.masks import sliding_window_mask
 print(*sys.modules)
-padding_mask(torch.zeros(2, 3), pad_id=0)
+sliding_window_mask(torch.zeros(3), torch.zeros(3), window=2)
 """
 WITHOUT_MEMORY = """
 from transformer_lab.device import without_memory
@@ -42,7 +42,7 @@ print([getattr(transformer_course, name) is getattr(notebook, name) for name in 
 """
 ALL_IN_TURN = "\n".join(
     [
-        NUMBERS_FOR_TOKENS,
+        FLOATS_FOR_POSITIONS,
         *(f"{code}\nprint({[*names]}, *{{*{[*names]}}} & {{*sys.modules}})" for code, names in UNWANTED.items()),
         OFFERED,
     ]
@@ -70,15 +70,15 @@ def test_shapes_are_not_checked_unless_asked_for():
 
 @pytest.mark.thorough
 def test_shapes_are_not_checked_if_asked_not_to_be():
-    done = python(NUMBERS_FOR_TOKENS, check_shapes="0")
+    done = python(FLOATS_FOR_POSITIONS, check_shapes="0")
     assert done.returncode == 0, done.stderr
     assert "beartype" not in done.stdout.split()
 
 
 def test_shapes_are_checked_when_asked_for():
-    done = python(NUMBERS_FOR_TOKENS, check_shapes="1")
+    done = python(FLOATS_FOR_POSITIONS, check_shapes="1")
     assert "TypeCheckError" in done.stderr
-    assert "parameter 'tokens'" in done.stderr
+    assert "parameter 'query_positions'" in done.stderr
 
 
 def test_the_library_brings_neither_the_course_nor_plots_along():
