@@ -72,6 +72,7 @@ PLACES = {
     "diagrams": Box(4, 0, TRUSTED, "drawings"),
     "plots": Box(5, 0, TRUSTED, "curves, maps,", "histograms"),
     "stored_models": Box(6, 0, TRUSTED, "trained before, for", "learners’ classes"),
+    "published_models": Box(6, 3, TRUSTED, "downloaded once,", "for all clones"),
     "authoring": Box(6, 1, AUTHORS, "for authors:", "not shipped"),
 }
 DESCRIPTION = """Upper panel, the library: attention is used by layers, layers by models, models by fast and \
@@ -79,8 +80,8 @@ pretrained, fast by generation; generation, pretrained and data by text, text by
 left, the untrusted side of the course: running and sandbox. Lower right, the trusted side: exercises, generated \
 mistakes, \
 checking, \
-locating, workspace, lesson, practice, home, grading and commands; plots, diagrams, views, clinic and \
-stored_models, which need the library alone."""
+locating, workspace, lesson, practice, home, grading and commands; plots, diagrams, views, clinic, \
+stored_models and published_models, which need the library alone."""
 
 
 def read_table() -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""Published models: download, conversion, and the cache."""

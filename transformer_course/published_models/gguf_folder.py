@@ -1,0 +1,183 @@
+"""Convert a GGUF file of a Llama into a folder as the Hub has them: configuration, tensors and tokenizer.
+
+GGUF is the format of llama.cpp: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. One file holds the options,
+the tokenizer and the tensors, which may be quantized. Its names differ from those on the Hub, and so does the order of
+the rows of the projections to queries and keys.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gguf import GGUFReader, dequantize
+from numpy.typing import NDArray
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+from torch import Tensor
+
+from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.pretrained.hub import write_model
+
+CONTROL = 3
+"""The type of tokens that stand for no text, such as those that begin and end it."""
+DIGITS_APART = {"gpt-2": False, "smollm": True}
+"""For each way to split a text before byte-pair encoding that is known here, whether each digit is a word."""
+NAMES = {
+    "token_embd.weight": "model.embed_tokens.weight",
+    "output_norm.weight": "model.norm.weight",
+    "output.weight": "lm_head.weight",
+}
+LAYER_NAMES = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+"""The name on the Hub of each tensor, and of each module of a layer."""
+
+
+def convert_gguf(path: Path, folder: Path) -> None:
+    """Write the model in a GGUF file to a folder that ``TextGenerator.load`` reads.
+
+    Matrices are written in float16, which holds a quantized weight to three decimals.
+
+    Raises:
+        ValueError: The file is damaged, is not of a Llama, or has tensors or a tokenizer that are not known here.
+    """
+    try:
+        file = GGUFFile(GGUFReader(path))
+    except (ValueError, IndexError, KeyError, UnicodeDecodeError, OverflowError) as error:
+        raise ValueError(f"{path.name} is not a GGUF file, or is damaged: {error}") from error
+    if (architecture := file.get("general.architecture")) != "llama":
+        raise ValueError(f"{path.name} must be a model of the architecture llama; got {architecture!r}")
+    tensors = dict(file.tensors())
+    tokenizer = file.tokenizer()
+    write_model(folder, file.options(tied="lm_head.weight" not in tensors), tensors)
+    atomic_write_text(folder / "tokenizer.json", tokenizer.to_str(pretty=True))
+    if template := file.get("tokenizer.chat_template", ""):
+        atomic_write_text(folder / "chat_template.jinja", template)
+
+
+class GGUFFile:
+    """The options, tensors and tokenizer of a GGUF file, under the names of the Hub.
+
+    Args:
+        reader: The open file.
+    """
+
+    def __init__(self, reader: GGUFReader) -> None:
+        self.reader = reader
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of an option.
+
+        Raises:
+            ValueError: The file has no such option, and there is no default.
+        """
+        field = self.reader.get_field(key)
+        if field is None and default is None:
+            raise ValueError(f"the GGUF file has no {key}")
+        return default if field is None else field.contents()
+
+    @property
+    def heads(self) -> tuple[int, int]:
+        """Number of heads of queries, and of keys and values."""
+        n_heads = self.get("llama.attention.head_count")
+        return n_heads, self.get("llama.attention.head_count_kv", n_heads)
+
+    def options(self, tied: bool) -> dict[str, Any]:
+        """Return what ``config.json`` holds.
+
+        Args:
+            tied: Whether the embeddings are also the weights of the last layer.
+        """
+        n_heads, n_kv_heads = self.heads
+        d_model = self.get("llama.embedding_length")
+        return {
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "vocab_size": len(self.get("tokenizer.ggml.tokens")),
+            "hidden_size": d_model,
+            "intermediate_size": self.get("llama.feed_forward_length"),
+            "num_hidden_layers": self.get("llama.block_count"),
+            "num_attention_heads": n_heads,
+            "num_key_value_heads": n_kv_heads,
+            "head_dim": self.get("llama.attention.key_length", d_model // n_heads),
+            "max_position_embeddings": self.get("llama.context_length"),
+            "rms_norm_eps": _shortest(self.get("llama.attention.layer_norm_rms_epsilon")),
+            "rope_theta": _shortest(self.get("llama.rope.freq_base", 10000.0)),
+            "hidden_act": "silu",
+            "tie_word_embeddings": tied,
+            "bos_token_id": self.get("tokenizer.ggml.bos_token_id"),
+            "eos_token_id": self.get("tokenizer.ggml.eos_token_id"),
+        }
+
+    def tensors(self) -> Iterator[tuple[str, Tensor]]:
+        """Yield the tensors, dequantized, with their names on the Hub.
+
+        Raises:
+            ValueError: A tensor has a name that the models of this architecture do not have.
+        """
+        n_heads, n_kv_heads = self.heads
+        for tensor in self.reader.tensors:
+            weight = dequantize(tensor.data, tensor.tensor_type)
+            if ".attn_q." in tensor.name:
+                weight = halves_from_pairs(weight, n_heads)
+            elif ".attn_k." in tensor.name:
+                weight = halves_from_pairs(weight, n_kv_heads)
+            dtype = torch.float32 if weight.ndim == 1 else torch.float16
+            yield hub_name(tensor.name), torch.from_numpy(np.array(weight)).to(dtype)
+
+    def tokenizer(self) -> Tokenizer:
+        """Return the tokenizer: byte-pair encoding of bytes, as GPT-2's.
+
+        Raises:
+            ValueError: The file has a tokenizer of another kind.
+        """
+        kind, splitting = self.get("tokenizer.ggml.model"), self.get("tokenizer.ggml.pre", "gpt-2")
+        if kind != "gpt2" or splitting not in DIGITS_APART:
+            known = " or ".join(map(repr, DIGITS_APART))
+            raise ValueError(f"the tokenizer must be 'gpt2' with {known}; got {kind!r} with {splitting!r}")
+        tokens, types = self.get("tokenizer.ggml.tokens"), self.get("tokenizer.ggml.token_type")
+        merges = [tuple(merge.split(" ")) for merge in self.get("tokenizer.ggml.merges")]
+        tokenizer = Tokenizer(models.BPE({token: i for i, token in enumerate(tokens)}, merges))
+        steps: list[pre_tokenizers.PreTokenizer] = [pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        if DIGITS_APART[splitting]:
+            steps.insert(0, pre_tokenizers.Digits(individual_digits=True))
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence(steps)
+        tokenizer.decoder = decoders.ByteLevel()
+        special = [token for token, token_type in zip(tokens, types, strict=True) if token_type == CONTROL]
+        tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in special])
+        return tokenizer
+
+
+def hub_name(name: str) -> str:
+    """Return the name on the Hub of a tensor of a GGUF file.
+
+    >>> hub_name("blk.3.attn_q.weight")
+    'model.layers.3.self_attn.q_proj.weight'
+    """
+    if name in NAMES:
+        return NAMES[name]
+    match name.split("."):
+        case ["blk", layer, part, "weight"] if part in LAYER_NAMES:
+            return f"model.layers.{layer}.{LAYER_NAMES[part]}.weight"
+    raise ValueError(f"the GGUF file has the tensor {name}, which the Llamas of this library do not have")
+
+
+def halves_from_pairs(weight: NDArray[np.float32], n_heads: int) -> NDArray[np.float32]:
+    """Reorder the rows of each head: rotated pairs are neighbors in GGUF, and half a head apart on the Hub."""
+    rows, columns = weight.shape
+    pairs = weight.reshape(n_heads, rows // n_heads // 2, 2, columns)
+    return pairs.swapaxes(1, 2).reshape(rows, columns)
+
+
+def _shortest(value: float) -> float:
+    """Return the shortest decimal number that float32 rounds to a value: 1e-05 for 9.999999747e-06."""
+    return float(str(np.float32(value)))

