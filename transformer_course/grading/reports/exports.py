@@ -94,6 +94,9 @@ def merge_into_canvas(
     possible = _possible(results, lesson)
     for row in table.rows:
         if table.read(row, student).casefold() == POINTS_POSSIBLE:
+            before = table.read(row, place)
+            if before and read_number(before) != possible:
+                where += f"\nIts Points Possible change from {before} to {_plain(possible)}."
             table.write_number(row, place, possible)
         elif any(row.cells) and not is_canvas_row(table.read(row, student), table.read(row, number)):
             name = table.read(row, login)

@@ -74,6 +74,12 @@ def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path:
     ]
 
 
+def test_reports_other_points_possible_in_canvas(tmp_path: Path):
+    text, report = merged(tmp_path, CANVAS, class_of_three(), column="Quiz")
+    assert "Its Points Possible change from 5.00 to 10." in report.splitlines() and ",,,,,10,10,(read only)" in text
+    assert "Points Possible" not in merged(tmp_path, CANVAS, class_of_three(), column="Lookup")[1]
+
+
 def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three())
     assert report.startswith("The column is “Transformer Course”, a new one next to “Lookup (4711)” and “Quiz (12)”.\n")
