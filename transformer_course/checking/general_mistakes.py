@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 CHANGES_ARGUMENT = "changes_argument"
 """The name, in verdicts, of changing an argument in place."""
+CHANGES_MODE = "changes_mode"
+"""The name of leaving a model in train mode or eval mode when it was in the other."""
 GRADIENT_CUT = "gradient_cut"
 """The name of letting no gradient through where one should pass."""
 REMEMBERS_A_CALL = "remembers_an_earlier_call"
@@ -22,6 +24,11 @@ IN_PLACE_HINTS = (
     "`x += y`, `x[…] = y` and methods whose names end in `_` change the tensor itself. A plain sum, `masked_fill` or "
     "`torch.where` makes a new one.",
     "Write `x = x + y`, or begin with `x = x.clone()`.",
+)
+MODE_HINTS = (
+    "Is `model.training` the same after the call as before it?",
+    "`model.eval()` and `model.train()` change the caller's model, and nothing changes it back.",
+    "Remember `was_training = model.training`, and call `model.train(was_training)` before you return.",
 )
 MEMORY_HINTS = (
     "Call it twice, with two tables of the same shape and other numbers. Does the second call see the second table?",
@@ -46,6 +53,7 @@ class GeneralMistake:
 
 GENERAL_MISTAKES = {
     CHANGES_ARGUMENT: GeneralMistake("you change an argument", IN_PLACE_HINTS),
+    CHANGES_MODE: GeneralMistake("you leave a model in another mode", MODE_HINTS),
     GRADIENT_CUT: GeneralMistake("you cut off a gradient", GRADIENT_HINTS),
     REMEMBERS_A_CALL: GeneralMistake("you return results of an earlier call", MEMORY_HINTS),
 }

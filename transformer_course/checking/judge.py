@@ -9,7 +9,7 @@ from transformer_course.checking.crash_help import crash_help
 from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
 from transformer_course.checking.formatting import join_words, listed_layers, readable
-from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
+from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, CHANGES_MODE, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_course.checking.message_panel import code_block
 from transformer_course.checking.mistake_recognition import (
     Recognition,
@@ -147,12 +147,16 @@ def _judge_side_effects(known: Behavior, observed: Sequence[Observation], readin
     message, names = list(reading), []
     if changed:
         message.append(f"Your numbers are right, but {describe_changes(changed)}.")
-        names.append(CHANGES_ARGUMENT)
+        names.append(_name_of_change(changed))
     if not cut_entirely and (explained := explain_gradients(known, observed, changed)):
         message.append(explained)
         lost = lost_gradients(observed, known.expected)
         names.append(REMEMBERS_A_CALL if lost and remembers_a_call(observed) else GRADIENT_CUT)
     return Verdict(exercise.name, "mistake", readable("\n".join(message)), tuple(names))
+
+
+def _name_of_change(changed: Sequence[str]) -> str:
+    return CHANGES_MODE if all(name.endswith(".training") for name in changed) else CHANGES_ARGUMENT
 
 
 def _recognized(
@@ -200,7 +204,7 @@ def _recognized(
     as_right = known.run(found.variant)
     if changed := changed_arguments(observed, as_right):
         message += f"\nAlso, {describe_changes(changed)}."
-        names = (*names, CHANGES_ARGUMENT)
+        names = (*names, _name_of_change(changed))
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if problem := backward_problem(observed):
         message += f"\nAlso, torch cannot compute the gradients: {problem}."

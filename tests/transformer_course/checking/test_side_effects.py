@@ -11,6 +11,7 @@ from tests.transformer_course.checking.test_mistake_recognition import (
     module_cases,
     verdict_on,
 )
+from transformer_course.checking.general_mistakes import CHANGES_MODE
 from transformer_course.checking.judge import judge
 from transformer_course.checking.side_effects import describe_changes
 from transformer_course.exercise import Exercise, Mistake
@@ -217,3 +218,11 @@ def test_an_argument_that_is_kept_from_the_first_call_is_not_called_unused():
     verdict = verdict_in("soft_lookup", soft_lookup)
     assert not verdict.passed
     assert "no effect" not in verdict.message
+
+
+def test_a_model_left_in_another_mode_has_a_name_and_hints_of_its_own():
+    def leaks_future(model, tokens):
+        model.eval()
+        return every_exercise()["leaks_future"].reference(model, tokens)
+
+    assert verdict_in("leaks_future", leaks_future).mistakes == (CHANGES_MODE,)

@@ -34,7 +34,12 @@ from typing import Any
 import torch
 
 from tests.transformer_course.cells import cell
-from transformer_course.checking.general_mistakes import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
+from transformer_course.checking.general_mistakes import (
+    CHANGES_ARGUMENT,
+    CHANGES_MODE,
+    GRADIENT_CUT,
+    REMEMBERS_A_CALL,
+)
 from transformer_course.checking.judge import judge
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
@@ -58,7 +63,7 @@ from torch.nn import functional as F
 """
 TWO_BUGS = "Your code has two bugs."
 OTHER_SEEDS = (1, 2, 3)
-GENERAL = (CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL)
+GENERAL = (CHANGES_ARGUMENT, CHANGES_MODE, GRADIENT_CUT, REMEMBERS_A_CALL)
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,7 @@ MISTAKES = [
         "sum_of_the_heads",
         STEPS.but(merged=lambda x: x.sum(dim=1)),
         STEPS.but(merged=lambda x: x.mean(dim=1)),
+        STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])),
         summary="you add up or average the heads",
         message=(
             "{summary}, so you can't tell any more what each of them found. Put the heads side by side: 2 heads of "

@@ -176,6 +176,12 @@ def split_by_reshaping(self):
     return lambda x: x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 
+def small_projection(layer, x):
+    """Apply the first rows and columns of a layer, as many as a head is wide."""
+    d = x.shape[-1]
+    return x @ layer.weight[:d, :d].T + layer.bias[:d]
+
+
 MISTAKES = [
     Mistake(
         "not_projected",
@@ -183,6 +189,23 @@ MISTAKES = [
         summary="you attend with the inputs themselves, without `w_q`, `w_k` and `w_v`",
         message="{summary}, so these layers would never be trained. What happens to the inputs first?",
         hints=["After `output.sum().backward()`, for which layers is `.weight.grad` None?"],
+    ),
+    Mistake(
+        "projects_after_splitting",
+        STEPS.but(
+            queries=lambda self, query, split: small_projection(self.w_q, split(query)),
+            keys=lambda self, key, split: small_projection(self.w_k, split(key)),
+            values=lambda self, value, split: small_projection(self.w_v, split(value)),
+        ).attempt,
+        message=(
+            "You split the inputs first and project each head by the same small block of the weights. Each head then "
+            "sees only its own slice of the features. In which order do the two steps come?"
+        ),
+        hints=[
+            "How many of the d_model × d_model weights of `w_q` does your code use?",
+            "Project first: a head's queries should depend on all features of the input.",
+            "`parts.split_heads(self.w_q(query), self.n_heads)`.",
+        ],
     ),
     attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
     attention_mistakes.heads_interleaved(

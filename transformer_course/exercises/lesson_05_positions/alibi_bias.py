@@ -84,6 +84,15 @@ def _published(n_heads):
     return torch.cat([of_a_power_of_two(below), of_a_power_of_two(2 * below)[0::2][: n_heads - below]])
 
 
+def same_row(shift):
+    """Make the step that takes the key positions, less a number, instead of minus the distances."""
+
+    def bias(slopes_in_front, keys, penalties, n_key):
+        return (slopes_in_front * (keys - shift(n_key))).expand(penalties.shape)
+
+    return bias
+
+
 MISTAKES = [
     Mistake(
         "hides_the_future",
@@ -114,6 +123,18 @@ MISTAKES = [
             "published ALiBi code does. Here, one formula covers every number of heads."
         ),
         hints=["With 3 heads, which exponents do you use, and which does the formula give?"],
+    ),
+    Mistake(
+        "the_same_row_for_all_queries",
+        *[STEPS.but(bias=same_row(shift)) for shift in (lambda n_key: n_key, lambda n_key: n_key - 1, lambda n_key: 0)],
+        summary="your bias grows from key to key by one slope, in the same way for all queries",
+        message=(
+            "{summary}, as in BLOOM's code. After a causal mask and the softmax, that gives the same weights. Here the "
+            "bias is minus slope times distance, so it should be 0 where a key is at the query's own position."
+        ),
+        hints=[
+            "With 2 queries and 2 keys, how far is query 0 from key 0, and query 1 from key 1? What are your entries?"
+        ],
     ),
 ]
 

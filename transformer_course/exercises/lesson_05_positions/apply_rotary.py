@@ -122,6 +122,15 @@ def _second_by_its_own(first, second, angles):
     return first * own.sin() + second * own.cos()
 
 
+def _neighbors_by_halves(angles):
+    """Return angles laid out for neighbors, and picked as if for halves: those of first and of second members."""
+    return angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1)
+
+
+def _turned(own, other, angles):
+    return own * angles.cos() + other * angles.sin()
+
+
 MISTAKES = [
     Mistake(
         "pairs_features_half_the_width_apart",
@@ -146,6 +155,12 @@ MISTAKES = [
     Mistake(
         "angles_and_pairs_that_do_not_match",
         STEPS.but(turned_first=_first_by_its_own, turned_second=_second_by_its_own),
+        STEPS.but(
+            **HALVES,
+            turned_first=lambda first, second, angles: _turned(first, -second, _neighbors_by_halves(angles)[0]),
+            turned_second=lambda first, second, angles: _turned(second, first, _neighbors_by_halves(angles)[1]),
+            turned=_one_after_the_other,
+        ),
         summary="you select the pairs in one layout and the angles in another",
         message=(
             "{summary}, so the two features of a pair are rotated by different angles. That changes the lengths of "

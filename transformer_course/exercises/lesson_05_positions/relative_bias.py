@@ -96,6 +96,19 @@ MISTAKES = [
         message="{summary}, but the table has entries for them. Hiding keys is the mask's job.",
         hints=["What is the right half of the table for?"],
     ),
+    Mistake(
+        "wraps_around",
+        STEPS.but(columns=lambda offsets, reach, table: (offsets + reach) % table.shape[1]),
+        STEPS.but(clamped=lambda offsets, reach: offsets.clamp(max=reach)),
+        summary="your offsets beyond the table wrap around to its other end",
+        message=(
+            "{summary}: in a table for −1 … 1, an offset of −2 gets the entry for 1. Which entry should all offsets "
+            "below −reach share?"
+        ),
+        hints=[
+            "A negative index counts from the end. Which column does your code compute for an offset of −reach − 1?"
+        ],
+    ),
 ]
 
 

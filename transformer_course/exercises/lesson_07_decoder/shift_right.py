@@ -56,6 +56,12 @@ def shift_right_cases(seed: int) -> list[Case]:
     ]
 
 
+def bos_in_front_of_first(tokens, bos_id):
+    """Return tokens whose very first is replaced by bos."""
+    first = torch.arange(tokens.numel()).view(tokens.shape) == 0
+    return tokens.masked_fill(first, bos_id)
+
+
 MISTAKES = [
     Mistake(
         "bos_twice",
@@ -102,6 +108,25 @@ MISTAKES = [
             "tokens move?"
         ),
         hints=["For the two rows [5, 6, 7] and [8, 9, 4] and bos 1, what should the decoder read in the second row?"],
+    ),
+    Mistake(
+        "rolls_to_the_left",
+        STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
+        summary="you roll the tokens to the left before you put bos in front",
+        message=(
+            "{summary}: `roll(-1)` moves every token one place forward, so each position reads what it should "
+            "predict or what comes later. In which direction should the tokens move?"
+        ),
+        hints=["What is `torch.tensor([5, 6, 7]).roll(-1)`, and what is `.roll(1)`?"],
+    ),
+    Mistake(
+        "bos_in_the_first_row_only",
+        STEPS.but(shifted=lambda tokens, bos_id: bos_in_front_of_first(tokens.roll(1, dims=1), bos_id)),
+        summary="you write bos into the first row only",
+        message=(
+            "{summary}. In the other rows, position 0 still holds another token. Which entries does `out[0, 0]` name?"
+        ),
+        hints=["With 2 rows of tokens, how many entries should be bos? How do you select a whole column?"],
     ),
 ]
 

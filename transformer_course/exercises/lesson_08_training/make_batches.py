@@ -128,6 +128,11 @@ def make_batches_cases(seed: int) -> list[Case]:
     ]
 
 
+def wide_as_all(wide):
+    """Make the step that takes the longest sequence of all pairs on one side, and that of the batch on the other."""
+    return lambda pairs: lambda group, side: max(len(pair[side]) for pair in (pairs if side == wide else group))
+
+
 MISTAKES = [
     Mistake(
         "sorted_within_batches",
@@ -168,6 +173,14 @@ MISTAKES = [
         summary="you pad every batch to the longest sequence of *all* pairs",
         message=("{summary}. Batches of short sentences are then mostly padding, so the sorting gains nothing."),
         hints=["How wide should a batch be whose sources have 1 and 2 tokens? How wide is yours?"],
+    ),
+    Mistake(
+        "one_side_as_wide_as_the_longest_of_all",
+        STEPS.but(width=wide_as_all(0)),
+        STEPS.but(width=wide_as_all(1)),
+        summary="you pad one side of every batch to the longest sequence of *all* pairs",
+        message="{summary}. For which of the two do you take the maximum over `pairs` instead of the batch?",
+        hints=["How wide should the source of a batch be whose sources have 1 and 2 tokens? And its target?"],
     ),
     Mistake(
         "one_width_for_both_sides",

@@ -136,6 +136,36 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
     ]
 
 
+def smoothed(others: int, *, of_all: bool = False, padding: bool = True):
+    """Make the step that adds up the losses with another share of the smoothing.
+
+    Args:
+        others: The smoothing is divided by the size of the vocabulary less this number.
+        of_all: Whether the target gets a share, too.
+        padding: Whether the padding token does.
+    """
+
+    def losses(surprises, of_targets, smoothing, pad_id):
+        total = surprises.sum(dim=-1)
+        total = total if of_all else total - of_targets
+        total = total if padding else total - surprises[..., pad_id]
+        return (1 - smoothing) * of_targets + smoothing / (surprises.shape[-1] - others) * total
+
+    return losses
+
+
+def divergence(cross_entropy, others: int, *, of_all: bool = False):
+    """Make the step that subtracts the entropy of the target distribution; the shares are those of ``smoothed``."""
+
+    def losses(surprises, of_targets, smoothing, pad_id):
+        vocab_size = surprises.shape[-1]
+        share = smoothing / (vocab_size - others)
+        p = torch.tensor([1 - smoothing + of_all * share] + [share] * (vocab_size - (1 if of_all else max(others, 1))))
+        return cross_entropy(surprises, of_targets, smoothing, pad_id) + torch.xlogy(p, p).sum()
+
+    return losses
+
+
 MISTAKES = [
     Mistake(
         "a_fixed_smoothing",
@@ -211,6 +241,66 @@ MISTAKES = [
         STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
     ),
     *of_given_targets(STEPS, total=lambda losses, real: (losses * real).sum()),
+    Mistake(
+        "of_the_annotated_transformer",
+        STEPS.but(losses=smoothed(others=2, padding=False)),
+        summary="you give every token except the target and the padding smoothing / (V − 2), and the padding nothing",
+        message=(
+            "This is the label smoothing of the Annotated Transformer: {summary}. Here, as in torch, all V tokens "
+            "share the smoothing equally, the target and the padding included."
+        ),
+        hints=[
+            "With 4 tokens and a smoothing of 0.2, what does each token get in your code? And if all share equally?"
+        ],
+    ),
+    Mistake(
+        "shared_by_two_less",
+        STEPS.but(losses=smoothed(others=2)),
+        STEPS.but(losses=smoothed(others=2, of_all=True)),
+        summary="you divide the smoothing by V − 2 instead of V",
+        message=(
+            "{summary}, as the Annotated Transformer does for a target and a padding token that get no share. Here "
+            "all V tokens get one. What do your probabilities sum to?"
+        ),
+        hints=["With 4 tokens and a smoothing of 0.2, which probability should each token get, and what is the sum?"],
+    ),
+    Mistake(
+        "padding_gets_no_share",
+        STEPS.but(losses=smoothed(others=0, of_all=True, padding=False)),
+        STEPS.but(losses=smoothed(others=1, padding=False)),
+        summary="you give the padding token no share of the smoothing",
+        message=(
+            "{summary}, as the Annotated Transformer does. Here, as in torch, the smoothing is spread over the whole "
+            "vocabulary, and only *positions* with padding don't count."
+        ),
+        hints=["With 4 tokens and a smoothing of 0.2, which probability should a token get that is not the target?"],
+    ),
+    Mistake(
+        "kl_divergence",
+        STEPS.but(losses=divergence(smoothed(others=0, of_all=True), others=0, of_all=True)),
+        summary="you compute the KL divergence instead of the cross-entropy",
+        message=(
+            "{summary}. The KL divergence is smaller by the entropy of the smoothed target distribution. The gradient "
+            "is the same, but the number is not the loss that is asked for."
+        ),
+        hints=[
+            "If the model predicts exactly the smoothed distribution, what is your loss? What is the cross-entropy?"
+        ],
+    ),
+    Mistake(
+        "kl_of_the_annotated_transformer",
+        STEPS.but(losses=divergence(smoothed(others=2, padding=False), others=2)),
+        STEPS.but(losses=divergence(smoothed(others=2), others=2)),
+        summary="you compute the KL divergence from a target distribution that spreads the smoothing over V − 2 tokens",
+        message=(
+            "{summary}, as the Annotated Transformer does. Here the loss is the cross-entropy, and all V tokens share "
+            "the smoothing equally, the target included."
+        ),
+        hints=[
+            "`nn.KLDivLoss` subtracts the entropy of the target distribution from the cross-entropy. Which loss does "
+            "the exercise ask for?"
+        ],
+    ),
 ]
 
 

@@ -60,12 +60,18 @@ def accept_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(kinds: str, vocab_size: int, shows: str) -> Case:
-        """Make a case of tokens that are likelier in p (+), less likely and accepted (-), or rejected (x)."""
+        """Make a case of tokens that are likelier in p (+), less likely and accepted (-), or rejected (x).
+
+        The uniform numbers of the others that are accepted (<) or rejected (>) are near the ratios.
+        """
         p, q = (normal(rng, len(kinds) + more, vocab_size).mul(2).softmax(dim=-1) for more in (1, 0))
         signs = torch.tensor([1.0 if kind == "+" else -1.0 for kind in kinds])
         drafted = (signs[:, None] * (p[:-1] - q)).argmax(dim=-1)
         ratios = (p[:-1] / q).gather(1, drafted[:, None])[:, 0].tolist()
-        places = [{"+": 0.9, "-": r / 2, "x": (1 + r) / 2}[kind] for kind, r in zip(kinds, ratios, strict=True)]
+        places = [
+            {"+": 0.9, "-": r / 2, "x": (1 + r) / 2, "<": 0.9 * r, ">": 0.9 * r + 0.1}[kind]
+            for kind, r in zip(kinds, ratios, strict=True)
+        ]
         return Case({"p": p, "q": q, "drafted": drafted, "uniforms": torch.tensor(places)}, shows)
 
     return [
@@ -75,6 +81,8 @@ def accept_cases(seed: int) -> list[Case]:
         case("x+-", 4, "three tokens, the first rejected"),
         case("-+x+", 7, "four tokens, the third rejected"),
         case("", 9, "no token drafted"),
+        case("+<>+<", 6, "five tokens, the third rejected, uniform numbers near the ratios"),
+        case("<+<<+<<>", 11, "eight tokens, the last rejected, uniform numbers near the ratios"),
         case("+-+x-x+-", 29, "eight tokens, the fourth and sixth rejected"),
     ]
 
@@ -94,6 +102,32 @@ MISTAKES = [
             "{summary}, so the uniform numbers make no difference. How often should you accept a token with p = 0.2 "
             "and q = 0.4?"
         ),
+    ),
+    Mistake(
+        "most_likely_token_only",
+        STEPS.but(passed=lambda p, drafted: p[:-1].argmax(dim=-1) == drafted),
+        summary="you accept a token only if it is the most likely one in p",
+        message=(
+            "{summary}, so the uniform numbers make no difference. That is right for greedy decoding only. When "
+            "should a token with p = 0.2 and q = 0.4 be accepted?"
+        ),
+        hints=["A drafted token is twice as likely in p as in q, but another token is likelier still. Is it accepted?"],
+    ),
+    Mistake(
+        "ratio_to_the_largest",
+        STEPS.but(
+            ratios=lambda p, drafted: (p[:-1] / p[:-1].amax(dim=-1, keepdim=True)).gather(1, drafted[:, None])[:, 0]
+        ),
+        summary="you divide p by its largest entry instead of q",
+        message="{summary}. How often should a token with p = 0.2 and q = 0.4 be accepted?",
+        hints=["If q changes, should the same tokens be accepted?"],
+    ),
+    Mistake(
+        "everything_accepted",
+        STEPS.but(passed=lambda drafted: torch.ones_like(drafted, dtype=torch.bool)),
+        summary="you accept every drafted token",
+        message="{summary}, so the output follows q instead of p. For which uniform numbers should you reject one?",
+        hints=["A token has p = 0.2 and q = 0.4. For which uniform numbers is it rejected?"],
     ),
 ]
 

@@ -106,6 +106,16 @@ MISTAKES = [
         summary="you put the device dimension second, after the rows of x",
         message="{summary}. It should come first: (n_devices, n, d_shard).",
     ),
+    Mistake(
+        "reshapes_the_product",
+        STEPS.but(products=lambda x, matrix, n_devices: (x @ matrix).reshape(n_devices, len(x), -1)),
+        summary="you reshape the whole product instead of splitting its columns",
+        message=(
+            "{summary}. A reshape keeps the elements in order, so a device gets rows of other devices. Which "
+            "dimension of the product should be split?"
+        ),
+        hints=["Print `torch.arange(8).view(2, 4).reshape(2, 2, 2)`. Which of the 4 columns does part 0 have?"],
+    ),
 ]
 
 

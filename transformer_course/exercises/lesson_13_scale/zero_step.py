@@ -136,6 +136,14 @@ def own_parts(gradients, cut):
     return torch.stack([cut(gradient)[worker] for worker, gradient in enumerate(gradients)])
 
 
+def other_decay(beta):
+    """Make the steps that use another decay for the mean square, and for its correction."""
+    return {
+        "new_mean_squares": lambda mean_squares, gradient: beta * mean_squares + (1 - beta) * gradient**2,
+        "unbiased_squares": lambda new_mean_squares, step: new_mean_squares / (1 - beta**step),
+    }
+
+
 MISTAKES = [
     Mistake(
         "own_gradients_only",
@@ -228,6 +236,14 @@ MISTAKES = [
         summary="you add 10⁻⁸ inside the square root",
         message="{summary}. √10⁻⁸ is 10⁻⁴, ten thousand times larger than intended.",
         hints=["What is √(0.0001² + 10⁻⁸), and what is √(0.0001²) + 10⁻⁸?"],
+    ),
+    Mistake(
+        "another_decay_for_the_squares",
+        *[STEPS.but(**other_decay(beta)) for beta in (0.99, 0.98, 0.95)],
+        *[STEPS.but(new_mean_squares=other_decay(beta)["new_mean_squares"]) for beta in (0.99, 0.98, 0.95)],
+        summary="you use a decay other than 0.999 for the mean square",
+        message="{summary}. Others are common as well, but here β₂ is 0.999.",
+        hints=["How much of a new squared gradient should go into the running mean square?"],
     ),
 ]
 

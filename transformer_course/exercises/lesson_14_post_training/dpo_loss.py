@@ -162,6 +162,12 @@ EXERCISE = Exercise(
             "{summary}. A minus in front of parentheses flips the sign of each term in them.",
             summary="you give `reference_rejected` the wrong sign",
         ),
+        "values_exchanged_reference_chosen": Wording(
+            "{summary}: you add it, or you swap its two log-probabilities. Should a margin that the reference already "
+            "has make the loss smaller?",
+            summary="you give the margin of the reference the wrong sign",
+            hints=["If the model is its own reference, what should the margin be? What is it in your code?"],
+        ),
         "moved_log_probabilities: margin": Wording(
             "{summary}. Should β scale the loss, or the argument of the sigmoid?",
             summary="you multiply the loss by β instead of the margin",

@@ -74,6 +74,10 @@ def group_advantages_cases(seed: int) -> list[Case]:
     ]
 
 
+def constant(number):
+    return lambda: number
+
+
 MISTAKES = [
     Mistake(
         "groups_down_the_columns",
@@ -90,6 +94,20 @@ MISTAKES = [
         STEPS.but(advantages=lambda advantages, rewards: advantages * rewards.shape[1] / (rewards.shape[1] - 1)),
         summary="you compare each reward with the mean of the *other* samples of its group",
         message="{summary}, which is the baseline of RLOO. Here the mean includes all samples of the group.",
+    ),
+    Mistake(
+        "fixed_eps",
+        *[STEPS.but(eps=constant(number)) for number in (1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 1e-12)],
+        summary="you add a fixed number instead of the argument `eps`",
+        message="{summary}. One case here passes an `eps` of 0.5.",
+        hints=["Does your result change if `eps` changes?"],
+    ),
+    Mistake(
+        "divides_by_one_plus_eps",
+        STEPS.but(divisor=lambda eps: 1 + eps),
+        summary="you divide by 1 + eps instead of the standard deviation plus eps",
+        message="{summary}. For the rewards 3, 1, 1 and 1, what is the standard deviation?",
+        hints=["If all differences in a group become ten times larger, should its advantages change?"],
     ),
 ]
 

@@ -1,5 +1,7 @@
 """Encode text as tokens with learned merges."""
 
+import itertools
+
 import torch
 
 from transformer_course.exercise import Exercise, Mistake
@@ -86,6 +88,52 @@ def encode_cases(seed: int) -> list[Case]:
     ]
 
 
+def encoded(name, errors):
+    return lambda text: list(text.encode(name, errors))
+
+
+def pairs_of(tokens):
+    return list(itertools.pairwise(tokens))
+
+
+def possible(tokens, ranks):
+    """List the pairs of neighbors that can be merged, in the order of the text."""
+    return [pair for pair in pairs_of(tokens) if pair in ranks]
+
+
+def merging(choose):
+    """Make the step that merges one pair after another until none is left, and chooses the next by another rule."""
+
+    def tokens(octets, in_order, made):
+        ranks, result = {tuple(pair): rank for rank, pair in enumerate(in_order)}, octets
+        while possible(result, ranks):
+            pair = choose(result, ranks)
+            result = merge(result, pair, made[pair])
+        return result
+
+    return tokens
+
+
+def leftmost_first(octets, in_order, made):
+    result, i = list(octets), 0
+    while i < len(result) - 1:
+        if (result[i], result[i + 1]) in made:
+            result[i : i + 2] = [made[result[i], result[i + 1]]]
+            i = max(i - 1, 0)  # to the left of it, nothing else can have become a pair
+        else:
+            i += 1
+    return result
+
+
+def each_merge_once(octets, in_order, made):
+    result = list(octets)
+    for pair in map(tuple, in_order):
+        if pair in (pairs := pairs_of(result)):
+            i = pairs.index(pair)
+            result[i : i + 2] = [made[pair]]
+    return result
+
+
 MISTAKES = [
     Mistake(
         "characters",
@@ -128,6 +176,63 @@ MISTAKES = [
             "`merge` in the second iteration of your loop?"
         ),
         hints=["After the first merge, where are its tokens? Does the second merge get them?"],
+    ),
+    Mistake(
+        "most_frequent_first",
+        STEPS.but(tokens=merging(lambda tokens, ranks: max(possible(tokens, ranks), key=pairs_of(tokens).count))),
+        STEPS.but(
+            tokens=merging(lambda tokens, ranks: max(sorted(possible(tokens, ranks)), key=pairs_of(tokens).count))
+        ).attempt,
+        STEPS.but(
+            tokens=merging(
+                lambda tokens, ranks: max(
+                    [pair for pair in ranks if pair in pairs_of(tokens)], key=pairs_of(tokens).count
+                )
+            )
+        ).attempt,
+        summary="you apply the merge of the most frequent pair first",
+        message=(
+            "{summary}, which is how merges are *learned*. To encode a text, apply them in the order in which they "
+            "were learned, however often a pair occurs."
+        ),
+        hints=[
+            "In 'abc bc bc' with the merges (97, 98) and (98, 99), which pair comes first by frequency, and which by "
+            "order?"
+        ],
+    ),
+    Mistake(
+        "last_learned_first",
+        STEPS.but(tokens=merging(lambda tokens, ranks: max(possible(tokens, ranks), key=ranks.__getitem__))),
+        summary="of all possible merges, you always apply the one that was learned last",
+        message="{summary}. An earlier merge should come first, because later ones were learned on its result.",
+        hints=["With the merges (97, 98) and (98, 99), which tokens should 'abc' become?"],
+    ),
+    Mistake(
+        "leftmost_first",
+        STEPS.but(tokens=leftmost_first),
+        summary="you apply the leftmost possible merge first",
+        message=(
+            "{summary}, wherever it is in the list. Apply the merge that was learned first, in the whole text, and "
+            "then the next one."
+        ),
+        hints=["With the merges (98, 99) and (97, 98), which pair of 'abc' should be merged?"],
+    ),
+    Mistake(
+        "each_merge_once",
+        STEPS.but(tokens=each_merge_once),
+        summary="you apply each merge only at the first place where its pair occurs",
+        message="{summary}. Which tokens should 'abab' become with the merge (97, 98)?",
+        hints=["What ends your inner loop after the first merge? What if the pair occurs again later in the text?"],
+    ),
+    Mistake(
+        "another_encoding",
+        *[STEPS.but(octets=encoded(name, errors)) for name in ("latin-1", "ascii") for errors in ("replace", "ignore")],
+        summary="you encode the text with another encoding than UTF-8",
+        message=(
+            "{summary}, and drop or replace the characters that it doesn't have. UTF-8 has bytes for every character: "
+            "é becomes 195, 169."
+        ),
+        hints=["What is `list('é 日'.encode('utf-8'))`, and what does your code start from?"],
     ),
 ]
 

@@ -58,6 +58,14 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             hints=["Suppose that the only visible key scores lower than your hidden keys. Which keys get the weight?"],
         ),
         Mistake(
+            "smallest_visible_score",
+            filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin(dim=-1, keepdim=True))),
+            filled(lambda scaled, visible: torch.where(visible, scaled, scaled.amin())),
+            summary="you give hidden keys the smallest score of the row or the table",
+            message="{summary}, so they still get weight. Which score gives a weight of exactly 0?",
+            hints=["If all scores of a row are equal, which weight do your hidden keys get?"],
+        ),
+        Mistake(
             "infinity_times_zero",
             steps.but(scores=adding_infinity).attempt,
             steps.but(scores=adding_infinity, weights=lambda scores: scores.softmax(dim=-1)).attempt,
