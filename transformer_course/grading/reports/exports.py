@@ -140,7 +140,8 @@ def merge_into_moodle(
     cells = [(result, rows[person], places.grade) for person, result in found.items()]
     doubts = _doubts_by_grades(table, cells, results, lesson)
     if lesson:
-        doubts += doubts_by_numbers(lesson, results, {person.id for person in rows if person.id.isdecimal()})
+        numbers = {participant_number(table.read(row, places.person["id"])) for row in table.rows} - {""}
+        doubts += doubts_by_numbers(lesson, results, numbers)
         doubts += doubts_by_name(lesson, results, export.stem)
     lines = [messages, *_fill_in(table, cells, results, lesson)]
     lines += _beyond_maximum(table, places.maximum, cells, results, lesson)

@@ -52,6 +52,9 @@ def test_participant_numbers_tell_the_assignments_of_moodle_apart(tmp_path: Path
         "it has none of the participant numbers of the submissions of 01_lookup"
     ]
     assert merge_into_moodle(moodle(tmp_path, 3), results).doubts == []  # the sum belongs to no lesson
+    by_university = moodle(tmp_path, 3)
+    by_university.write_text(by_university.read_text().replace("Participant ", "4711"))
+    assert merge_into_moodle(by_university, results, lesson="01_lookup", columns={"id": "1"}).doubts == []
 
 
 @pytest.mark.parametrize(
