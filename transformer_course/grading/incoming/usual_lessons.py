@@ -12,8 +12,8 @@ from transformer_course.grading.incoming.submissions import Submission
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
     """Assign files whose lesson is unknown to a lesson, so that their messages reach the feedback of the right week.
 
-    That is the lesson in the name of the file or of a folder above it, or else the lesson that most other students
-    submitted in the nearest folder or zip above it that has something of theirs.
+    That is the lesson in the name of the file; or else the nearest folder or zip above it decides that is named after a
+    lesson, or that has submissions of other students, by the lesson that most of these submitted.
     """
     submitters: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for name, own in students.items():
@@ -27,9 +27,9 @@ def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str
 
 
 def _usual_lesson(student: str, path: Path, submitters: Mapping[Path, set[tuple[str, str]]]) -> str:
-    if named := next(filter(None, map(lesson_by_name, reversed(path.parts))), ""):
-        return named
-    for folder in path.parents:
+    for folder in (path, *path.parents):
+        if named := lesson_by_name(folder.name):
+            return named
         counts = Counter(lesson for name, lesson in submitters.get(folder, ()) if name != student)
         if counts:
             [(lesson, n)] = counts.most_common(1)

@@ -32,6 +32,11 @@ def kept_with(files: dict[str, str], path: str) -> str:
         (WEEK_1 | WEEK_2, "ben/homework.pdf", ""),  # ada and cleo submitted both lessons
         (WEEK_1, "week 1.zip/ben/02_scaling.pdf", "02_scaling"),
         (WEEK_1, "week of 02_scaling/ben/homework.pdf", "02_scaling"),
+        (
+            {f"00_bottleneck/{name}": lesson for name, lesson in WEEK_1.items()},
+            "00_bottleneck/week 1.zip/b/x.pdf",
+            "01_lookup",
+        ),
         ({"a/ada/1.ipynb": "01_lookup", "a/cleo/2.ipynb": "02_scaling"}, "a/ben/homework.pdf", ""),
         ({"a/ben/1.ipynb": "01_lookup"}, "a/ben/homework.pdf", ""),
         ({}, "a/ben/homework.pdf", ""),
