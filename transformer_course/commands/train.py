@@ -29,7 +29,7 @@ TRAINING = {
     "seed": "of the parameters, the order of the batches, and dropout",
     "batch_tokens": "tokens that the longer side of a batch has at most",
     "lr": "highest learning rate, or a factor on that of noam",
-    "warmup": "steps that the rate rises",
+    "warmup": "steps that the rate rises; in a run that is not longer, a tenth of its steps",
     "label_smoothing": "label smoothing",
     "weight_decay": "of matrices; biases and norms have none",
     "ema": "fraction of the parameters' running mean kept at a step; 0 has no mean",
@@ -103,6 +103,8 @@ def run(args: argparse.Namespace) -> int:
     with folder_lock(folder):
         trainer = _make_trainer(args, folder)
         print(_describe(trainer), file=sys.stderr)
+        if args.vocab_size and (n_tokens := trainer.model.config.vocab_size) < args.vocab_size:
+            print(f"the corpus yields {n_tokens:,} tokens, fewer than --vocab-size {args.vocab_size}", file=sys.stderr)
         finished = trainer.run()
     progress = trainer.progress
     best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
@@ -119,7 +121,12 @@ def _describe(trainer: "Trainer[Any]") -> str:
     n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
     per_epoch = len(trainer.batches.plan(0))
     left = max(0, trainer.config.steps - trainer.progress.step)
-    parts = [f"{trainer.batches}", f"{n_parameters:,} parameters", f"{per_epoch:,} steps per epoch"]
+    n_tokens, step = trainer.model.config.vocab_size, trainer.progress.step
+    parts = [f"{trainer.batches}", f"vocabulary of {n_tokens:,} tokens", f"{n_parameters:,} parameters"]
+    parts.append(f"{per_epoch:,} step{'s' * (per_epoch != 1)} per epoch")
+    if left and step:
+        rate = trainer.config.lr_at(step + 1, trainer.model.config.d_model)
+        parts.append(f"continues after step {step:,} with the learning rate {rate:.2g}")
     if left:
         minutes = left * trainer.seconds_per_step() / 60
         parts.append(f"{left:,} steps in about {f'{minutes:.0f} min' if minutes >= 1 else 'a minute'}")
@@ -135,24 +142,44 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     device = pick_device(args.device)
     typed = {name: value for name, value in vars(args).items() if value is not None}
     training = {field.name: typed[field.name] for field in fields(TrainingConfig) if field.name in typed}
+    preset = presets.DATES if is_dates(args) else presets.TEXT if args.text else presets.CORPUS
+    training.setdefault("warmup", _warmup(folder, training.get("steps", preset.steps), preset.warmup))
     sizes = {name: typed[name] for name in SHAPE if name in typed}
     if is_dates(args):
         if args.validation or args.vocab_size:
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
-        config, shape = replace(presets.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
+        config, shape = replace(preset, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()
     paths = [Path(name) for name in args.corpus]
     trainer: Trainer[Any]
     if args.text:
-        config, text_shape = replace(presets.TEXT, **training), replace(recipes.TEXT_MODEL, **sizes)
+        config, text_shape = replace(preset, **training), replace(recipes.TEXT_MODEL, **sizes)
         trainer = recipes.train_text(paths, folder, args.validation, config, text_shape, errors, device)
     else:
-        config, shape = replace(presets.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
+        config, shape = replace(preset, **training), replace(recipes.CORPUS_MODEL, **sizes)
         trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device)
     if errors.counts:
         print(errors, file=sys.stderr)
     return trainer
+
+
+def _warmup(folder: Path, steps: int, default: int) -> int:
+    """Return the number of warm-up steps if none was given.
+
+    That is the number of the run that is continued, or else the default; if the run is not longer than the default
+    warm-up, a tenth of its steps.
+    """
+    from transformer_lab.tensor_files import read_tensors
+    from transformer_lab.training.checkpoint import CHECKPOINT_FILE
+
+    try:
+        warmup = read_tensors(folder / CHECKPOINT_FILE)[1]["training"]["warmup"]
+    except (OSError, ValueError, KeyError, TypeError):  # no run, or a damaged one, which the trainer reports
+        warmup = None
+    if isinstance(warmup, int):
+        return warmup
+    return default if steps > default else max(1, steps // 10)
 
 
 def _default_folder(corpus: list[str]) -> Path:

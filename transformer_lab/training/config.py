@@ -56,7 +56,7 @@ class TrainingConfig:
     autocast: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_tokens", "lr", "clip", "log_every", "save_every"):
+        for name in ("steps", "batch_tokens", "lr", "warmup", "clip", "log_every", "save_every"):
             if not (value := getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be positive; got {name}={value}")
         for name in ("weight_decay", "seed", "validate_every"):

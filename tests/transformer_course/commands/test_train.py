@@ -183,7 +183,8 @@ def test_bad_lines_are_reported(tmp_path, capsys):
     [
         (["nowhere.tsv"], "No such file or directory: 'nowhere.tsv'"),
         (["x.tsv"] * 3, "got 3 files"),
-        (["dates", "--steps", "50"], "warmup=100, steps=50"),
+        (["dates", "--steps", "50", "--warmup", "50"], "warmup=50, steps=50"),
+        (["dates", "--warmup", "0"], "warmup must be positive; got warmup=0"),
         (["dates", "--d-model", "30"], "n_heads=4"),
         (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
         (["dates", "--seed", "99999999999999999999"], "seed must be less than 2 ** 63; got seed=99999999999999999999"),
@@ -207,7 +208,8 @@ def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, mon
 def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus, story, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 5)
-    counts = r"[\d,]+ tokens; [\d,]+ parameters; [\d,]+ steps per epoch; [\d,]+ steps in about a minute\n"
+    counts = r"[\d,]+ tokens; vocabulary of \d+ tokens; [\d,]+ parameters; [\d,]+ steps? per epoch; "
+    counts += r"[\d,]+ steps in about a minute\n"
     for arguments, items in (([*corpus], "pairs"), (["--text", str(story)], "windows"), (["dates"], "30 pairs")):
         small = (
             [*SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
@@ -216,6 +218,23 @@ def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus,
         )
         assert main(["train", *arguments, "-o", items, *small]) == 0
         assert re.search(rf"{items} of {counts}", capsys.readouterr().err)
+
+
+def test_short_run_has_a_short_warm_up_and_can_be_continued(corpus, tmp_path, capsys):
+    command = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *typed(batch_tokens=300, device="cpu")]
+    assert main([*command, "--steps", "30"]) == 0
+    assert settings(tmp_path / "m")["training"]["warmup"] == 3
+    assert "continues" not in capsys.readouterr().err
+    assert main([*command, "--steps", "50"]) == 0
+    assert settings(tmp_path / "m")["training"]["warmup"] == 3
+    rate = TrainingConfig(steps=50, batch_tokens=300, lr=recipes.CORPUS.lr, warmup=3).lr_at(31, 16)
+    assert f"continues after step 30 with the learning rate {rate:.2g}" in capsys.readouterr().err
+
+
+def test_reports_a_vocabulary_that_is_smaller_than_requested(corpus, capsys):
+    options = [*SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]
+    assert main(["train", *corpus, "-o", "m", *options, "--vocab-size", "60000"]) == 0
+    assert re.search(r"the corpus yields \d\d\d? tokens, fewer than --vocab-size 60000\n", capsys.readouterr().err)
 
 
 def test_two_runs_do_not_work_in_one_folder(corpus, tmp_path, capsys):

@@ -30,7 +30,7 @@ def test_the_rate_follows_the_schedule(schedule):
         ({"seed": -1}, "got seed=-1"),
         ({"label_smoothing": 1.0}, r"must be at least 0 and less than 1; got label_smoothing=1\.0"),
         ({"ema": 1.0}, r"must be at least 0 and less than 1; got ema=1\.0"),
-        ({"warmup": 0}, "got step=1, warmup=0"),
+        ({"warmup": 0}, "warmup must be positive; got warmup=0"),
         ({"warmup": 100}, "less than steps; got warmup=100, steps=100"),
     ],
 )
