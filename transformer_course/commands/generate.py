@@ -1,6 +1,7 @@
 """``transformer-course generate``: continue a text with a language model."""
 
 import argparse
+import re
 import sys
 from itertools import chain
 from pathlib import Path
@@ -78,11 +79,24 @@ def run(args: argparse.Namespace) -> int:
         generator.seed()
     else:
         generator.manual_seed(args.seed)
-    added = model.stream(
-        prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator, args.min_p,
-        args.repetition_penalty,
-    )  # fmt: skip
+    try:
+        added = model.stream(
+            prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator, args.min_p,
+            args.repetition_penalty,
+        )  # fmt: skip
+    except ValueError as error:
+        raise ValueError(as_options(str(error))) from error
     return print_stream(chain(added, ["\n"]))
+
+
+def as_options(message: str) -> str:
+    """Replace the names of arguments in an error message by those of the options.
+
+    >>> as_options("top_p must be above 0 and at most 1; got top_p=0.0")
+    '--top-p must be above 0 and at most 1; got --top-p 0.0'
+    """
+    names = r"\b(temperature|top_k|top_p|min_p|max_new_tokens|repetition_penalty)\b(=?)"
+    return re.sub(names, lambda found: f"--{found[1].replace('_', '-')}{' ' * len(found[2])}", message)
 
 
 def _prompt(args: argparse.Namespace) -> str:

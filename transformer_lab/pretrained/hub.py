@@ -22,6 +22,7 @@ SAFETENSORS_PATTERNS = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]
 """Files to download: not the weights that a repository may hold for other libraries as well."""
 PICKLE_PATTERNS = ["pytorch_model*.bin"]
 """Files to download in addition where there are no safetensors."""
+EXAMPLES = "openai-community/gpt2 or, to translate, Helsinki-NLP/opus-mt-en-de"
 HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
@@ -37,7 +38,7 @@ def fetch_model(name: str | Path) -> Path:
     if (folder := Path(name)).is_dir():
         return folder
     if not HUB_NAME.fullmatch(str(name)):
-        raise ValueError(f"{name} is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de")
+        raise ValueError(f"{name} is neither a folder nor a name on the hub, such as {EXAMPLES}")
     from huggingface_hub import snapshot_download  # slow, and needed only here
 
     try:

@@ -105,8 +105,11 @@ def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, caps
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
         (
             ["a", "--max-new-tokens", "99"],
-            "max_new_tokens must be between 1 and 29 for this model and prompt; got",
+            "--max-new-tokens must be between 1 and 29 for this model and prompt; got --max-new-tokens 99",
         ),
+        (["a", "--top-p", "0"], "--top-p must be above 0 and at most 1; got --top-p 0.0"),
+        (["a", "--temperature", "-1"], "got --temperature -1.0"),
+        (["a", "--repetition-penalty", "0"], "--repetition-penalty must be a finite number above 0; got 0.0"),
         (["a", "--seed", "-1"], "got --seed -1"),
         (["a", "--seed", str(2**70)], "--seed must be between 0 and 2⁶³ − 1; got --seed"),
         (["a", "--device", "gpu"], "cannot compute on the device 'gpu'"),
