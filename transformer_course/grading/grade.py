@@ -67,21 +67,21 @@ Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
 def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, run: RunOptions | None = None) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
-    Students who were graded into the same folder before keep their rows. What has not changed since is not graded
-    again, so that an interrupted grading goes on where it stopped.
+    Students who were graded into the same folder before keep their rows. Unchanged submissions are not graded again,
+    so an interrupted run continues where it stopped.
 
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
         out: Where to write: a new folder, or that of an earlier grading.
-        changes: Rules of the class that are new, and are kept in ``out``; all others are those that are kept there.
+        changes: Rules of the class that are new; they are kept in ``out``, where all other rules already are.
         run: How to run the grading.
 
     Returns:
         A few lines that say what was graded.
 
     Raises:
-        ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
-            another seed, nothing confines the code, or the scheduler's workers are of another version.
+        ValueError: A path does not exist or has no notebook, ``out`` contains something other than results or has
+            results of another seed, nothing confines the code, or the scheduler's workers have another version.
         OSError: A file cannot be read or written, or the sandbox does not start.
     """
     changes, run = changes or RuleChanges(), run or RunOptions()
@@ -124,7 +124,7 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
 
 
 def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
-    """Return the seed that was asked for, or else that of the earlier grading, or else a new one."""
+    """Return the wanted seed, or else the seed of the earlier run, or else a new one."""
     if earlier and wanted not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(
@@ -189,7 +189,7 @@ def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Reco
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
-    """Return what decides the points in addition to the notebooks: a student is graded again where it has changed."""
+    """Return what decides the points in addition to the notebooks; if it changes, students are graded again."""
     settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
     if rules.library_calls != "remark":
         settings["library_calls"] = rules.library_calls
@@ -206,7 +206,7 @@ def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None
 
 
 def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
-    """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
+    """Report which settings have changed if students are graded again for that reason."""
     changed = [records.changed_settings(name, own) for name, own in students.items()]
     for changes, n in Counter(filter(None, changed)).items():
         line = f"Grading {pluralize(n, 'student')} again, because settings have changed ({changes})."
@@ -235,7 +235,7 @@ def _grade_students(
 
 
 class LocalGrader:
-    """Grades students on this machine, each with the worker that is free.
+    """Grades students on this machine, each with the next free worker.
 
     Args:
         workers: The workers.
@@ -273,7 +273,7 @@ class LocalGrader:
             except BaseException:
                 threads.shutdown(wait=False, cancel_futures=True)
                 for worker in self._workers:
-                    worker.kill()  # who waits for its answer gets none, and ends
+                    worker.kill()  # a thread that waits for its answer gets none and ends
                 raise
 
 
@@ -294,7 +294,7 @@ def open_grader(
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
-    """Return a graded notebook with what its answers tell the instructor, and what that costs."""
+    """Return a graded notebook with remarks for the instructor on its answers, and the points that these cost."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
@@ -329,7 +329,7 @@ def open_workers(
 
 
 def isolation(guards: Mapping[str, Any]) -> str:
-    """Return how far the notebooks' code is kept from all else: ``full``, ``shared user`` or ``none``."""
+    """Return how well the notebooks' code is isolated: ``full``, ``shared user`` or ``none``."""
     is_apart = guards["own_user"] or bool(guards.get("container"))
     is_filtered = guards["landlock"] and guards["seccomp"]
     if (is_apart or guards["namespaces"]) and is_filtered:
@@ -338,7 +338,7 @@ def isolation(guards: Mapping[str, Any]) -> str:
 
 
 def caution(guards: Mapping[str, Any]) -> str:
-    """Return a warning about what learners' code can do on this system but should not; empty where all guards hold."""
+    """Return a warning about what learners' code could do on this system but should not; empty if all guards work."""
     if guards.get("container"):
         return ""  # it sees nothing of this system but its own folder
     risks = {
@@ -358,7 +358,7 @@ def caution(guards: Mapping[str, Any]) -> str:
 
 
 def only_watched(guards: Mapping[str, Any]) -> str:
-    """Return what nothing bounds on this system for all processes of an answer together; empty where all is bounded."""
+    """Return a note on what this system cannot limit for all processes of an answer together; empty if it can."""
     needs = {"memory": "cgroup", "disk space": "own_disk"}
     if guards.get("container") or sys.platform != "linux":  # bounded by the container; or not even watched: a caution
         return ""

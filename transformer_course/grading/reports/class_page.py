@@ -67,7 +67,7 @@ class ExerciseRow:
 
 
 def class_page(results: ClassResults) -> str:
-    """Return the page. It needs no script and nothing from elsewhere, and says nothing by color alone."""
+    """Return the page. It needs no script, loads nothing, and conveys nothing by color alone."""
     submitted = [student for student in results.students if student.status != NOTHING_SUBMITTED]
     mistakes = shared_mistakes(results)
     return render(
@@ -163,7 +163,7 @@ def _points_in_short(submitted: Sequence[StudentResult], results: ClassResults) 
 
 
 def _people(results: ClassResults) -> dict[str, list[str]]:
-    """List who needs a word, by the reason."""
+    """List the students whom the instructor may want to talk to, by the reason."""
     without = [student for student in results.students if has_nothing_right(student)]
     groups: dict[str, Sequence[str]] = {
         "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],

@@ -64,7 +64,7 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
 
 def rewrite_report(out: Path) -> str:
-    """Write it again, after an instructor has changed the roster, overrides or marks; say what there is.
+    """Write the report again, after the roster, overrides or marks have changed, and return the summary.
 
     Raises:
         ValueError: The folder holds no results, or a table of the instructor cannot be read.

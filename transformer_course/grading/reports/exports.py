@@ -203,7 +203,7 @@ def _fill_in(
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
-    """Return what is to be said about each exercise, as HTML in one line."""
+    """Return the feedback on each exercise, as HTML in one line."""
     lines: list[str] = []
     for lesson_result in _lessons(student, lesson):
         lateness = lesson_result.lateness

@@ -82,8 +82,8 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
 
     Args:
         out: Folder to write to.
-        results: The results of everybody.
-        settings: How they came about, as ``settings.new_settings`` returns it.
+        results: The results of the class.
+        settings: How they were obtained, as ``settings.new_settings`` returns it.
     """
     notes = {
         **settings,
@@ -133,7 +133,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
 
 
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
-    """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
+    """Return a few lines on what was graded, what could not be graded, and what is from an earlier run."""
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
