@@ -75,7 +75,7 @@ def accept_cases(seed: int) -> list[Case]:
         return Case({"p": p, "q": q, "drafted": drafted, "uniforms": torch.tensor(places)}, shows)
 
     return [
-        case("+", 2, "one token, likelier in p"),
+        case("+", 2, "one token, more likely in p"),
         case("x", 3, "one token, rejected"),
         case("+-", 5, "two tokens, both accepted"),
         case("x+-", 4, "three tokens, the first rejected"),

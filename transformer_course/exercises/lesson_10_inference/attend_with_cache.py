@@ -18,7 +18,7 @@ def attend_with_cache(
     value: Float[Tensor, "batch n_heads 1 d"],
     cache: tuple[Float[Tensor, "batch n_heads n_old d"], Float[Tensor, "batch n_heads n_old d"]] | None,
 ) -> tuple[Float[Tensor, "batch n_heads 1 d"], tuple[Tensor, Tensor]]:
-    """Let the newest token attend to itself and to all before it; return the output and the longer cache."""
+    """Let the newest token attend to itself and to all earlier tokens; return the output and the longer cache."""
     keys, values = key, value
     if cache is not None:
         keys, values = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
@@ -81,7 +81,7 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
         ),
         *loud,
         *chain(3, 2, 5, (0, "the first token of 3 texts"), (4, "the fifth token of 3 texts")),
-        *chain(2, 4, 6, (6, "a cache as long as it is wide")),
+        *chain(2, 4, 6, (6, "6 cached tokens of width 6")),
         *chain(5, 7, 16, (29, "the 30th token of 5 texts, 7 heads")),
     ]  # fmt: skip
 

@@ -154,10 +154,10 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
         }
         return Case({**inputs, "block": block}, shows)
 
-    rising = case((), 2, 6, 3, 4, 2, "scores that rise from block to block, or fall")
+    rising = case((), 2, 6, 3, 4, 2, "scores that rise or fall from block to block")
     rising.inputs["keys"].abs_().add_(0.5).mul_((1.0 + rising.inputs["keys"].new_tensor(range(6)))[:, None])
     rising.inputs["queries"].abs_().add_(0.5)[1].neg_()
-    extreme = case((), 4, 5, 2, 1, 2, "scores of thousands that rise or fall, above 0 or below")
+    extreme = case((), 4, 5, 2, 1, 2, "scores of several thousand that rise or fall")
     sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
     extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
     extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])

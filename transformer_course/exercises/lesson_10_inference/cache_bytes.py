@@ -58,7 +58,7 @@ def cache_bytes_cases(seed: int) -> list[Case]:
     return [
         case(1, 1, 3, 1, 1, 1, "one token, one layer, one head of width 3, one byte per number"),
         case(3, 2, 5, 7, 1, 4, "3 layers, 2 heads of width 5, 7 tokens in float32"),
-        case(5, 3, 4, 11, 6, 2, "the same kind of model with 6 sequences of 11 tokens, in 16 bits"),
+        case(5, 3, 4, 11, 6, 2, "5 layers, 3 heads of width 4, 6 sequences of 11 tokens in 16 bits"),
         case(32, 32, 128, 8192, 1, 2, "32 heads of width 128 in 32 layers, 8,192 tokens in 16 bits"),
         case(32, 8, 128, 131_072, 1, 2, "Llama 3 8B at 131,072 tokens in 16 bits: 8 key-value heads"),
         case(28, 4, 64, length, 9, 1, f"28 layers, 4 heads of width 64, 9 sequences of {length} tokens in 8 bits"),

@@ -36,7 +36,7 @@ def repeat_kv_cases(seed: int) -> list[Case]:
         Case({"x": normal(rng, 2, 1, 3, 4), "n_repeats": 5}, "one head for all 5 query heads"),
         Case({"x": normal(rng, 1, 4, 3, 2), "n_repeats": 1}, "4 heads, each once: multi-head attention"),
         Case({"x": normal(rng, 3, 2, 5, 4), "n_repeats": 3}, "a batch of 3: 2 heads, each 3 times"),
-        Case({"x": normal(rng, 3, 3, 3, 3), "n_repeats": 3}, "all lengths 3"),
+        Case({"x": normal(rng, 3, 3, 3, 3), "n_repeats": 3}, "3 in every dimension"),
         Case({"x": normal(rng, 5, 8, 31, 12), "n_repeats": 4}, "a batch of 5: 8 heads, each 4 times"),
     ]
 

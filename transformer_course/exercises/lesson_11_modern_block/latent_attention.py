@@ -16,7 +16,7 @@ def latent_attention(
     w_k: Float[Tensor, "n_heads r d"],
     w_v: Float[Tensor, "n_heads r d"],
 ) -> Float[Tensor, "batch n_heads n_query d"]:
-    """Let each head attend to keys and values that it makes, by matrices of its own, of the tokens' latent vectors."""
+    """Attend in each head to keys and values that the head computes from the tokens' latent vectors."""
     keys, values = latent[:, None] @ w_k, latent[:, None] @ w_v
     scores = q @ keys.mT / q.shape[-1] ** 0.5
     return torch.softmax(scores, dim=-1) @ values

@@ -90,12 +90,12 @@ def lora_linear_cases(seed: int) -> list[Case]:
     return [
         case(2, 3, 1, 2.0, (1,), "one position, rank 1, alpha 2"),
         case(3, 2, 2, 6.0, (), "a single vector, rank 2, alpha 6"),
-        case(2, 3, 2, 3.0, (2,), "b as it starts", as_made=("b",)),
-        case(3, 2, 2, 3.0, (3,), "a as it starts", as_made=("a",)),
-        case(4, 4, 4, 2.0, (4,), "as many positions as features, rank 4", later=(4, 3)),
+        case(2, 3, 2, 3.0, (2,), "b as your module initializes it", as_made=("b",)),
+        case(3, 2, 2, 3.0, (3,), "a as your module initializes it", as_made=("a",)),
+        case(4, 4, 4, 2.0, (4,), "4 positions of 4 features, rank 4", later=(4, 3)),
         case(3, 5, 2, 5.0, (7,), "a layer without a bias", bias=False),
         case(5, 7, 3, 12.0, (3, 4), "3 sentences of 4 positions"),
-        case(24, 36, 4, 8.0, (5, 31), "5 sentences of 31 positions, 24 features to 36"),
+        case(24, 36, 4, 8.0, (5, 31), "5 sentences of 31 positions, from 24 features to 36"),
     ]
 
 

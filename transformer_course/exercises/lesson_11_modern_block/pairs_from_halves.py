@@ -48,7 +48,7 @@ def pairs_from_halves_cases(seed: int) -> list[Case]:
         Case({"weight": normal(rng, 6, 2), "d_k": 6}, "one head of 6 rows"),
         Case({"weight": normal(rng, 6, 5), "d_k": 2}, "3 heads of 2 rows"),
         Case({"weight": normal(rng, 16, 3), "d_k": 8}, "2 heads of 8 rows"),
-        Case({"weight": normal(rng, 12, 12), "d_k": 6}, "as many rows as columns"),
+        Case({"weight": normal(rng, 12, 12), "d_k": 6}, "2 heads of 6 rows, a square matrix"),
         Case({"weight": normal(rng, 7 * 20, 30), "d_k": 20}, "7 heads of 20 rows"),
     ]
 

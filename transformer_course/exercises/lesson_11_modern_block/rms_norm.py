@@ -88,11 +88,11 @@ def rms_norm_cases(seed: int) -> list[Case]:
             "mean square 3, eps 1, and weights",
         ),
         Case(zeros, "3 vectors, one of zeros"),
-        Case(drawn(4, 4), "as many vectors as features"),
+        Case(drawn(4, 4), "4 vectors of 4 features"),
         Case(tiny, "mean squares as small as eps"),
         Case(in_half_precision(), "large numbers in float16"),
         Case({**drawn(2, 3, 5), "eps": eps}, f"2 sentences of 3 vectors, eps {eps:.2f}"),
-        Case(drawn(5, 7, 11, 13), "two axes in front of the sentences"),
+        Case(drawn(5, 7, 11, 13), "two dimensions in front of the positions"),
     ]
 
 

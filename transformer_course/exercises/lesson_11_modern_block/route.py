@@ -48,9 +48,9 @@ def route_cases(seed: int) -> list[Case]:
         Case({"logits": torch.tensor([[0.0, 2.0, 1.0]]), "k": 2}, "one token, the 2 best of 3 experts"),
         Case({"logits": drawn(2, 3), "k": 1}, "2 tokens, one expert of 3 each"),
         Case({"logits": drawn(3, 4), "k": 4}, "3 tokens, all of 4 experts"),
-        Case({"logits": drawn(4, 4), "k": 2}, "as many tokens as experts"),
+        Case({"logits": drawn(4, 4), "k": 2}, "4 tokens, the 2 best of 4 experts"),
         Case({"logits": drawn(5, 6) - 9.0, "k": 3}, "logits that are all negative"),
-        Case({"logits": drawn(5, 6) + extreme, "k": 3}, "exponentials that are infinite, or all 0"),
+        Case({"logits": drawn(5, 6) + extreme, "k": 3}, "logits whose exponentials overflow or underflow"),
         Case({"logits": drawn(7, 8), "k": 2}, "7 tokens, the 2 best of 8 experts"),
         Case({"logits": drawn(31, 16), "k": 5}, "31 tokens, the 5 best of 16 experts"),
     ]

@@ -71,13 +71,13 @@ def swiglu_cases(seed: int) -> list[Case]:
     )
     return [
         by_hand,
-        case(2, 3, (1,), "one position, 2 features, 3 in the middle"),
-        case(3, 5, (), "a single vector, without an axis for positions"),
-        case(4, 4, (2,), "as wide in the middle as outside", later=(2, 3)),
-        case(3, 5, (7,), "7 positions, 3 features, 5 in the middle"),
+        case(2, 3, (1,), "one position, d_model 2, d_ff 3"),
+        case(3, 5, (), "a single vector without a position dimension"),
+        case(4, 4, (2,), "d_ff equal to d_model", later=(2, 3)),
+        case(3, 5, (7,), "7 positions, d_model 3, d_ff 5"),
         case(3, 5, (8,), "large numbers", size=4.0),
         case(5, 11, (7, 3), "7 sentences of 3 positions"),
-        case(24, 64, (5, 31), "5 sentences of 31 positions, 24 features, 64 in the middle"),
+        case(24, 64, (5, 31), "5 sentences of 31 positions, d_model 24, d_ff 64"),
     ]
 
 

@@ -125,16 +125,16 @@ def cached_difference_cases(seed: int) -> list[Case]:
     gain = torch.tensor(1.5)
     everywhere = [(i, j) for i in range(6) for j in range(i + 1)]
     return [
-        case(1, 2, "a fault at the second token of two", (1, 0), sign=-1.0),
-        case(1, 3, "a fault at the first token of three", (0, 0), sign=1.0),
-        case(1, 3, "a fault at the last token of three", (2, 1)),
-        case(2, 4, "a healthy model"),
-        case(2, 4, "a model that is left in training mode", (2, 1), gain_in_training=gain),
-        case(2, 4, "a model that comes in eval mode", (1, 1), gain_in_training=gain, evaluates=torch.tensor(True)),
-        case(2, 4, "a fault that only the second text shows", (1, 1), silent=(0,)),
-        case(3, 5, "a fault that only the first of 3 texts shows", (2, 0), silent=(1, 2)),
-        case(3, 6, "faults at every token", *everywhere, sign=1.0),
-        case(2, 9, "a fault at the eighth token of nine", (7, 2), (7, 3)),
+        case(1, 2, "a bug at the second token of two", (1, 0), sign=-1.0),
+        case(1, 3, "a bug at the first token of three", (0, 0), sign=1.0),
+        case(1, 3, "a bug at the last token of three", (2, 1)),
+        case(2, 4, "a correct model"),
+        case(2, 4, "a model in training mode", (2, 1), gain_in_training=gain),
+        case(2, 4, "a model in eval mode", (1, 1), gain_in_training=gain, evaluates=torch.tensor(True)),
+        case(2, 4, "a bug that only the second text shows", (1, 1), silent=(0,)),
+        case(3, 5, "a bug that only the first of 3 texts shows", (2, 0), silent=(1, 2)),
+        case(3, 6, "a bug at every token", *everywhere, sign=1.0),
+        case(2, 9, "a bug at the eighth token of nine", (7, 2), (7, 3)),
         case(4, 12, "4 texts of 12 tokens", (9, 1), (5, 5)),
     ]
 

@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def gradient_norms(model: nn.Module) -> dict[str, float]:
-    """Return the norm of each parameter's gradient by the parameter's name: 0 where no gradient has arrived."""
+    """Return the norm of each parameter's gradient by the parameter's name: 0 if it has no gradient."""
     return {
         name: 0.0 if parameter.grad is None else parameter.grad.norm().item()
         for name, parameter in model.named_parameters()
@@ -111,25 +111,25 @@ def gradient_norms_cases(seed: int) -> list[Case]:
         ),
         case("a gradient of zeros", **with_gradient("w.weight", 3, 4), **with_gradient("w.bias", 3, size=0.0)),
         case(
-            "a gradient whose numbers add up to 0",
+            "a gradient whose entries add up to 0",
             **with_gradient("w.weight", 3, 4),
             **{"w.bias": normal(rng, 3), "w.bias.grad": torch.tensor([3.0, -1.0, -2.0])},
         ),
         case("a gradient of size 1e-8", **with_gradient("w.weight", 3, 4), **with_gradient("w.bias", 3, size=1e-8)),
         case(
-            "a parameter that is frozen, and one that belongs to no layer",
+            "a frozen parameter, and one that is not in a layer",
             **with_gradient("scale"),
             **with_gradient("gates.weight", 2, 2, 3),
             frozen=normal(rng, 5),
         ),
         case(
-            "an embedding that the output layer shares",
+            "an embedding tied to the output layer",
             **with_gradient("embedding.weight", 7, 3),
             **with_gradient("norm.weight", 3),
             tied=torch.tensor(True),
         ),
         case(
-            "3 layers, an embedding that the output layer shares, a matrix that no gradient reaches",
+            "3 layers, a tied embedding, a matrix that no gradient reaches",
             **with_gradient("embedding.weight", 11, 5),
             **layers(3, 5, 8),
             **{"adapter.weight": normal(rng, 5, 2)},

@@ -14,7 +14,7 @@ from transformer_course.steps import InSteps
 
 
 def padding_difference(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_pads: int) -> float:
-    """Return by how much the logits at real tokens change at most when every text gets padding on its left."""
+    """Return the largest change in the logits at real tokens when every text gets padding on its left."""
     was_training = model.training
     model.eval()
     pads = torch.full((len(tokens), n_pads), pad_id)
@@ -120,16 +120,16 @@ def padding_difference_cases(seed: int) -> list[Case]:
 
     gain = torch.tensor(uniform(rng, 1.2, 1.6))
     return [
-        case(2, 1, "one pad, which is attended to", hears=1.0, sign=-1.0),
-        case(2, 1, "one pad, which counts as a position", counts=True),
-        case(3, 2, "padding of id 0, which is attended to", hears=0.5, pad_id=0, sign=1.0),
-        case(3, 2, "a healthy model in training mode", pads=((0, 0), (0, 0)), gain_in_training=gain),
-        case(4, 3, "a healthy model, and texts with padding of id 0", pads=((2, 0), (0, 0), (1, 0)), pad_id=0),
-        case(4, 2, "a model that comes in training mode", counts=True, gain_in_training=gain),
+        case(2, 1, "one pad that the model attends to", hears=1.0, sign=-1.0),
+        case(2, 1, "one pad that is counted in the positions", counts=True),
+        case(3, 2, "padding of id 0 that the model attends to", hears=0.5, pad_id=0, sign=1.0),
+        case(3, 2, "a correct model in training mode", pads=((0, 0), (0, 0)), gain_in_training=gain),
+        case(4, 3, "a correct model, and texts with padding of id 0", pads=((2, 0), (0, 0), (1, 0)), pad_id=0),
+        case(4, 2, "a model in training mode", counts=True, gain_in_training=gain),
         case(4, 2, "a model in eval mode", hears=0.7, gain_in_training=gain, evaluates=torch.tensor(True)),
-        case(5, 3, "texts with padding, which is attended to", pads=((1, 0), (0, 2)), hears=0.3),
+        case(5, 3, "texts with padding that the model attends to", pads=((1, 0), (0, 2)), hears=0.3),
         case(5, 3, "outputs of nan at padding", pads=((2, 0), (0, 0)), counts=True, at_padding=float("nan")),
-        case(6, 1, "texts with padding, which counts as a position", pads=((0, 3), (2, 0), (0, 0)), counts=True),
+        case(6, 1, "texts with padding that is counted in the positions", pads=((0, 3), (2, 0), (0, 0)), counts=True),
         case(9, 7, "4 texts of 9 tokens", pads=((0, 0), (4, 0), (0, 1), (3, 3)), hears=0.2, counts=True),
     ]
 

@@ -15,7 +15,7 @@ from transformer_course.steps import InSteps
 
 
 def which_inputs(model: Callable[[Tensor], Tensor], x: Float[Tensor, "n_in d"]) -> Bool[Tensor, "n_out n_in"]:
-    """Return on which inputs each output depends: entry i, j is True where output i changes with input j."""
+    """Return which inputs each output depends on: entry i, j is True if output i changes with input j."""
     before = model(x)
     columns = []
     for position in range(len(x)):
@@ -165,18 +165,20 @@ def which_inputs_cases(seed: int) -> list[Case]:
         case(1, 2, 2, 3, "one output that depends on the first of two inputs", depends=first),
         case(3, 3, 2, 2, "3 inputs, 3 outputs"),
         case(4, 4, 3, 5, "a causal model of 4 positions", depends=torch.ones(4, 4).tril().bool()),
-        case(4, 4, 3, 2, "a model of 4 positions that only sees what follows", depends=torch.ones(4, 4).triu(1).bool()),
+        case(
+            4, 4, 3, 2, "a model of 4 positions that depend only on later ones", depends=torch.ones(4, 4).triu(1).bool()
+        ),
         case(2, 5, 3, 4, "5 inputs, 2 outputs"),
         case(6, 3, 4, 3, "3 inputs, 6 outputs"),
-        case(4, 4, 3, 4, "the first number of an input is not used", unused=0),
-        case(5, 4, 3, 4, "the last number of an input is not used", unused=-1),
-        case(4, 5, 3, 4, "the first number of an output is always 0", silent=0),
-        case(3, 5, 4, 3, "the last number of an output is always 0", silent=-1),
+        case(4, 4, 3, 4, "the first feature of an input is not used", unused=0),
+        case(5, 4, 3, 4, "the last feature of an input is not used", unused=-1),
+        case(4, 5, 3, 4, "the first feature of an output is always 0", silent=0),
+        case(3, 5, 4, 3, "the last feature of an output is always 0", silent=-1),
         case(4, 5, 4, 6, "outputs that always add up to 0", cancels=True),
         case(5, 4, 5, 4, "a shift of a whole input changes nothing", centered=True),
-        case(4, 5, 4, 5, "a shift of an input changes nothing, and its numbers are alike", centered=True, alike=True),
+        case(4, 5, 4, 5, "a shift of an input changes nothing, and its features are equal", centered=True, alike=True),
         case(4, 6, 4, 5, "inputs of zeros", zeros=(0, 2, 5)),
-        case(5, 6, 3, 4, "outputs that depend on their inputs a little", size=SMALL_DEPENDENCE),
+        case(5, 6, 3, 4, "outputs that depend only slightly on their inputs", size=SMALL_DEPENDENCE),
         case(7, 8, 5, 6, "8 inputs, 7 outputs, which add up to 0", cancels=True, centered=True),
     ]
 

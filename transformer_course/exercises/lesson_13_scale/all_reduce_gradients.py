@@ -57,7 +57,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
     return [
         case([6], 2, "one worker", digits=1),
-        case([4, 4], 2, "2 workers with as many tokens", digits=1),
+        case([4, 4], 2, "2 workers with 4 tokens each", digits=1),
         case([1, 9], 2, "2 workers with different numbers of tokens", digits=1),
         case([2, 30, 5], 3, "3 workers, 3 numbers each"),
         case([3, 0, 8, 5], 2, "4 workers, one of which has only padding"),

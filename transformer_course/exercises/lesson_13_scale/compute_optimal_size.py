@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def compute_optimal_size(n_parameters: list[int], losses: list[float]) -> float:
-    """Return the size at the bottom of the parabola in log N that fits the losses best, by least squares."""
+    """Return the size at the minimum of the parabola in log N that fits the losses best, by least squares."""
     x = torch.tensor(n_parameters, dtype=torch.float64).log()
     powers = torch.stack([x**2, x, torch.ones_like(x)], dim=1)
     y = torch.tensor(losses, dtype=torch.float64)
@@ -69,7 +69,7 @@ def compute_optimal_size_cases(seed: int) -> list[Case]:
         case([100, 1_000, 10_000], 1_500, "3 models on a parabola"),
         case([1_744, 3_768, 6_560, 14_448], 3_000, "4 models near a parabola", noise=0.02),
         case([20_000, 1_000, 300_000, 5_000, 80_000], 30_000, "5 models in no order", noise=0.03),
-        case([2_000, 8_000, 30_000, 100_000], 1_200, "4 models, all of them too large", noise=0.01),
+        case([2_000, 8_000, 30_000, 100_000], 1_200, "4 models that are all too large", noise=0.01),
         case(sizes(13), 40_000, "13 models", noise=0.05),
     ]
 

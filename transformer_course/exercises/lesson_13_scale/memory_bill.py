@@ -55,9 +55,9 @@ def memory_bill_cases(seed: int) -> list[Case]:
     rows = [
         (22, 1, 5, 41.0, 7, 1, False, "one layer"),
         (1100, 3, 5, 41.0, 7, 1, False, "3 layers"),
-        (1100, 3, 5, 41.0, 7, 1, True, "the same with checkpointing"),
+        (1100, 3, 5, 41.0, 7, 1, True, "3 layers with checkpointing"),
         (1100, 3, 5, 41.0, 7, 8, False, "8 workers"),
-        (n, n_layers, d_model, 10.5 * d_model, n_tokens, 4, True, "4 workers, checkpointing, and other sizes"),
+        (n, n_layers, d_model, 10.5 * d_model, n_tokens, 4, True, "4 workers and other sizes, with checkpointing"),
     ]
     return [Case(dict(zip(STEPS.arguments.parameters, row, strict=False)), row[-1]) for row in rows]
 

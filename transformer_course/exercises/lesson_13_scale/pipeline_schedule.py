@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def pipeline_schedule(n_stages: int, n_microbatches: int) -> Int[Tensor, "n_stages n_ticks"]:
-    """Return what each stage does in each tick: m or −m, a pass of micro-batch m forward or backward; 0, nothing."""
+    """Return each stage's work in each tick: m is the forward pass of micro-batch m, −m its backward pass, 0 none."""
     forwards, backwards, ticks = [0] * n_stages, [0] * n_stages, []
     for _ in range(2 * (n_stages + n_microbatches - 1)):
         tick = []
@@ -120,7 +120,7 @@ def pipeline_schedule_cases(seed: int) -> list[Case]:
         case(1, 2, "one stage, 2 micro-batches"),
         case(2, 1, "2 stages, one micro-batch"),
         case(2, 3, "2 stages, 3 micro-batches"),
-        case(4, 2, "4 stages, 2 micro-batches: fewer than stages"),
+        case(4, 2, "4 stages, 2 micro-batches: fewer micro-batches than stages"),
         case(3, few, f"3 stages, {few} micro-batches"),
         case(4, some, f"4 stages, {some} micro-batches"),
         case(stages, many, f"{stages} stages, {many} micro-batches"),

@@ -13,7 +13,7 @@ from transformer_course.steps import InSteps
 def row_parallel(
     x_shards: Float[Tensor, "n_devices n d_shard"], matrix: Float[Tensor, "d_in d_out"], bias: Float[Tensor, " d_out"]
 ) -> Float[Tensor, "n d_out"]:
-    """Return x @ matrix + bias, where device i has the i-th part of the features of x, and the rows that they meet."""
+    """Return x @ matrix + bias, where device i has the i-th part of the features of x and its rows."""
     rows = torch.stack(matrix.chunk(len(x_shards), dim=0))
     partial = x_shards @ rows
     return partial.sum(dim=0) + bias

@@ -47,9 +47,9 @@ def training_flops_cases(seed: int) -> list[Case]:
         (size(11, 99), 1, "one token"),
         (1, size(11, 99), "one parameter"),
         (size(200_000, 300_000), size(1_000_000, 2_000_000), "a model of this course"),
-        (124_439_808, 1_000_000_000, "GPT-2, and a billion tokens"),
-        (size(300 * 10**9, 400 * 10**9), 1, "one token, and a very large model"),
-        (1, size(300 * 10**9, 400 * 10**9), "one parameter, and very many tokens"),
+        (124_439_808, 1_000_000_000, "GPT-2 and a billion tokens"),
+        (size(300 * 10**9, 400 * 10**9), 1, "one token and a very large model"),
+        (1, size(300 * 10**9, 400 * 10**9), "one parameter and very many tokens"),
     ]
     return [Case({"n_parameters": n, "n_tokens": t}, shows) for n, t, shows in sizes]
 

@@ -124,9 +124,9 @@ def zero_step_cases(seed: int) -> list[Case]:
         case(2, 1, 1, "one worker, 2 parameters, the first step", digits=1),
         case(4, 2, 1, "2 workers, 4 parameters, the first step", digits=1),
         case(6, 2, 5, "2 workers, 6 parameters, the fifth step"),
-        case(5, 2, 3, "2 workers, 5 parameters: a zero fills up the last shard"),
-        case(6, 3, 1, "3 workers, and a parameter whose gradient is 0", unused=[2]),
-        case(5, 4, 2, "4 workers, 5 parameters: the last worker has zeros alone"),
+        case(5, 2, 3, "2 workers, 5 parameters: a zero pads the last shard"),
+        case(6, 3, 1, "3 workers, one parameter with a gradient of 0", unused=[2]),
+        case(5, 4, 2, "4 workers, 5 parameters: the last worker has only zeros"),
         case(6, 2, 1, "2 workers, gradients of 0.0001", size=1e-4),
         case(101, 5, 40, "5 workers, 101 parameters, step 40"),
     ]

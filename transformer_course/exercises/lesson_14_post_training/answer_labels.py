@@ -14,7 +14,7 @@ from transformer_course.steps import InSteps
 def answer_labels(
     tokens: Int[Tensor, "batch n"], prompt_lengths: Int[Tensor, " batch"], pad_id: int
 ) -> Int[Tensor, "batch n"]:
-    """Return the tokens, with padding in place of the prompt of each row."""
+    """Return the tokens with the prompt of each row replaced by padding."""
     positions = torch.arange(tokens.shape[1])
     in_prompt = positions < prompt_lengths[:, None]
     return tokens.masked_fill(in_prompt, pad_id)

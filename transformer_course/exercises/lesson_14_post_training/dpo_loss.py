@@ -63,7 +63,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
     same = case(3, 0.5, "a model that is its own reference")
     same.inputs["reference_chosen"].copy_(same.inputs["chosen"])
     same.inputs["reference_rejected"].copy_(same.inputs["rejected"])
-    wrong = case(2, 2.0, "a pair of which the model prefers the wrong answer by far")
+    wrong = case(2, 2.0, "a pair whose wrong answer the model prefers by far")
     wrong.inputs["rejected"][0] = -0.5
     wrong.inputs["chosen"][0] = -300.0
     return [
@@ -73,7 +73,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
         case(3, uniform(rng, 0.3, 0.7), "3 pairs", digits=1),
         wrong,
         case(4, 2.0, "4 pairs, β of 2"),
-        case(13, 0.1, "13 long answers, and gradients", spread=60.0),
+        case(13, 0.1, "13 long answers", spread=60.0),
     ]
 
 

@@ -12,7 +12,7 @@ from transformer_lab.data.tokenizers import EOS_ID, PAD_ID
 
 
 def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n_forms n"]) -> Float[Tensor, " batch"]:
-    """Return 1 for each answer that is one of the accepted ones from its first token to its last, and 0 for others."""
+    """Return 1 for each answer that matches an accepted form from its first token to its last, and 0 for others."""
     same = answers[:, None] == accepted  # (batch, n_forms, n)
     return same.all(dim=-1).any(dim=-1).float()
 
@@ -89,7 +89,7 @@ def exact_reward_cases(seed: int) -> list[Case]:
         case(3, 1, ["first"], "one right answer, one accepted form"),
         case(4, 1, ["wrong"], "an answer with a wrong token"),
         case(4, 2, ["last", "first"], "2 accepted forms, and an answer in each"),
-        case(5, 2, ["wrong", "first", "cut off"], "three answers, of which one is right"),
+        case(5, 2, ["wrong", "first", "cut off"], "three answers, one of which is right"),
         case(
             6, 3, ["mixed", "last", "first", "wrong"], "3 forms, and an answer that begins as one and ends as another"
         ),

@@ -101,7 +101,7 @@ def grpo_loss_cases(seed: int) -> list[Case]:
         case([1], 1, "one token, no clipping needed, β of 0", moved=0.05, clip=0.5),
         case([3, 3], 4, "2 answers of 3 tokens, β of 0, a clip of 0.2"),
         far,
-        case([3, 3], 4, "what was sampled just now, β of 0.5", moved=0.0, beta=0.5),
+        case([3, 3], 4, "freshly sampled answers, β of 0.5", moved=0.0, beta=0.5),
         case([2, 5, 4], 7, "3 answers of different lengths, prompts and padding", beta=uniform(rng, 0.1, 0.4)),
         case([1, 8], 9, "a short and a long answer, a clip of 0.1", clip=0.1, beta=0.1, away=1.0),
         case([9, 12, 3, 7, 11], 15, "5 answers of up to 12 tokens", clip=0.3, beta=0.2),

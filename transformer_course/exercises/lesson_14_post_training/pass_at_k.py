@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """Return the probability that k of n samples, drawn without putting back, hold one of the c right ones."""
+    """Return the probability that k of n samples, drawn without replacement, include one of the c right ones."""
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
 
@@ -55,7 +55,7 @@ def pass_at_k_cases(seed: int) -> list[Case]:
     many, few = 200 + samples, 7 + more_right
     return [
         case(4, 1, 1, "one draw"),
-        case(2, 1, 2, "as many draws as samples"),
+        case(2, 1, 2, "2 draws of 2 samples"),
         case(5, 2, 2, "2 draws of 5 samples, 2 of which are right"),
         case(6, 0, 3, "no right sample"),
         case(6, 6, 3, "all samples right"),

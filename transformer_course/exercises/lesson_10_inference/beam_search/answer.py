@@ -24,7 +24,7 @@ def beam_search(
     beam_size: int,
     length_penalty: float,
 ) -> Int[Tensor, "batch n"]:
-    """Return, for each source, the text of the best score in the beam after max_length rounds, without bos."""
+    """Return the text with the best score in each source's beam after max_length rounds, without bos."""
     output = []
     for sentence in source:
         beam: list[tuple[list[int], float]] = [([], 0.0)]  # texts with their log-probabilities

@@ -52,7 +52,7 @@ def grouped_query_cases(seed: int) -> list[Case]:
         return causal(n) & (torch.arange(n) >= n_pads)
 
     def zeros() -> Case:
-        one = case(1, 3, 4, 2, 1, "a position of zeros, and a mask: all its scores are 0", drawn_mask(rng, 3, 3))
+        one = case(1, 3, 4, 2, 1, "a mask, and a position whose scores are all 0", drawn_mask(rng, 3, 3))
         one.inputs["x"][:, 0] = 0.0
         one.keywords["mask"][:, 1] = True
         return one
@@ -67,7 +67,7 @@ def grouped_query_cases(seed: int) -> list[Case]:
 
     def far_worse() -> Case:
         only_the_next = torch.tensor([[False, True, False], [False, False, True], [True, False, False]])
-        shows = "what may be seen matches far worse than what is hidden"
+        shows = "visible keys score far lower than hidden keys"
         one = of_positive_numbers(shows, [-1e6, -1e6], only_the_next)
         one.inputs["x"][:, 0] *= -1.0
         one.keywords["mask"][1] = torch.tensor([False, True, True])
@@ -84,21 +84,19 @@ def grouped_query_cases(seed: int) -> list[Case]:
         far_worse(),
         extreme(),
         zeros(),
-        case(1, 3, 4, 2, 1, "2 heads of queries that share all keys and values"),
-        case(1, 3, 8, 4, 2, "4 heads of queries for 2 heads of keys and values"),
+        case(1, 3, 4, 2, 1, "2 query heads, one key-value head"),
+        case(1, 3, 8, 4, 2, "4 query heads, 2 key-value heads"),
         case(1, 4, 8, 4, 2, "a causal mask of shape (n, n)", causal(4), later=({"mask": None},)),
         case(3, 5, 6, 6, 3, "a mask of shape (batch, 1, 1, n)", drawn_mask(rng, 3, 1, 1, 5)),
-        case(
-            3, 4, 12, 6, 2, "padding in front, behind which the first queries may see nothing", padding_in_front(3, 4)
-        ),
-        case(2, 4, 8, 4, 4, "as many heads of keys as of queries, a mask for each", drawn_mask(rng, 2, 4, 4, 4)),
+        case(3, 4, 12, 6, 2, "padding in front, so the first queries may attend to nothing", padding_in_front(3, 4)),
+        case(2, 4, 8, 4, 4, "4 query heads, 4 key-value heads, a mask for each head", drawn_mask(rng, 2, 4, 4, 4)),
         case(
             2,
             5,
             12,
             6,
             2,
-            "6 heads of queries for 2 heads of keys, then other sentences",
+            "6 query heads, 2 key-value heads, then other sentences",
             later=({"x": normal(rng, 3, 4, 12)},),
         ),
         case(5, 13, 32, 8, 2, "a mask of shape (batch, 1, n, n)", drawn_mask(rng, 5, 1, 13, 13)),

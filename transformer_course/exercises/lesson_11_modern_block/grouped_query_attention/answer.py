@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps
 
 
 class GroupedQueryAttention(nn.Module):
-    """Let several heads of queries share each head of keys and values."""
+    """Multi-head attention in which several query heads share each key-value head."""
 
     def __init__(self, d_model: int, n_heads: int, n_kv_heads: int) -> None:
         super().__init__()
