@@ -10,10 +10,29 @@ from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 from transformer_course.checking.tolerance import distance
 from transformer_course.checking.value_difference import is_distribution
+from transformer_course.exercise import Mistake
+from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.running.observation import Observation
 
 MAX_SUMS = 2
 """Number of different sums of rows that are listed."""
+SAYS_WHAT_GOES_WRONG = (
+    *("scaled", "shifted", "sign", "transposed", "inverted", "all_false", "all_true", "additive", "dtype"),
+)
+"""Kinds of generated mistakes of which the composed message itself says what is wrong with the output."""
+
+
+def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
+    """Return the message about the only mistake, with what goes wrong because of it if a teacher did not write it.
+
+    Args:
+        mistake: The mistake.
+        observed: What an attempt that makes it showed; it may come from an untrusted process.
+        expected: What is right, on the same cases.
+    """
+    if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in SAYS_WHAT_GOES_WRONG:
+        return mistake.message
+    return mistake.message_with(consequence(observed, expected))
 
 
 def consequence(observed: Sequence[Observation], expected: Sequence[Observation]) -> str:

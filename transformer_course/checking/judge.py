@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
 
 from transformer_course.checking.case_display import case_by_hand
-from transformer_course.checking.consequence import consequence
+from transformer_course.checking.consequence import message_of
 from transformer_course.checking.crash_help import crash_help
 from transformer_course.checking.expected_behavior import Behavior, behavior
 from transformer_course.checking.explain import explain_crash, explain_differences, explain_reading, explain_unfinished
@@ -30,7 +30,7 @@ from transformer_course.checking.side_effects import (
 )
 from transformer_course.checking.tolerance import Difference, agree, comparable_error, differences
 from transformer_course.checking.verdict import Status, Verdict
-from transformer_course.exercise import Exercise, Mistake, capitalized
+from transformer_course.exercise import Exercise, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.running.case import Case
@@ -39,10 +39,6 @@ from transformer_course.running.record import call_inputs
 from transformer_course.steps import InSteps, needs
 
 LEFT_STUB = "Delete `raise NotImplementedError` on your line {}: your code stops there."
-SAYS_WHAT_GOES_WRONG = (
-    *("scaled", "shifted", "sign", "transposed", "inverted", "all_false", "all_true", "additive", "dtype"),
-)
-"""Kinds of generated mistakes of which the composed message itself says what is wrong with the output."""
 
 
 class OtherCases(Protocol):
@@ -185,7 +181,7 @@ def _recognized(
         message = _two_bugs(*[_sentence(mistake.summary or mistake.message) for mistake in found.mistakes])
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
-        message, names = _of_one(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
+        message, names = message_of(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
         hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
@@ -216,13 +212,6 @@ def _recognized(
     return Verdict(exercise.name, status, readable("\n".join(filter(None, [*reading, message, panel]))), names, hints)
 
 
-def _of_one(mistake: Mistake, observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
-    """Return the message about the only mistake, with what goes wrong because of it if a teacher did not write it."""
-    if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in SAYS_WHAT_GOES_WRONG:
-        return mistake.message
-    return mistake.message_with(consequence(observed, expected))
-
-
 def _two_bugs(*clauses: str) -> str:
     numbered = [f"{number}. {clause}." for number, clause in enumerate(clauses, 1)]
     return "\n".join(["Your code has two bugs.", *numbered, "Fix the first one and run the check again."])
@@ -233,8 +222,8 @@ def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
     assert steps is not None
     step = _to_come(steps, stops_at)[0]
     return (
-        f"Next, {StepWords(steps).imperative(step)}.",
-        f"The result should be {steps.formula(step)}.",
+        f"Work out a small case by hand: what should {StepWords(steps).noun(step)} be?",
+        f"The next step should give {steps.formula(step)}.",
         f"The step alone, as a function:\n{code_block(steps.code(step))}",
     )
 

@@ -1,0 +1,92 @@
+"""Print every message of an exercise next to the code it answers: ``python -m authoring.messages NAME [KIND …]``.
+
+The kinds are ``written`` (the exercise's own mistakes), ``worded`` (generated mistakes with a teacher's words),
+``composed`` (all other generated mistakes, the likeliest first) and ``other`` (unfinished answers, the hints for an
+attempt that is not recognized, and what a pass shows); without any, all are printed. Each message is printed as it is
+shown for the smallest case that goes wrong, followed by the clause for an attempt with a second mistake, if it differs,
+and the hints.
+"""
+
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+
+import torch
+
+from transformer_course.checking.consequence import message_of
+from transformer_course.checking.expected_behavior import AnyVariant, Behavior, behavior, in_isolation
+from transformer_course.checking.judge import judge
+from transformer_course.checking.message_panel import code_block
+from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercises import every_exercise
+from transformer_course.steps import Variant
+
+SEED = 0
+"""The seed of the lessons."""
+KINDS = ("written", "worded", "composed", "other")
+
+
+def messages(exercise: Exercise, kinds: Sequence[str] = KINDS) -> list[str]:
+    """Return a block of text for each message of an exercise: its name, the code, the message and the hints."""
+    known = behavior(exercise, SEED)
+    with in_isolation():  # nothing can be printed before it ends
+        return [*_of_mistakes(known, kinds), *(_others(known) if "other" in kinds else ())]
+
+
+def _of_mistakes(known: Behavior, kinds: Sequence[str]) -> Iterator[str]:
+    for mistake in known.exercise.mistakes if "written" in kinds else ():
+        code = "\n".join(map(_code_of, mistake.variants))
+        yield _block(known, mistake, "written", code, mistake.variants[0])
+    for edit, generated in known.generated.items():
+        kind = "worded" if generated.has_own_words else "composed"
+        if kind in kinds:
+            code = "\n".join(f"{name}: {body}" for name, body in edit.code.items())
+            yield _block(known, generated, kind, code, generated.variants[0])
+
+
+def _block(known: Behavior, mistake: Mistake, kind: str, code: str, variant: AnyVariant) -> str:
+    """Return the text about a mistake: the message is that about its first variant."""
+    message = message_of(mistake, known.run(variant), known.expected)
+    lines = [f"{mistake.name} ({kind})", code_block(code), message]
+    if mistake.summary and mistake.summary.lower() not in message.lower():
+        lines.append(f"With a second mistake: {mistake.summary}")
+    return "\n".join([*lines, *_numbered(mistake.hints)])
+
+
+def _others(known: Behavior) -> Iterator[str]:
+    """Yield the messages about unfinished answers, unrecognized attempts and a pass."""
+    exercise = known.exercise
+    for name in [*exercise.steps.steps][:-1] if exercise.steps else ():
+        assert exercise.steps is not None
+        verdict = judge(exercise, SEED, known.run(exercise.steps.until(name)))
+        if verdict.status == "half_finished":
+            yield "\n".join([f"stops at {name}", verdict.message, *_numbered(verdict.hints)])
+    yield "\n".join(["not recognized", *_numbered(exercise.hints)])
+    yield f"passed\n{exercise.verified}"
+
+
+def _code_of(variant: AnyVariant) -> str:
+    """Return the source of what a variant changes, or of a whole answer."""
+    changes = variant.changes.values() if isinstance(variant, Variant) else [variant]
+    return "\n".join(textwrap.dedent(inspect.getsource(change)).strip() for change in changes)
+
+
+def _numbered(hints: Sequence[str]) -> list[str]:
+    return [f"  {number}. {hint}" for number, hint in enumerate(hints, 1)]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print the messages of an exercise."""
+    name, *kinds = arguments or [""]
+    if name not in every_exercise() or not set(kinds) <= set(KINDS):
+        print(f"usage: python -m authoring.messages EXERCISE [{'|'.join(KINDS)} ...]", file=sys.stderr)
+        return 2
+    for block in messages(every_exercise()[name], kinds or KINDS):
+        print(f"{block}\n", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    sys.exit(main(sys.argv[1:]))
