@@ -22,14 +22,14 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
         elsewhere: What it should be in other cases: rows that add up to 1 in one of them may do so by chance.
     """
     if type(value) is float and type(right) is int and value == right:
-        return f"it is the float {value}, but should be the int {right}"
+        return f"it is the float {value} instead of the int {right}"
     if not isinstance(value, Tensor) or not isinstance(right, Tensor):
         if isinstance(right, Tensor) or isinstance(value, Tensor | list | tuple):
             return ""
         return _it_is(value, right)
     if value.shape != right.shape:
         observed, expected = (name_dimensions(one.shape, []) for one in (value, right))
-        return f"its shape is {observed}, but should be {expected}"
+        return f"its shape is {observed} instead of {expected}"
     if value.dtype == torch.bool and right.dtype == torch.bool:
         return _of_masks(value, right)
     if value.is_floating_point() != right.is_floating_point() or value.is_complex():
@@ -40,9 +40,9 @@ def describe_difference(value: object, right: object, elsewhere: Sequence[object
         return ""
     a, b = value.double(), right.double()
     if a.isnan().any() and not b.isnan().any():
-        return "it contains nan"
+        return "it contains NaN"
     if a.isinf().any() and not b.isinf().any():
-        return "it contains an infinity"
+        return "it contains infinity"
     of_sums = _of_sums(a, b) if all(map(is_distribution, (right, *elsewhere))) else ""
     return of_sums or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
@@ -57,7 +57,7 @@ def _of_masks(value: Tensor, right: Tensor) -> str:
         return _as_clause(relation)
     off = (value != right).nonzero()
     place = ", ".join(map(str, off[0].tolist()))
-    return f"at [{place}] it is {bool(value[tuple(off[0])])}, but should be {bool(right[tuple(off[0])])}"
+    return f"at [{place}] it is {bool(value[tuple(off[0])])} instead of {bool(right[tuple(off[0])])}"
 
 
 def _of_sums(a: Tensor, b: Tensor) -> str:
@@ -68,8 +68,8 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
     if _ones(sums):
         return ""
     worst = sums.flatten()[(sums - 1).abs().argmax()].item()
-    columns = "; its columns add up to 1" if a.dim() > 1 and _ones(a.sum(-2)) else ""
-    return f"its rows should add up to 1, but one adds up to {format_both(worst, 1.0)[0]}{columns}"
+    columns = "; its columns sum to 1" if a.dim() > 1 and _ones(a.sum(-2)) else ""
+    return f"one of its rows sums to {format_both(worst, 1.0)[0]} instead of 1{columns}"
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
@@ -85,7 +85,7 @@ def _of_numbers(a: Tensor, b: Tensor) -> str:
 
 def _it_is(value: object, right: object) -> str:
     observed, expected = format_both(value, right)
-    return f"it is {observed}, but should be {expected}"
+    return f"it is {observed} instead of {expected}"
 
 
 def is_distribution(value: object) -> bool:

@@ -23,6 +23,7 @@ from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake, capitalized
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
+from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.locating import side_effect_source
 from transformer_course.locating.discarded_results import first_discarded
 from transformer_course.locating.value_layouts import (
@@ -331,9 +332,9 @@ class _Search:
             return None
         first, *others = made
         now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
-        report = [f"{_underlined(first)} is of dtype {now}; it should be {should}."]
+        report = [f"{_underlined(first)} has dtype {now} instead of {should}."]
         if others:
-            report.append(f"The same goes for {_where(others[0])}.")
+            report.append(f"So does {_where(others[0])}.")
         elif self._mends_large(lambda one: side_effect_source.values_in_dtype(one.trace, made, right.dtype)):
             report.append(REST_IS_RIGHT)
         return Place(first, " ".join(report), _hints_on_dtype(first, should))
@@ -487,9 +488,9 @@ class _Search:
     def _place_of(self, expression: Expression, step: str, *, proven: bool, supposed: bool = False) -> Place | None:
         failing = self.failing[0]
         events = failing.trace.values(expression.number)
-        noun = self.steps.noun(step)
+        noun = StepWords(self.steps).noun(step)
         if expression.text == step and step not in self.steps.steps:
-            noun += " as it came in"
+            noun += ", unchanged"
         other = expression.is_name and expression.text != step
         misplaced = other and any(is_right_as_it_is(events, right) for right in failing.right.values())
         certain = self._is_certain(expression, step)
@@ -538,7 +539,7 @@ class _Search:
                 continue
             shared = [name for name in self.steps.steps if all(self._is_step(one, number, name) for one in self.cases)]
             if shared and shared[0] != self.steps.last and self.steps.has_noun(shared[0]):
-                noun = self.steps.noun(shared[0])
+                noun = StepWords(self.steps).noun(shared[0])
                 return (expression, noun) if noun != wanted else None
         return None
 
@@ -682,7 +683,7 @@ HINTS_ON_DISCARDED = (
     "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",
     "Write the result back: `x = x.method(…)`.",
 )
-REST_IS_RIGHT = "Put that right, and the rest of your code gives the right output."
+REST_IS_RIGHT = "Fix that, and your output is right."
 
 
 def _in_words(
@@ -716,26 +717,26 @@ def _in_words(
         before: The last expression before it that is as it should be, and what it is.
     """
     if is_misplaced:
-        report = [f"Your line {expression.line} uses `{_one_line(expression.text)}` where it should use {noun}."]
+        report = [f"Line {expression.line}: you use `{_one_line(expression.text)}` instead of {noun}."]
     else:
-        what = f"that round's piece of {noun}" if is_piece else noun
+        what = f"the part of {noun} for that iteration" if is_piece else noun
         if is_supposed:
-            report = [f"If, on your line {expression.line}, the underlined part is meant to be {what}, it is wrong."]
+            report = [f"Line {expression.line}: if the underlined part is meant to be {what}, it is wrong."]
         else:
             verb = "should be" if is_proven else "is not"
-            report = [f"{_underlined(expression)} {verb}{', in each round,' * is_piece} {what}."]
+            report = [f"{_underlined(expression)} {verb}{' in each iteration' * is_piece} {what}."]
     if difference:
         report.append(f"{difference[:1].upper()}{difference[1:]}.")
     if is_supposed:
         return " ".join(report)
     if not is_certain:
-        report.append("The mistake is there, or in something it is made of.")
+        report.append("The bug is there, or in a value that it uses.")
     if is_wrong_after:
-        report.append("Something after it is wrong, too.")
+        report.append("There is another bug after it.")
     elif is_all:
         report.append(REST_IS_RIGHT)
     if before:
-        report.append(f"Line {before[0].line} gives {before[1]}, as it should.")
+        report.append(f"Line {before[0].line} is right: it gives {before[1]}.")
     return " ".join(report)
 
 
@@ -743,11 +744,11 @@ def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
     """Return hints on a place: which step it is, what the step is for, its formula, and its code."""
     where = _where(place)
     if step not in steps.steps:
-        return (f"Look at your {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
+        return (f"Look at your {where}. Which argument should it be?", f"Use `{step}` there, unchanged.")
     return (
         f"Look at your {where}. Which step of the answer do you take there?",
-        f"The step: {steps.describe(step)}.",
-        f"What should come out is {steps.formula(step)}.",
+        f"Here, you should {StepWords(steps).imperative(step)}.",
+        f"The result should be {steps.formula(step)}.",
         f"The step alone, as a function:\n{code_block(steps.code(step))}",
     )
 
@@ -770,7 +771,7 @@ def _hints_on_dtype(place: Expression, dtype: str) -> tuple[str, ...]:
 
 def _underlined(place: Expression) -> str:
     """Return the beginning of a sentence about an expression that is underlined beneath."""
-    return f"On your line {place.line}, the underlined part"
+    return f"Line {place.line}: the underlined part"
 
 
 def _where(place: Expression) -> str:

@@ -13,27 +13,27 @@ MASK = torch.tensor([[True, False], [True, True]])
 @pytest.mark.parametrize(
     ("value", "right", "message"),
     [
-        (torch.ones(3), RIGHT, "its shape is (3,), but should be (3, 2)"),
-        (NUMBERS * torch.nan, NUMBERS, "it contains nan"),
-        (RIGHT * 3, RIGHT, "its rows should add up to 1, but one adds up to 3"),
+        (torch.ones(3), RIGHT, "its shape is (3,) instead of (3, 2)"),
+        (NUMBERS * torch.nan, NUMBERS, "it contains NaN"),
+        (RIGHT * 3, RIGHT, "one of its rows sums to 3 instead of 1"),
         (
             RIGHT / RIGHT.sum(0),
             RIGHT,
-            "its rows should add up to 1, but one adds up to 0.5341; its columns add up to 1",
+            "one of its rows sums to 0.5341 instead of 1; its columns sum to 1",
         ),
         (NUMBERS * 4, NUMBERS, "every number is 4 times what it should be"),
         (-NUMBERS, NUMBERS, "every number has the wrong sign"),
         (NUMBERS + 2, NUMBERS, "every number is 2 too large"),
         (NUMBERS - 2, NUMBERS, "every number is 2 too small"),
         (~MASK, MASK, "True and False are swapped everywhere"),
-        (MASK.tril(), MASK | ~MASK, "at [0, 1] it is False, but should be True"),
-        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), "it is [1, 2], but should be [1, 3]"),
-        (NUMBERS.relu(), NUMBERS, "at [0, 1] it is 0, but should be -2"),
+        (MASK.tril(), MASK | ~MASK, "at [0, 1] it is False instead of True"),
+        (torch.tensor([1.0, 2.0]), torch.tensor([1.0, 3.0]), "it is [1, 2] instead of [1, 3]"),
+        (NUMBERS.relu(), NUMBERS, "at [0, 1] it is 0 instead of -2"),
         (NUMBERS.half(), NUMBERS, "its numbers are float16, which keeps only a few digits"),
-        (torch.tensor([1.50321, 2.0]), torch.tensor([1.50341, 2.0]), "it is [1.50321, 2], but should be [1.50341, 2]"),
-        (RIGHT * 1.0002, RIGHT, "its rows should add up to 1, but one adds up to 1.0002"),
-        (2, 3.5, "it is 2, but should be 3.5"),
-        (6.0, 6, "it is the float 6.0, but should be the int 6"),
+        (torch.tensor([1.50321, 2.0]), torch.tensor([1.50341, 2.0]), "it is [1.50321, 2] instead of [1.50341, 2]"),
+        (RIGHT * 1.0002, RIGHT, "one of its rows sums to 1.0002 instead of 1"),
+        (2, 3.5, "it is 2 instead of 3.5"),
+        (6.0, 6, "it is the float 6.0 instead of the int 6"),
         (RIGHT - 1, RIGHT - 0.5, "every number is 0.5 too small"),
         ([NUMBERS], NUMBERS, ""),
         (NUMBERS, NUMBERS, ""),
@@ -45,6 +45,6 @@ def test_one_fact_is_told(value, right, message):
 
 def test_rows_that_add_up_to_1_in_one_case_alone_do_so_by_chance():
     value, by_chance = torch.tensor([[2.0, -2.0]]), torch.tensor([[0.5, 0.5]])
-    assert "add up" in describe_difference(value, by_chance, [by_chance, RIGHT])
-    assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]], but should be [[0.5, 0.5]]"
-    assert "add up" not in describe_difference(value, torch.tensor([[3.0, -2.0]]))
+    assert "rows sums" in describe_difference(value, by_chance, [by_chance, RIGHT])
+    assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]] instead of [[0.5, 0.5]]"
+    assert "rows sums" not in describe_difference(value, torch.tensor([[3.0, -2.0]]))

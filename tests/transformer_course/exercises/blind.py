@@ -207,7 +207,7 @@ def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
 def outcome(verdict: Verdict, attempt: Attempt) -> str:
     """Return how well a verdict tells an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
-    lines = {int(n) for n in re.findall(r"^(?: *l|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
+    lines = {int(n) for n in re.findall(r"^(?: *[lL]|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
     place = "" if not lines else "placed" if not attempt.lines else "located" if lines & attempt.lines else "misled"
     if verdict.passed:
         return "passed"

@@ -33,9 +33,9 @@ def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
     assert (place.expression.line, place.expression.text) == (3, "torch.softmax(scores, dim=-2)")
     assert (place.step, place.proven) == ("weights", True)
     assert place.message == (
-        "On your line 3, the underlined part should be the weights. Its rows should add up to 1, but one adds up to 2; "
-        "its columns add up to 1. Put that right, and the rest of your code gives the right output. "
-        "Line 2 gives the scores, as it should.\n"
+        "Line 3: the underlined part should be the weights. One of its rows sums to 2 instead of 1; "
+        "its columns sum to 1. Fix that, and your output is right. "
+        "Line 2 is right: it gives the scores.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
@@ -51,7 +51,7 @@ def test_an_expression_inside_a_long_one_is_found():
 def test_a_name_that_stands_where_another_belongs_is_blamed():
     place = place_in("weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)", "return weights @ keys")
     assert (place.expression.text, place.step, place.is_misplaced) == ("keys", "values", True)
-    assert place.message.startswith("Your line 3 uses `keys` where it should use `values`.")
+    assert place.message.startswith("Line 3: you use `keys` instead of `values`.")
 
 
 def test_a_crash_is_located_by_what_should_stand_there():
@@ -59,7 +59,7 @@ def test_a_crash_is_located_by_what_should_stand_there():
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )
     assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
-    assert "uses `keys` where it should use the transposed keys." in place.message
+    assert "you use `keys` instead of the transposed keys." in place.message
 
 
 def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
@@ -77,7 +77,7 @@ def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
         "return weights @ values",
     )
     assert (place.expression.line, place.step, place.proven) == (2, "products", False)
-    assert "is not the products" in place.message and "Something after it is wrong, too." in place.message
+    assert "is not the products" in place.message and "There is another bug after it." in place.message
     assert "Put that right" not in place.message
 
 
@@ -105,7 +105,7 @@ def test_an_argument_that_was_overwritten_is_told_as_that():
         "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
     )
     assert (place.expression.text, place.step, place.proven) == ("keys", "keys", True)
-    assert "the underlined part should be `keys` as it came in" in place.message
+    assert "the underlined part should be `keys`, unchanged" in place.message
 
 
 def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
@@ -190,16 +190,15 @@ REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
 def test_another_dtype_is_told_by_the_expression_that_brings_it_in():
     place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return (weights @ values).double() * 1")
     assert place.message.startswith(
-        "On your line 4, the underlined part is of dtype float64; it should be float32. "
-        "Put that right, and the rest of your code gives the right output.\n    line 4:  return (weights"
+        "Line 4: the underlined part has dtype float64 instead of float32. "
+        "Fix that, and your output is right.\n    line 4:  return (weights"
     )
 
 
 def test_where_two_expressions_bring_in_a_dtype_both_are_told():
     place = place_in(SCORES, "weights = torch.softmax(scores.double(), -1)", "return weights @ values.double()")
     assert place.message.startswith(
-        "On your line 3, the underlined part is of dtype float64; it should be float32. "
-        "The same goes for line 4, `values.double()`."
+        "Line 3: the underlined part has dtype float64 instead of float32. So does line 4, `values.double()`."
     )
 
 
@@ -210,7 +209,7 @@ def test_a_dtype_that_changes_the_numbers_is_told_as_the_step_that_it_spoils():
 
 def test_another_result_at_the_second_call_is_told_by_the_expression_that_gives_it():
     place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values + torch.rand(()) / 99")
-    assert place.message.startswith("On your line 4, the underlined part is different when your code is called again: ")
+    assert place.message.startswith("Line 4: the underlined part is different when your code is called again: ")
     assert "random" in place.hints[-1]
 
 
@@ -372,7 +371,7 @@ def test_what_is_right_as_something_else_is_not_blamed_where_later_steps_go_wron
     )
     place = place_in(*lines, head=head, name="relative_bias")
     assert (place.expression.line, place.step) == (4, "columns")
-    assert "add up to 1" not in place.message  # the columns of the first row do, by chance
+    assert "rows sums" not in place.message  # the columns of the first row do, by chance
 
 
 def test_what_takes_a_comparison_away_is_no_right_value():
@@ -417,6 +416,6 @@ class EncoderLayer(nn.Module):
 
 def test_an_output_that_is_random_is_reported_as_random_though_a_small_case_does_not_show_it():
     message = Session(every_exercise()).check(cell(DROPS, "EncoderLayer", parts=parts)).message
-    assert message.startswith("On your line 10, the underlined part is different when your code is called again.")
+    assert message.startswith("Line 10: the underlined part is different when your code is called again.")
     assert "drops numbers at random" in message
     assert "should be" not in message

@@ -48,7 +48,7 @@ def page(graded, lesson="02_scaling"):
 def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sandbox: Sandbox):
     graded = grade_answer(sandbox, source(WRONG), NAME)
     assert graded.verdict.status == "wrong"
-    assert "On your line 5, the underlined part should be the scores" in graded.verdict.message
+    assert "Line 5: the underlined part should be the scores" in graded.verdict.message
     displayed = html.unescape(page(graded))
     marked = "line 5:  weights = torch.softmax(scores * 1.7, dim=-1)"
     assert f"{marked}\n{' ' * marked.index('scores')}{'^' * len('scores * 1.7')}" in displayed
