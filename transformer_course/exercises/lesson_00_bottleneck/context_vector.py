@@ -122,6 +122,22 @@ MISTAKES = [
         message="You return the context and the weights as a pair. Return only the context.",
         hints=["How many tensors does the annotation after `->` promise?"],
     ),
+    Mistake(
+        "reshaped_instead_of_transposed",
+        STEPS.but(
+            total=lambda weights, states: (states.reshape(len(states), states.shape[2], -1) * weights[:, None, :]).sum(
+                dim=2
+            )
+        ),
+        summary="you reshape the states where you mean to transpose them",
+        message=(
+            "{summary}. `reshape` keeps the order of the numbers, so a row then mixes features of different states. "
+            "Which method swaps two dimensions?"
+        ),
+        hints=[
+            "In a new cell, compare `torch.arange(6).view(2, 3).reshape(3, 2)` with `torch.arange(6).view(2, 3).T`."
+        ],
+    ),
 ]
 
 

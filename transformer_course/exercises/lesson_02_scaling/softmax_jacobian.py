@@ -88,6 +88,15 @@ MISTAKES = [
         ),
         hints=["What is the shape of `probabilities @ probabilities`?"],
     ),
+    Mistake(
+        "below_the_diagonal_only",
+        STEPS.but(jacobian=lambda difference: difference.tril(-1)),
+        STEPS.but(jacobian=lambda difference: difference.tril()),
+        STEPS.but(jacobian=lambda difference: difference.triu()),
+        summary="you fill only one side of the diagonal",
+        message="{summary}, as with `range(i)` in an inner loop. Score j changes every weight i.",
+        hints=["For 3 weights, how many entries does your code compute? How many are there?"],
+    ),
 ]
 
 

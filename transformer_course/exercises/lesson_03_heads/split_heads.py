@@ -69,6 +69,23 @@ MISTAKES = [
         ),
         hints=["In `x.view(batch, n, a, b)`, do neighboring features share their index in `a` or in `b`?"],
     ),
+    Mistake(
+        "heads_before_the_batch",
+        STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3)),
+        summary="you put the heads before the batch",
+        message="{summary}. Here, as in PyTorch's attention, the order is (batch, n_heads, n, d_k).",
+        hints=["Your output has the shape (n_heads, batch, n, d_k). Which two dimensions should swap places?"],
+    ),
+    Mistake(
+        "batch_and_heads_in_one_dimension",
+        STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1)),
+        summary="you flatten batch and heads into one dimension",
+        message=(
+            "{summary}, as *Dive into Deep Learning* does for `bmm`. Here they stay apart: (batch, n_heads, n, d_k). "
+            "`@` multiplies the last two dimensions of any tensor."
+        ),
+        hints=["For a batch of 3 and 2 heads, which first two sizes should the output have? Which does yours have?"],
+    ),
 ]
 
 

@@ -76,6 +76,20 @@ MISTAKES = [
         ),
         hints=["Which columns of the table should hold sines, and which cosines?"],
     ),
+    Mistake(
+        "frequencies_of_tensor2tensor",
+        STEPS.but(exponents=lambda two_i: torch.arange(len(two_i)) / max(len(two_i) - 1, 1)),
+        STEPS.but(
+            exponents=lambda two_i: torch.arange(len(two_i)) / max(len(two_i) - 1, 1),
+            encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=1),
+        ),
+        summary="your exponents go up to exactly 1, as they are divided by d_model/2 − 1",
+        message=(
+            "This is tensor2tensor's definition: {summary}. Here, as in the paper, the exponents are 2i/d_model, and "
+            "sines and cosines alternate."
+        ),
+        hints=["With d_model = 4, the exponents should be 0 and 1/2. Which ones do you use?"],
+    ),
 ]
 
 

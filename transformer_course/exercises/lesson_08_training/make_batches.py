@@ -154,6 +154,14 @@ MISTAKES = [
         hints=["Print the source lengths, batch by batch. Do they rise or fall?"],
     ),
     Mistake(
+        "equal_lengths_sorted_by_their_tokens",
+        STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), pairs[i]))),
+        STEPS.but(order=lambda pairs: sorted(range(len(pairs)), key=lambda i: (len(pairs[i][0]), len(pairs[i][1])))),
+        summary="you sort sources of equal length by something else as well",
+        message="{summary}. They should stay in their order, as `sorted` leaves them if the key is the length alone.",
+        hints=["What is the key of your sort? Two sources have 2 tokens each: which of them comes first?"],
+    ),
+    Mistake(
         "sorted_by_the_target",
         STEPS.but(lengths=lambda pairs: [len(target) for _, target in pairs]),
         summary="you sort the pairs by the length of the *target*",

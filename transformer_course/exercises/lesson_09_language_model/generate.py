@@ -124,6 +124,15 @@ def generate_cases(seed: int) -> list[Case]:
     ]
 
 
+def cropped_once(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
+    """Run the loop on a text that is cropped before it, and then grows."""
+    so_far, window = tokens, shown(tokens)
+    for _ in range(n_rounds):
+        new = next_tokens(next_logits(logits(window)))
+        so_far, window = extended(so_far, new), extended(window, new)
+    return so_far
+
+
 MISTAKES = [
     Mistake(
         "shows_the_beginning",
@@ -214,6 +223,16 @@ MISTAKES = [
             "with the argument `sample`."
         ),
         hints=["Where do you use the argument `sample`?"],
+    ),
+    Mistake(
+        "cropped_once",
+        STEPS.but(text=cropped_once),
+        summary="you crop the text only once, before the loop",
+        message=(
+            "{summary}, so the input grows again by one token in each round. How long is the input of the model in "
+            "the second round?"
+        ),
+        hints=["With a context of 4 tokens and a prompt of 4, how many tokens do you pass in round 1, and in round 2?"],
     ),
 ]
 

@@ -215,6 +215,20 @@ MISTAKES = [
         hints=["Put the same texts into the batch twice. Should the loss change? Does yours?"],
     ),
     *of_the_mean(STEPS, "text", lambda targets: targets.numel(), lambda tokens: tokens.numel()),
+    Mistake(
+        "first_token_after_the_last",
+        STEPS.but(predictions=lambda logits: logits, targets=lambda tokens: tokens.roll(-1, dims=1)),
+        summary="you ask the last position to predict the first token of the text",
+        message="{summary}, because `roll` brings it around to the end. Which position has no next token?",
+        hints=["For the tokens 5, 6 and 7, what is `.roll(-1)`? Which of the three targets makes no sense?"],
+    ),
+    Mistake(
+        "first_text_only",
+        STEPS.but(total=lambda losses, real: losses[0][real[0]].sum(), n_tokens=lambda real: real[0].sum()),
+        summary="you compute the loss of the first text only",
+        message="{summary}. Is your `return` inside the loop over the texts?",
+        hints=["Does your loss change if the second text of a batch changes?"],
+    ),
 ]
 
 

@@ -203,6 +203,11 @@ def block_weights():
     return lambda scores, new_largest: scores.softmax(dim=-1)
 
 
+def inverted_correction():
+    """Make the factor that grows with the maximum; in the first block, there is nothing to correct."""
+    return lambda largest, new_largest: torch.where(largest.isinf(), 1.0, torch.exp(new_largest - largest))
+
+
 MISTAKES = [
     Mistake(
         "all_keys_at_once",
@@ -317,6 +322,16 @@ MISTAKES = [
             "You can rescale a sum and add to it. How often do you need to divide?",
             "Divide once, after the last block.",
         ],
+    ),
+    Mistake(
+        "correction_inverted",
+        STEPS.but(correction=inverted_correction),
+        summary="your correction factor is inverted",
+        message=(
+            "{summary}: when the maximum grows, the old sums should shrink, but yours grow. Which of the two maxima "
+            "do you subtract?"
+        ),
+        hints=["If the maximum grows from 1 to 3, by which factor are the old exponentials too large?"],
     ),
 ]
 

@@ -260,6 +260,15 @@ MISTAKES = [
             "`self.linear(x) + self.scale * (x @ self.a.T @ self.b.T)`.",
         ],
     ),
+    Mistake(
+        "scaled_by_the_root_of_the_rank",
+        STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
+        summary="you divide alpha by the square root of the rank",
+        message=(
+            "{summary}, as rsLoRA does. Here, as in LoRA, the scale is alpha / rank. What is it for alpha 6, rank 4?"
+        ),
+        hints=["With alpha 6 and rank 4, what should the scale be, and what is yours?"],
+    ),
 ]
 
 

@@ -159,6 +159,10 @@ def of_signed_numbers(total):
     return STEPS.but(squares=as_it_is, total=lambda: total, root=as_it_is)
 
 
+def rounded(digits):
+    return lambda: lambda norm: round(norm.item(), digits)
+
+
 MISTAKES = [
     Mistake(
         "those_without_a_gradient_left_out",
@@ -197,6 +201,28 @@ MISTAKES = [
             "A bias may learn while the weight next to it doesn't, so each needs a norm of its own.",
             "Add one entry in each round of `for name, parameter in model.named_parameters()`.",
         ],
+    ),
+    Mistake(
+        "frozen_ones_left_out",
+        STEPS.but(listed=lambda: lambda name, parameter: parameter.requires_grad),
+        summary="you leave out frozen parameters",
+        message="{summary}. In the table of a model, a frozen parameter should show as 0, like any without a gradient.",
+        hints=["How many names are in your dict, and how many parameters does the model have?"],
+    ),
+    Mistake(
+        "rounded_norms",
+        *[STEPS.but(number=rounded(digits)) for digits in (2, 3, 4, 6)],
+        summary="you round the norms",
+        message="{summary}, so a gradient of size 10⁻⁸ shows as 0, as if none had arrived.",
+        hints=["What does your code return for a norm of 0.00000002? How do you tell it from no gradient?"],
+    ),
+    Mistake(
+        "short_names",
+        STEPS.but(key=lambda: lambda name, index: name.rpartition(".")[2]),
+        STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
+        summary="you shorten the names of the parameters",
+        message="{summary}, so parameters of different layers overwrite each other. Use the whole name.",
+        hints=["What are the names of the weights of two layers, and what are the keys of your dict?"],
     ),
 ]
 

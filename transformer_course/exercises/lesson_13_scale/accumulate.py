@@ -80,6 +80,13 @@ MISTAKES = [
         message="You multiply each sum by its number of tokens, as if it were a mean. It is already a sum.",
         hints=["A single micro-batch has 7 tokens and a loss sum of 14. What is the loss, and what do you get?"],
     ),
+    Mistake(
+        "all_as_long_as_the_longest",
+        STEPS.but(count=lambda n_tokens: n_tokens.max() * len(n_tokens)),
+        summary="you count each micro-batch as if it had as many tokens as the largest",
+        message="{summary}. How many tokens are there in all?",
+        hints=["For micro-batches of 2 and 6 tokens, by which number should you divide? By which do you?"],
+    ),
 ]
 
 

@@ -150,6 +150,17 @@ MISTAKES = [
         message="{summary}. The workers can have different numbers of tokens.",
         hints=["Three workers have 2, 30 and 5 tokens. How many tokens is that in total, and what do you divide by?"],
     ),
+    Mistake(
+        "softmax_of_the_counts",
+        STEPS.but(mean=lambda gradients, n_tokens: (n_tokens.float().softmax(dim=0)[:, None] * gradients).sum(dim=0)),
+        summary="you weight the workers by a softmax of their numbers of tokens",
+        message=(
+            "{summary}, so the worker with the most tokens gets nearly all of the weight. It should be proportional."
+        ),
+        hints=[
+            "Two workers have 10 and 12 tokens. Which weights should they get, and what is the softmax of 10 and 12?"
+        ],
+    ),
 ]
 
 

@@ -97,6 +97,17 @@ MISTAKES = [
         message="{summary}, and the loss shifts them again. Here, each label is the token at its own position.",
         hints=["If the loss shifts your labels, which token should the logits at position 0 predict?"],
     ),
+    Mistake(
+        "marked_by_minus_100",
+        STEPS.but(labels=lambda tokens, in_prompt: tokens.masked_fill(in_prompt, -100)),
+        STEPS.but(labels=lambda tokens, in_prompt, pad_id: tokens.masked_fill(in_prompt | (tokens == pad_id), -100)),
+        summary="you use −100 instead of `pad_id`",
+        message=(
+            "{summary}. That is the `ignore_index` of PyTorch and Hugging Face. Here the loss leaves out `pad_id`, so "
+            "the prompt should become padding."
+        ),
+        hints=["Which token does `next_token_loss(logits, tokens, pad_id)` leave out?"],
+    ),
 ]
 
 

@@ -106,6 +106,16 @@ MISTAKES = [
         message="{summary}. The pairs (1, 2) and (2, 1) are different: th is not ht.",
         hints=["What should the pair (1, 2) do to the tokens 2, 1?"],
     ),
+    Mistake(
+        "never_equal",
+        STEPS.but(found=lambda: lambda i: False),
+        summary="you never find the pair",
+        message=(
+            "You return `tokens` unchanged, so your comparison with `pair` is never True. In Python, a list is never "
+            "equal to a tuple: what is `[1, 2] == (1, 2)`?"
+        ),
+        hints=["`tokens[i : i + 2]` is a list. Which type does `pair` have?"],
+    ),
 ]
 
 
