@@ -216,7 +216,8 @@ def outcome(verdict: Verdict, attempt: Attempt) -> str:
     if attempt.kind == "two":
         return (
             "both"
-            if len(names) + (CHANGES_ARGUMENT in verdict.mistakes) > 1 or verdict.message.startswith(TWO_BUGS)
+            if len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE} & {*verdict.mistakes}) > 1
+            or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"
