@@ -216,7 +216,8 @@ def outcome(verdict: Verdict, attempt: Attempt) -> str:
     if attempt.kind == "two":
         return (
             "both"
-            if len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE} & {*verdict.mistakes}) > 1
+            if len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE}.intersection(verdict.mistakes)) > 1
+            or verdict.message.startswith(TWO_BUGS)
             or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
