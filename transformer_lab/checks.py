@@ -44,11 +44,15 @@ def check_sequences(d_model: int, layer: nn.Module | None = None, /, **inputs: T
         ...
     ValueError: x must be of shape (batch, n, d_model=8); got shape (3, 8)
     """
+    checked = None
     for given, x in inputs.items():
+        if x is checked:  # in self-attention, all inputs are one tensor
+            continue
         check_tensor(given, x)
         if x.dim() != 3 or x.shape[-1] != d_model:
             raise ValueError(f"{given} must be of shape (batch, n, {d_model=}); got shape {tuple(x.shape)}")
         _check_kind(layer, given, x)
+        checked = x
 
 
 def _check_kind(layer: nn.Module | None, given: str, x: Tensor) -> None:
@@ -119,16 +123,17 @@ def check_attention(
         check_tensor(name, x)
         if x.dim() < 2 or not x.is_floating_point():
             raise ValueError(f"{name} must be vectors, (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
-    if k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
+    (*q_batch, _, q_width), (*k_batch, n_key, k_width), (*v_batch, n_value, _) = q.shape, k.shape, v.shape
+    if n_key != n_value:
+        raise ValueError(f"every key needs a value; got {n_key} keys, {n_value} values")
     problem = None
-    if same_width and q.shape[-1] != k.shape[-1]:
+    if same_width and q_width != k_width:
         problem = "queries and keys must have the same width"
-    elif k.shape[:-2] != v.shape[:-2]:
+    elif k_batch != v_batch:
         problem = "keys and values must have the same leading axes"
-    elif q.shape[:-2] != k.shape[:-2] and not in_groups:
+    elif q_batch != k_batch and not in_groups:
         problem = "queries and keys must have the same leading axes"
-    elif q.shape[:-2] != k.shape[:-2] and not _serves_groups(q.shape, k.shape):
+    elif q_batch != k_batch and not _serves_groups(q_batch, k_batch):
         problem = "queries and keys must have the same leading axes, or heads in groups"
     if problem is not None:
         shapes = zip(("queries", "keys", "values"), (q, k, v), strict=True)
@@ -137,15 +142,18 @@ def check_attention(
         raise ValueError(f"queries, keys and values must be on one device; got {q.device}, {k.device}, {v.device}")
     if not q.dtype == k.dtype == v.dtype and not torch.is_autocast_enabled(q.device.type):
         raise ValueError(f"queries, keys and values must have one dtype; got {q.dtype}, {k.dtype}, {v.dtype}")
-    check_mask(mask, q, k.shape[-2])
-    check_mask(bias, q, k.shape[-2])
+    check_mask(mask, q, n_key)
+    check_mask(bias, q, n_key)
     if bias is not None and bias.dtype not in (q.dtype, torch.float32):
         raise ValueError(f"the bias must have the dtype of the queries, {q.dtype}; got {bias.dtype}")
 
 
-def _serves_groups(q: torch.Size, k: torch.Size) -> bool:
-    """Return whether each head of keys serves the same number of query heads, in shapes of four axes."""
-    return len(q) == len(k) == 4 and q[0] == k[0] and k[1] > 0 and q[1] % k[1] == 0
+def _serves_groups(q_batch: list[int], k_batch: list[int]) -> bool:
+    """Return whether each head of keys serves the same number of query heads, given batch size and heads of both."""
+    if not len(q_batch) == len(k_batch) == 2:
+        return False
+    (n_queries, q_heads), (n_keys, k_heads) = q_batch, k_batch
+    return n_queries == n_keys and k_heads > 0 and q_heads % k_heads == 0
 
 
 def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
