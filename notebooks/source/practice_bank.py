@@ -92,7 +92,7 @@ check(clip_by_global_norm)
 #
 # $$y_i = \begin{cases} 0 & \text{if } u_i < p \\ x_i / (1-p) & \text{otherwise} \end{cases}$$
 #
-# The expected value of $y_i$ is $x_i$. Source: Srivastava et al. (2014), [JMLR
+# The expected value of $y_i$ is $x_i$. Source: Srivastava et al. (2014), [Journal of Machine Learning Research
 # 15](https://jmlr.org/papers/v15/srivastava14a.html), who scale in evaluation instead; PyTorch's *inverted* dropout
 # scales in training.
 #
@@ -285,7 +285,7 @@ def sample_per_request(
 check(sample_per_request)
 
 # %% [markdown]
-# ## ★ int8 quantization per channel
+# ## ★ Quantization to int8 per channel
 #
 # **How do you store a weight in one byte?** As a whole number of steps. In the row [0.5, −1.27], one step is 1.27 / 127
 # = 0.01, and the row becomes [50, −127]. Another row may be 100 times smaller; with a scale of its own, it loses as

@@ -63,10 +63,10 @@ def listed_exercises(cells: Iterable[NotebookNode], minutes: int) -> list[Listed
         elif EXERCISE_TAG in cell.metadata.get("tags", []):
             summary = first_sentence(cell.source)
             known = f"{cell.id} {topic} {summary}"
-            new = tuple(term for term in dict.fromkeys([*initials(topic), *terms]) if term not in known)
             is_stretch = topic.startswith(STRETCH_MARK)
             about = re.sub(rf"^{STRETCH_MARK} (?:Transfer: )?", "", topic)
             about = about[:1].upper() + about[1:]
+            new = tuple(term for term in dict.fromkeys([*initials(about), *terms]) if term not in known)
             listed.append(ListedExercise(cell.id, about, summary, new, is_stretch, 0, heading_cell))
     return _with_minutes(listed, points, minutes)
 
@@ -94,7 +94,7 @@ def first_sentence(stub: str) -> str:
     """Return the first paragraph of the docstring of the function or class that a stub defines, or an empty string."""
     for node in ast.parse(stub).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and (text := ast.get_docstring(node)):
-            return " ".join(text.partition("\n\n")[0].split()).replace("``", "")
+            return " ".join(text.partition("\n\n")[0].split()).replace("`", "")
     return ""
 
 

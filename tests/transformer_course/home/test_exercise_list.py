@@ -48,6 +48,15 @@ def test_lists_topic_summary_terms_and_minutes():
     assert (three.topic, three.is_stretch, one.is_stretch) == ("Windows", True, False)
 
 
+def test_optional_exercise_has_the_initials_of_its_topic_without_the_star():
+    cells = [new_markdown_cell("## ★ Grouped query attention", id="grouped"), exercise("one"), check("one", 0)]
+    assert listed_exercises(cells, minutes=10)[0].terms == ("GQA",)
+
+
+def test_summary_is_plain_text():
+    assert first_sentence('def one(x):\n    """Rotate `x` by ``angle``."""') == "Rotate x by angle."
+
+
 def test_stub_without_docstring_has_no_summary():
     assert first_sentence("def one(): raise NotImplementedError") == ""
 
@@ -66,6 +75,10 @@ def test_stub_without_docstring_has_no_summary():
         ("grpo", "grpo_loss"),
         ("kv cache", "attend_with_cache"),
         ("bpe", "merge"),
+        ("adam", "adamw_step"),
+        ("mtp", "multi_token_loss"),
+        ("gae", "gae"),
+        ("int8", "quantize_per_channel"),
     ],
 )
 def test_finds_an_exercise_by_the_term_of_the_field(course, term, name):
