@@ -16,8 +16,9 @@ from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved
 from tests.notebooks.lesson import Lesson, displayed
 from tests.notebooks.rules.execution import nothing_went_wrong
 from transformer_course.exercises import UNGRADED
+from transformer_course.lesson_order import PRACTICE_BANK
 
-WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
+WITH_EXERCISES = [*(name for name in lessons() if name not in UNGRADED), PRACTICE_BANK]
 SHORT_LESSON = "01_lookup"
 """The lesson that every run tries. The others train, some for minutes: a thorough run solves all."""
 
@@ -53,7 +54,7 @@ def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 
 def earlier(lesson: Lesson) -> list[Lesson]:
-    return [Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name]
+    return [Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name and name != PRACTICE_BANK]
 
 
 def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(solved: Solved) -> None:

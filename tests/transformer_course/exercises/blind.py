@@ -57,7 +57,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Int8
 from torch import Tensor, nn
 from torch.nn import functional as F
 """
