@@ -46,6 +46,9 @@ def is_in_code(edit: "AnswerEdit", arguments: Collection[str], code: str) -> boo
             )
         case "argument_for_another" | "values_exchanged" | "wrong_input" | "inputs_exchanged" | "taken_for":
             return edit.new not in arguments or re.search(rf"\b{edit.new}\b", code) is not None
+        case "not_transposed":
+            method = r"\.(?:m?T\b|t\(|transpose\(|permute\(|swapaxes\(|movedim\()"
+            return re.search(rf"\b{re.escape(edit.new)}{method}|transpose\({re.escape(edit.new)}\b", code) is None
         case "transposed" | "other_axes":
             return re.search(TRANSPOSITIONS, code) is not None
         case "sibling":

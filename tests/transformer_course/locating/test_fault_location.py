@@ -419,3 +419,28 @@ def test_an_output_that_is_random_is_reported_as_random_though_a_small_case_does
     assert message.startswith("Line 10: the underlined part is different when your code is called again.")
     assert "drops numbers at random" in message
     assert "should be" not in message
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "untrue"),
+    [
+        (
+            "bits_per_byte",
+            "def bits_per_byte(loss, n_tokens, n_bytes):\n    return loss / 0.693147 * n_tokens / n_tokens",
+            "n_bytes` instead of",
+        ),
+        (
+            "head_contributions",
+            """\
+def head_contributions(heads, w_o):
+    d = heads.shape[-1]
+    own = [w_o.T[:, i * d : (i + 1) * d].T for i in range(heads.shape[1])]
+    return torch.stack([heads[:, i] @ w for i, w in enumerate(own)], 1)""",
+            "don't transpose `w_o`",
+        ),
+    ],
+)
+def test_words_that_quote_what_the_code_does_not_have_are_left_out(name, source, untrue):
+    verdict = Session(every_exercise()).check(cell(source, name))
+    assert verdict.status == "mistake"
+    assert untrue not in verdict.message
