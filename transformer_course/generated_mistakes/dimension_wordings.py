@@ -10,7 +10,7 @@ from transformer_course.generated_mistakes.code_differences import (
     missing_argument,
     new_axes_of,
 )
-from transformer_course.generated_mistakes.phrases import minus
+from transformer_course.generated_mistakes.phrases import minus, operand, parse
 from transformer_course.generated_mistakes.template_slots import Slots
 from transformer_course.steps import needs
 
@@ -42,7 +42,12 @@ def _dim(code: str) -> str:
 def length(s: Slots) -> str:
     """The size of the wrong dimension or tensor is read, or a number instead of a size."""
     if s.edit.kind == "fixed":
-        return f"you use a fixed number instead of {'a size' if s.hands_on else 'the size'} {s.when}"
+        size = operand(parse(s.edit.old), s.noun)
+        return (
+            f"you use a fixed number instead of {size}"
+            if size
+            else f"you use a fixed number instead of a size {s.when}"
+        )
     (tensor, place), (should, should_place) = length_of(s.edit.new), length_of(s.edit.old)
     if place == should_place and tensor != should:
         return f"you read a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"

@@ -160,9 +160,16 @@ class GeneratedMistake(Mistake):
             is_there = self.edit.step not in self.steps.steps and re.search(rf"\b{self.edit.step}\b", code)
             at_step = next((one for one in others if one.edit.step == step), self)
             return self if step == self.edit.step or is_there else at_step
-        return next(
-            (one for one in (self, *others) if is_in_code(one.edit, self.steps.arguments.parameters, code)), self
-        )
+        return next((one for one in (self, *others) if one.fits(code)), self)
+
+    def fits(self, code: str) -> bool:
+        """Return whether the learner's code contains what a composed message quotes."""
+        return self._own_words is not None or is_in_code(self.edit, self.steps.arguments.parameters, code)
+
+    def in_effect(self, report: str) -> str:
+        """Return a report in which this mistake is said to be made in effect, since the code looks different."""
+        sentence = capitalized(self.summary)
+        return report.replace(sentence, f"In effect, y{sentence[1:]}", 1)
 
     def reworded(self, report: str, other: "GeneratedMistake") -> str:
         """Return a report with the words of this mistake replaced by those of another that behaves the same."""

@@ -76,11 +76,13 @@ def part_left_out(s: Slots) -> str:
     is_whole = s.edit.old == s.steps.expression(s.name)
     if is_whole and s.edit.new == first in s.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
         return _never(s)
-    if lost := _missing(s, s.edit.old):
+    if sign != "Pow" and (lost := _missing(s, s.edit.old)):
         return _without(s, sign, lost, is_whole=is_whole, is_right=s.edit.new == first)
     if sign == "Pow" and s.edit.new == first:
         power = "square root" if second == "0.5" else "power"
         return _never(s) if is_whole else f"you never take the {power} {s.when}"
+    if sign == "Pow" and s.edit.new == second:
+        return "you {use} the exponent {raw_new} instead of {thing}"
     number = second if s.edit.new == first else first if s.edit.new == second else ""
     if re.fullmatch(r"\d[\d.]*", number):
         by = {"Add": "add", "Sub": "subtract", "Mult": "multiply by", "Div": "divide by", "FloorDiv": "divide by"}
@@ -129,10 +131,11 @@ def call_left_out(s: Slots) -> str:
     if is_step and not is_whole:
         is_choice = re.match(r"choose|say|name", s.imperative(name))
         return f"you don't use {s.noun(name)} {s.when}" if is_choice else f"you never {s.imperative(name)}"
-    if name == "len":
-        return f"you use {given or 'a sequence'} itself instead of its length {s.when}"
+    if name == "len" and given:
+        return f"you use {given} itself instead of its length {s.when}"
     if name in ("range", "arange"):
-        return f"you use the number {given or new} instead of a range {s.when}"
+        number = given if given.startswith("the number") else f"the number {given or new}"
+        return f"you use {number} instead of a range {s.when}"
     if is_whole:
         return _never(s)
     if does := s.action(s.edit.old):
@@ -226,6 +229,8 @@ def operator(s: Slots) -> str:
         return f"you {does} without rounding down. Use `//` here"
     if (new, old) == ("Mult", "MatMult"):
         return f"you {does} element by element. Use a matrix product here"
+    if {new, old} == {"BitAnd", "BitOr"}:
+        return f"you {does} instead of {'*or*' if old == 'BitOr' else '*and*'}"
     should = {"Mult": f"multiplying by {it}", "Div": f"dividing by {it}", "Add": f"adding {it}"}
     return f"you {does} instead of {should.get(old, f'subtracting {it}' if old == 'Sub' else GERUNDS[old])}"
 

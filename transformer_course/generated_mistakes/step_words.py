@@ -10,6 +10,9 @@ MAX_WORDS_OF_A_NOUN = 9
 CLAUSES = ("whether ", "which ", "how ", "where ", "for ", "the result of “")
 """How a noun begins that is a question or a clause: it is named after the step that makes it."""
 
+AFTER_A_HEAD = "of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along|over|per|between|under|into|without"
+"""Words that end the part of a noun that decides about its number."""
+
 
 class StepWords:
     """The nouns of the values and the imperatives of the steps of an answer."""
@@ -64,9 +67,7 @@ def without_explanation(noun: str) -> str:
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
     noun = re.sub(r"`(\w+)` (?=\w+s\b)", "", noun)
-    head = re.split(
-        r"(?<=s) \w+ed\b| (?:of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along)\b|[,`(]", noun
-    )[0].split()[-1:]
+    head = re.split(rf"(?<=s) \w+ed\b| (?:{AFTER_A_HEAD})\b|[,`(]", noun)[0].split()[-1:]
     return (
         bool(head)
         and not noun.startswith("what ")

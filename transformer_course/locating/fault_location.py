@@ -22,7 +22,6 @@ from transformer_course.checking.tolerance import distance
 from transformer_course.checking.value_difference import describe_difference
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Mistake, capitalized
-from transformer_course.generated_mistakes.code_match import is_in_code
 from transformer_course.generated_mistakes.generated_mistake import GeneratedMistake
 from transformer_course.generated_mistakes.step_words import StepWords
 from transformer_course.locating import side_effect_source
@@ -162,13 +161,13 @@ def _with_line(verdict: Verdict, search: "_Search", named: Sequence[Mistake], ch
         reading = mistake.reading(found[1], found[0].text) if found else mistake.reading(code=search.code)
         if reading is not mistake:
             report, hints, order = mistake.reworded(report, reading), tuple(reading.hints), [reading]
-        is_quoting = reading.edit.kind in QUOTING_KINDS and not reading.has_own_words
-        if not found and is_quoting and not is_in_code(reading.edit, search.steps.arguments.parameters, search.code):
-            place = search.place()
-            numbers = report.partition("\n")[2]
-            if place or numbers:
+        if not found and not reading.fits(search.code):
+            is_quoting = reading.edit.kind in QUOTING_KINDS
+            place, numbers = search.place() if is_quoting else None, report.partition("\n")[2]
+            if is_quoting and (place or numbers):
                 report = "\n".join(part for part in (place.message if place else "", numbers) if part)
                 return replace(verdict, message=report, hints=place.hints if place else hints)
+            report = reading.in_effect(report)
     if found:
         report = _with_line_of(report, order[0], found[0])
     if place := search.place_of_change(changed):
@@ -687,9 +686,10 @@ _READS = re.compile(r"[\w.]+\.(?:shape\[[^\]]*\]|size\([^)]*\)|numel\(\))|len\(\
 """An expression that reads a size, or what a constructor has made: many sizes are equal, so that another one mends all
 proves little, and what is wrong with an attribute is wrong where it is made."""
 QUOTING_KINDS = (
-    "number", "fixed", "argument_for_another", "values_exchanged", "wrong_input", "taken_for", "not_transposed"
+    "argument_for_another", "values_exchanged", "wrong_input", "taken_for", "not_transposed"
 )  # fmt: skip
-"""Kinds of generated mistakes whose words quote code: they are untrue of an answer that does not have it."""
+"""Kinds of generated mistakes whose words quote values: they are untrue of an answer that does not have them. A number
+may be there in effect, such as 257 if a counter starts at 256 and is raised first."""
 HINTS_ON_DISCARDED = (
     "What does the name in this line hold after the line: the old tensor, or the new one?",
     "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",

@@ -82,6 +82,13 @@ def test_one_reading_is_told_that_fits_the_code():
     assert fits_neither.reading(code="return weights") is fits_neither
 
 
+def test_a_mistake_is_made_in_effect_if_the_code_looks_different():
+    mistake = GeneratedMistake(SUM, STEPS)
+    assert mistake.fits("weights.max()") and not mistake.fits("weights[0]")
+    assert mistake.in_effect(mistake.message) == "In effect, you take the maximum of `weights`, not the sum."
+    assert GeneratedMistake(SUM, STEPS, {SUM.name: "You take one."}).fits("weights[0]")
+
+
 def test_the_reading_is_told_whose_step_is_known_to_be_wrong():
     mistake = with_reading(SUM, TWICE)
     assert mistake.reading("scaled").edit is TWICE

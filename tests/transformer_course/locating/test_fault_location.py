@@ -298,6 +298,20 @@ def test_a_generated_mistake_that_a_teacher_tells_is_shown_on_its_line():
     assert verdict.message.startswith(f"Line 2: y{sentence[1:]}\n    line 2:  {lines[0]}\n")
 
 
+def test_code_that_looks_different_makes_the_mistake_in_effect():
+    lines = (
+        "ids, new = list(text.encode()), 256",
+        "for pair in merges:",
+        "    new += 1",
+        "    ids = parts.merge(ids, pair, new)",
+    )
+    source = "\n    ".join(["def encode(text, merges):", *lines, "return ids"])
+    message = Session(every_exercise()).check(cell(source, "encode", parts=parts)).message
+    assert message.startswith("In effect, you use 257 instead of 256 ")
+    written = source.replace("256", "257").replace("new)", "new - 1)")
+    assert Session(every_exercise()).check(cell(written, "encode", parts=parts)).message.find("n effect") == -1
+
+
 def test_of_two_mistakes_that_are_named_the_first_is_shown():
     multiplied = SCORES.replace(" / ", " * ")
     verdict = checked(multiplied, "weights = torch.softmax(scores, -2)", "return weights @ values")
