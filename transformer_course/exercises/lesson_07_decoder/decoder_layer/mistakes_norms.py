@@ -64,7 +64,19 @@ MISTAKES = [
             third_input=lambda third_input, norms: norms[2](third_input),
             **UNNORMED,
         ),
-        summary="you normalize first, and add each sublayer's output to the normalized vectors",
+        STEPS.but(
+            first_input=lambda first_input, norms: norms[0](first_input),
+            second_input=lambda second_input, norms: norms[1](second_input),
+            network_output=PRE_NORM["network_output"],
+            **UNNORMED,
+        ),
+        STEPS.but(
+            first_input=lambda first_input, norms: norms[0](first_input),
+            cross_inputs=PRE_NORM["cross_inputs"],
+            network_output=PRE_NORM["network_output"],
+            **UNNORMED,
+        ),
+        summary="you normalize first, and add a sublayer's output to the normalized vectors",
         message=(
             "{summary}, so the layer's input x is lost at once. That is neither post-norm nor pre-norm. Which "
             "comes first, the sum or the norm?"
