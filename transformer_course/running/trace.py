@@ -277,8 +277,9 @@ class _Recorder:
         self._evaluations: Counter[int] = Counter()
         self._given: Counter[int] = Counter()
         self._n_numbers = 0
-        self._arguments = arguments
-        self._states = {name: _state(value) for name, value in arguments.items()}
+        watched = {name: (value, _tensors_of(value)) for name, value in arguments.items()}
+        self._arguments = {name: one for name, one in watched.items() if one[1] or isinstance(one[0], nn.Module)}
+        self._states = {name: _state(*one) for name, one in self._arguments.items()}
 
     def record(self, number: int, value: Any) -> Any:
         """Record what an expression gave, and return it."""
@@ -287,7 +288,7 @@ class _Recorder:
         evaluation = self._evaluations[number]
         self._evaluations[number] += 1
         for name, argument in self._arguments.items():
-            if (state := _state(argument)) != self._states[name]:
+            if (state := _state(*argument)) != self._states[name]:
                 self._states[name] = state
                 self.trace.writes.append((number, name))
         size = _size(value)
@@ -505,11 +506,13 @@ def _size(value: Any, depth: int = 0) -> int | None:
     return 1 if type(value) in (int, float, bool) else None
 
 
-def _state(argument: Any) -> Hashable:
-    """Return what changes when an argument is written into."""
-    if isinstance(argument, Tensor):
-        return argument._version
+def _tensors_of(argument: Any) -> Sequence[Tensor]:
+    """List the tensors of an argument that may be written into."""
     if isinstance(argument, nn.Module):
-        tensors = (*argument.parameters(), *argument.buffers())
-        return argument.training, *(tensor._version for tensor in tensors)
-    return None
+        return [*argument.parameters(), *argument.buffers()]
+    return [argument] if isinstance(argument, Tensor) else []
+
+
+def _state(argument: Any, tensors: Sequence[Tensor]) -> Hashable:
+    """Return what changes when an argument is written into, or a model changes its mode."""
+    return getattr(argument, "training", None), *(tensor._version for tensor in tensors)
