@@ -222,6 +222,14 @@ MISTAKES = [
         "notice, until a feature is nearly constant. On which side of the root does ε belong?",
         hints=["With a variance of 0 and ε = 10⁻⁴, should you divide by 10⁻⁴ or by 10⁻²?"],
     ),
+    Mistake(
+        "never_updates",
+        STEPS.but(new_running_mean=lambda running_mean: running_mean, new_running_var=lambda running_var: running_var),
+        summary="you never update the running statistics",
+        message="You return the running statistics unchanged in training, so evaluation uses whatever they started "
+        "with. How much of the batch's mean should go into the running mean?",
+        hints=["With a running mean of 0, a batch mean of 1 and momentum 0.1, what is the new running mean?"],
+    ),
 ]
 
 EXERCISE = Exercise(

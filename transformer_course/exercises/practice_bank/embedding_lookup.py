@@ -110,6 +110,14 @@ MISTAKES = [
         "True for a real token?",
         hints=["For a text without padding, what does your code return?"],
     ),
+    Mistake(
+        "mask_without_the_feature_dimension",
+        STEPS.but(output=lambda scaled, real: scaled * real),
+        summary="you multiply by a mask that lacks the dimension of the features",
+        message="Your mask has the shape (…, n) and the vectors have (…, n, d_model), so broadcasting lines up the "
+        "tokens with the features. Which dimension does the mask need at its end?",
+        hints=["What are the shapes of your vectors and of your mask for 3 tokens and 5 features?"],
+    ),
 ]
 
 EXERCISE = Exercise(

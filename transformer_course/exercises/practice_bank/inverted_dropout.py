@@ -130,6 +130,16 @@ MISTAKES = [
         "noise. Which entries of `noise` do you use?",
         hints=["How many different decisions does a (3, 5) matrix need?"],
     ),
+    Mistake(
+        "scaled_in_both_modes",
+        STEPS.but(
+            output=lambda dropped, x, training, keep_probability: (dropped if training else x) / keep_probability
+        ),
+        summary="you scale in evaluation as well",
+        message="You divide by 1 − p in evaluation as well, where nothing was dropped. A sum is then too large by that "
+        "factor. What should dropout return in evaluation?",
+        hints=["What does `nn.Dropout` do after `model.eval()`?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -147,6 +147,17 @@ MISTAKES = [
         "Which of the two loses its beginning?",
         hints=["For the text a b c, what is the target at position c in your code?"],
     ),
+    Mistake(
+        "cut_to_the_shortest",
+        STEPS.but(
+            predictions=lambda logits: [head[:, : head.shape[1] - len(logits)] for head in logits],
+            targets=lambda tokens, ahead: [tokens[:, k : tokens.shape[1] - len(ahead) + k] for k in ahead],
+        ),
+        summary="you drop the same number of positions for every head",
+        message="You drop the last positions of every head as for the one that looks furthest, so the first heads miss "
+        "targets that exist. How many targets does head 0 have in a text of n tokens?",
+        hints=["For the text a b c d and 2 heads, which tokens should head 0 predict?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -177,6 +177,30 @@ MISTAKES = [
         "and a ratio should be 1. Which function is missing?",
         hints=["If log_p equals old_log_p, what is the ratio of the probabilities?"],
     ),
+    Mistake(
+        "never_clipped",
+        STEPS.but(gain=lambda ratio, advantages: ratio * advantages),
+        summary="you never use the clipped ratio",
+        message="You use the ratio without a clip, so one batch can push the policy as far as it likes. What limits "
+        "the gain of an action that has become twice as likely?",
+        hints=["Advantage 1, ratio 2, clip 0.2: what should the gain be?"],
+    ),
+    Mistake(
+        "clip_has_no_lower_limit",
+        STEPS.but(clipped_ratio=lambda ratio, clip: ratio.clamp(max=1 + clip)),
+        summary="you clip the ratio only from above",
+        message="You clip the ratio at 1 + clip, and not at 1 − clip. For a negative advantage, nothing then stops an "
+        "action from becoming ever less likely. Which limit is missing?",
+        hints=["Advantage −1, ratio 0.5, clip 0.2: what should the gain be?"],
+    ),
+    Mistake(
+        "clips_around_zero",
+        STEPS.but(clipped_ratio=lambda ratio, clip: ratio.clamp(-clip, clip)),
+        summary="you keep the ratio between −clip and clip",
+        message="You keep the ratio between −clip and clip. A ratio is 1 if nothing has changed, so the range "
+        "should be around 1. What are its limits?",
+        hints=["With a clip of 0.2, what becomes of a ratio of 1 in your code?"],
+    ),
 ]
 
 EXERCISE = Exercise(

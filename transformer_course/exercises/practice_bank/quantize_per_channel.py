@@ -121,9 +121,10 @@ MISTAKES = [
     Mistake(
         "divides_by_128",
         STEPS.but(step_size=lambda largest: largest / 128),
+        STEPS.but(step_size=lambda largest: largest / 128, rounded=lambda divided: divided.round().clamp(-128, 127)),
         summary="you divide by 128",
-        message="You divide by 128, so the largest weight becomes 128, which int8 cannot store: it wraps around to "
-        "−128. What is the largest number in int8?",
+        message="You divide by 128, so the largest weight becomes 128, one more than int8 can store. What is the largest "
+        "number in int8?",
         hints=["What is `torch.tensor(128.0).to(torch.int8)`?"],
     ),
     Mistake(
@@ -137,6 +138,7 @@ MISTAKES = [
     Mistake(
         "signed_maximum",
         STEPS.but(magnitudes=lambda weight: weight),
+        STEPS.but(magnitudes=lambda weight: weight, rounded=lambda divided: divided.round().clamp(-127, 127)),
         summary="you take the maximum without absolute values",
         message="You take the largest weight instead of the largest *absolute* value. In a row such as [0.1, −1], the "
         "scale then fits 0.1, and −1 does not fit into int8. What should the scale depend on?",

@@ -161,6 +161,24 @@ MISTAKES = [
         "grow forever. What turns a difference into the log-probability of winning?",
         hints=["How small can your loss become if one pair has a difference of a million?"],
     ),
+    Mistake(
+        "score_of_the_first_token",
+        STEPS.but(reward_chosen=lambda chosen: chosen[:, 0], reward_rejected=lambda rejected: rejected[:, 0]),
+        summary="you take the score of the first token",
+        message="You take the score of the first token, which has seen nothing of the answer. Which token of an answer "
+        "has read all of it?",
+        hints=["In a causal model, which position has read the complete answer?"],
+    ),
+    Mistake(
+        "small_number_in_the_logarithm",
+        STEPS.but(log_probability=lambda above_margin: torch.log(torch.sigmoid(above_margin) + 1e-8)),
+        STEPS.but(log_probability=lambda above_margin: torch.log(torch.sigmoid(above_margin) + 1e-9)),
+        STEPS.but(log_probability=lambda above_margin: torch.log(torch.sigmoid(above_margin) + 1e-6)),
+        summary="you add a small number inside the logarithm",
+        message="You add a small number to the sigmoid before you take its logarithm. The loss then stops growing near "
+        "20, and pairs that are very wrong get no gradient. Which function of PyTorch computes log σ in one step?",
+        hints=["For a difference of −120, the loss should be 120. What is yours?"],
+    ),
 ]
 
 EXERCISE = Exercise(

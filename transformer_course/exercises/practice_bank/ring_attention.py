@@ -263,6 +263,31 @@ MISTAKES = [
         "block included, how many blocks does each device have to see?",
         hints=["With 3 devices, how often are keys passed on, and how many blocks does a device use?"],
     ),
+    Mistake(
+        "own_block_not_masked",
+        STEPS.but(
+            masked=lambda scores, own, held: [
+                block.masked_fill(positions[:, :1, None] > own[:, :1, None], -torch.inf)
+                for block, positions in zip(scores, held, strict=True)
+            ]
+        ),
+        summary="you don't mask later positions of the own block",
+        message="You hide the blocks of later devices, but inside its *own* block a query still sees later positions. "
+        "What do the first and the last position of a block see of it?",
+        hints=["With one device, is your attention causal?"],
+    ),
+    Mistake(
+        "weighted_sum_not_rescaled",
+        STEPS.but(
+            mixture=lambda exponentials, held_values: sum(
+                block @ block_values for block, block_values in zip(exponentials, held_values, strict=True)
+            )
+        ),
+        summary="you don't rescale the weighted sum of the values",
+        message="You rescale the sum of the exponentials to the new maximum, but not the weighted sum of the "
+        "values. Both were made with the old maximum. What should the second one be multiplied by?",
+        hints=["When a larger score arrives, which of your running variables contain the old maximum?"],
+    ),
 ]
 
 EXERCISE = Exercise(

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -230,5 +230,13 @@ EXERCISE = Exercise(
         "`torch.arange(vocab_size) < top_k[:, None]` is the first mask, "
         "`ranked.cumsum(dim=-1) - ranked < top_p[:, None]` the second.",
     ],
+    messages={
+        "turned_off_order": Wording(
+            "You sort in ascending order, so top-k and top-p keep the *least* likely tokens. Which token should be "
+            "first?",
+            summary="you sort the tokens in ascending order",
+            hints=["With a `top_k` of 1, which token can come in your code?"],
+        ),
+    },
     mistakes=MISTAKES,
 )
