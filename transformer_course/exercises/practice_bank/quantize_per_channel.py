@@ -123,8 +123,8 @@ MISTAKES = [
         STEPS.but(step_size=lambda largest: largest / 128),
         STEPS.but(step_size=lambda largest: largest / 128, rounded=lambda divided: divided.round().clamp(-128, 127)),
         summary="you divide by 128",
-        message="You divide by 128, so the largest weight becomes 128, one more than int8 can store. What is the largest "
-        "number in int8?",
+        message="You divide by 128, so the largest weight becomes 128, one more than int8 can store. What is the "
+        "largest number in int8?",
         hints=["What is `torch.tensor(128.0).to(torch.int8)`?"],
     ),
     Mistake(
