@@ -164,7 +164,7 @@ TEMPLATES: dict[str, Template] = {
 }
 """What is said of each kind: a clause, and perhaps a sentence on what it should be."""
 OF_ARGUMENTS: dict[str, Template] = {
-    "ignored": "you don't use {thing}: your output is the same whatever it is",
+    "ignored": "you don't use {thing}. Your output should depend on it",
     "argument_for_another": "you use {new} instead of {thing}",
     "transposed": "you transpose {thing}{unwanted}",
     "inverted": "you invert {thing}{unwanted}",
@@ -186,7 +186,10 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("left_out", "call_left_out"), "What is the result missing if you don't {do}?"),
     (("wrong_input", "argument_for_another"), "Which of the two should you use here: {old} or {new}?"),
     (("taken_for",), "What is the difference between {thing} and {new}?"),
-    (("inputs_exchanged", "values_exchanged", "steps_exchanged"), "What is {old} for, and what is {new} for?"),
+    (
+        ("inputs_exchanged", "values_exchanged", "steps_exchanged"),
+        "What is the role of {old}, and what is the role of {new}?",
+    ),
     (("moved", "done_again", "twice"), "In which order do the steps come? How often do you {do}?"),
     (("ignored",), "What should change in the output if {thing} changes?"),
     (("length", "fixed"), "Which dimension of which tensor has the size that you need?"),

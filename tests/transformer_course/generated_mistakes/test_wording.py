@@ -95,7 +95,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "causal_mask",
             AnswerEdit("n_key", "ignored", "n_key", "None"),
-            "You don't use `n_key`: your output is the same whatever it is.",
+            "You don't use `n_key`. Your output should depend on it.",
         ),
         ("causal_mask", AnswerEdit("mask", "inverted", "", "~§"), "Your mask is inverted: True and False are swapped."),
         (
@@ -118,7 +118,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "next_token_loss",
             AnswerEdit("pad_id", "ignored", "pad_id", "0"),
-            "You don't use `pad_id`: your output is the same whatever it is.",
+            "You don't use `pad_id`. Your output should depend on it.",
         ),
         ("MultiHeadAttention", AnswerEdit("from_query", "layers_exchanged", "w_q", "w_k"), "You swap `w_q` and `w_k`."),
         ("dpo_loss", AnswerEdit("beta", "scaled", "beta", "beta * 2"), "You use twice `beta` instead of `beta`."),
