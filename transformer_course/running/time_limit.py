@@ -18,7 +18,7 @@ SECONDS_PER_CHECK = 10.0
 """Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
 MAX_IDLE_S = 12.0
 """Seconds of the clock after which a check is stopped if the code computes next to nothing, as in a sleep."""
-MIN_BUSY_FRACTION = 0.1
+MIN_BUSY_FRACTION = 0.01
 """Code that gets at least this fraction of a processor is not idle, however many other programs are running."""
 SHORTEST_WAIT = 0.001
 """Seconds of the clock between two checks of how much has been computed."""

@@ -218,7 +218,6 @@ def outcome(verdict: Verdict, attempt: Attempt) -> str:
             "both"
             if len(names) + bool({CHANGES_ARGUMENT, CHANGES_MODE}.intersection(verdict.mistakes)) > 1
             or verdict.message.startswith(TWO_BUGS)
-            or verdict.message.startswith(TWO_BUGS)
             else "one"
             if verdict.mistakes or verdict.status == "half_finished"
             else place or "neither"

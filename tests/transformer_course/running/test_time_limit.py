@@ -41,19 +41,19 @@ def test_what_computes_nothing_is_stopped_by_the_clock():
 
 
 def test_code_that_is_idle_too_long_is_stopped():
-    with pytest.raises(TookTooLong), time_limit(60, clock=60, max_idle=0.2):
+    with pytest.raises(TookTooLong), time_limit(60, clock=60, max_idle=0.5):
         while True:
-            time.sleep(0.002)
+            time.sleep(0.1)
 
 
-def test_code_that_gets_a_fifth_of_a_processor_is_not_idle():
+def test_code_that_gets_a_twentieth_of_a_processor_is_not_idle():
     with time_limit(60, clock=60, max_idle=0.2):
         begun = time.monotonic()
         while time.monotonic() < begun + 0.8:
             now = time.process_time()
             while time.process_time() < now + 0.008:
                 pass
-            time.sleep(0.032)
+            time.sleep(0.15)
 
 
 def test_threads_side_by_side_count_once():
