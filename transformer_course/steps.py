@@ -135,7 +135,7 @@ class InSteps:
         needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
         if text and (":" in text or not needed):
             return text.rstrip(".")
-        return f"{self.noun(name)}: made of {needed}" if needed else self.noun(name)
+        return f"{self.noun(name)}, computed from {needed}" if needed else self.noun(name)
 
     def code(self, name: str) -> str:
         """Return the code of a step, without its docstring."""
@@ -152,14 +152,15 @@ class InSteps:
         return ast.get_source_segment(lines, one.value) if one and one.value else None
 
     def ladder(self, name: str) -> tuple[str, ...]:
-        """Return hints on a step in its own words: what should come of it, and how that is done as code."""
+        """Return two hints on a step: which value is needed, and the code that computes it."""
         if name not in self.steps:
-            return (f"`{name}` is an argument: nothing has to be done to it first.", f"Use `{name}` as it comes in.")
+            return (f"The formula uses `{name}` itself.", f"Use `{name}` unchanged.")
         code, asked = self.expression(name), [need for need in needs(self.steps[name]) if need in self.steps]
-        meanings = [f"`{need}` is {self.noun(need).partition(',')[0]}" for need in asked if code and need in code]
-        where = f", where {_joined(meanings)}" if meanings else ""
-        as_code = f"As code: `{code}`{where}." if code and "\n" not in code and "`" not in code else ""
-        return (f"It should give {self.formula(name)}.", as_code or f"The step: {self.describe(name)}.")
+        meanings = [f"`{need}` for {self.noun(need).partition(',')[0]}" for need in asked if code and need in code]
+        names = f", with {_joined(meanings)}" if meanings else ""
+        as_code = f"In code: `{code}`{names}." if code and "\n" not in code and "`" not in code else ""
+        action = self.describe(name)
+        return (f"You need {self.formula(name)}.", as_code or f"{action[:1].upper()}{action[1:]}.")
 
     def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
         """Return the right values of all steps and arguments, in order."""

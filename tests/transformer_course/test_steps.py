@@ -147,7 +147,7 @@ def test_formula_of_a_step_without_inputs_is_its_noun():
 
     steps = InSteps(axis, total, reference=lambda x: x.sum(-1))
     assert steps.formula("axis") == "the dimension of the features, (1,)"
-    assert steps.formula("total") == "the result of “sum up”: made of `x` and the dimension of the features"
+    assert steps.formula("total") == "the result of “sum up”, computed from `x` and the dimension of the features"
 
 
 def test_a_step_may_have_a_short_name():

@@ -263,8 +263,8 @@ def _beside_a_crash(known: Behavior, observed: Sequence[Observation], index: int
 
 
 def _without_effect(names: str, *, is_one: bool) -> str:
-    never, of = ("it is never used", "it") if is_one else ("they are never used", "them")
-    return f"{names} {'has' if is_one else 'have'} no effect on your output: {never}, or what is made of {of} is lost."
+    verb, it = ("has", "it") if is_one else ("have", "them")
+    return f"{names} {verb} no effect on your output: you never use {it}, or you drop what you compute from {it}."
 
 
 def _sentence(clause: str) -> str:

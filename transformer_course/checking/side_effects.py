@@ -69,8 +69,8 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
     place, cuts = _cut_step(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
-            f"{begin} a second call returns the very tensor that the first one made: it is kept somewhere. So it is "
-            f"not made of the arguments of its own call, and no gradient reaches {listed_layers(lost)}."
+            f"{begin} your second call returns the tensor of the first call, so your code keeps it somewhere. No "
+            f"gradient reaches {listed_layers(lost)}."
         )
     if lost:
         sentences = [f"{begin} no gradient reaches {listed_layers(lost)}."]
@@ -86,7 +86,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
         sentences.append(place)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
-        sentences.append(f"What cuts it: {' or '.join(found)}.")
+        sentences.append(f"{' or '.join(found)} cuts it.")
     return " ".join(sentences)
 
 
@@ -171,8 +171,8 @@ def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
     if not faulty or not left or left[-1] in steps.arguments.parameters:
         return None  # that no gradient reaches an argument has been said
-    where = "at" if len(left) == 1 else "at or before"
-    return f"The way back ends {where} the step “{steps.describe(left[-1])}”."
+    where = "where" if len(left) == 1 else "where, or before,"
+    return f"Backpropagation stops {where} you {steps.describe(left[-1])}."
 
 
 def _cut_off(known: Behavior, name: str, index: int) -> Observation:

@@ -290,7 +290,7 @@ def test_a_module_that_is_never_used_is_pointed_out():
             return self.first(torch.relu(self.first(x)))
 
     assert verdict_on(FirstOnly, exercise).message.startswith(
-        "`second` has no effect on your output: it is never used, or what is made of it is lost.\n"
+        "`second` has no effect on your output: you never use it, or you drop what you compute from it.\n"
     )
 
 

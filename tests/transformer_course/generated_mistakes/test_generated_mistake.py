@@ -50,8 +50,8 @@ def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     assert mistake.message == "You never divide by the sum."
     assert mistake.hints == (
         "What is the result missing if you don't divide by the sum?",
-        "It should give the shares, which add up to 1: made of `weights` and the sum of the weights.",
-        "As code: `weights / total`, where `total` is the sum of the weights.",
+        "You need the shares, which add up to 1, computed from `weights` and the sum of the weights.",
+        "In code: `weights / total`, with `total` for the sum of the weights.",
     )
 
 
