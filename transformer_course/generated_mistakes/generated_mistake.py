@@ -144,7 +144,10 @@ class GeneratedMistake(Mistake):
             return self._own_words.sentence
         clause = f"{capitalized(self.summary)}."
         is_long = len(f"{clause} {consequence} {self.advice}".split()) > MAX_WORDS
-        return " ".join(filter(None, (clause, consequence, "" if consequence and is_long else self.advice)))
+        is_general = self.advice.startswith("Your output should depend")
+        advice = "" if consequence and (is_long or is_general) else self.advice
+        refers_back = advice.startswith("The formula")  # as in "You square x. The formula doesn't."
+        return " ".join(filter(None, (clause, advice, consequence) if refers_back else (clause, consequence, advice)))
 
     def reading(self, step: str = "", code: str = "") -> "GeneratedMistake":
         """Return the mistake, or another one that behaves the same, that fits the learner's code best.

@@ -222,7 +222,8 @@ def operator(s: Slots) -> str:
         if new in OPERATIONS and old in GERUNDS:
             return f"you {OPERATIONS[new]} instead of {GERUNDS[old]} {s.when}"
         return "you use the wrong operator {when}"
-    it = "them" if is_plural(operand(parse(right), s.plain_noun)) else "it"
+    noun = operand(parse(right), s.plain_noun)
+    it = noun if noun.startswith("`") else "them" if is_plural(noun) else "it"
     if (new, old) == ("FloorDiv", "Div"):
         return f"you {does}. Don't round here: use `/`"
     if (new, old) == ("Div", "FloorDiv"):

@@ -183,7 +183,7 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (DONE_TO_IT, "Is something done to {thing} that is not in the formula?"),
     (SHAPES, "{shape}"),
     (("axis", "all_axes"), "Which dimension should disappear here, and which should stay?"),
-    (("left_out", "call_left_out"), "What is the result missing if you don't {do}?"),
+    (("left_out", "call_left_out"), "What goes wrong if you don't {do}?"),
     (("wrong_input", "argument_for_another"), "Which of the two should you use here: {old} or {new}?"),
     (("taken_for",), "What is the difference between {thing} and {new}?"),
     (

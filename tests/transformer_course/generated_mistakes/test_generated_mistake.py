@@ -49,7 +49,7 @@ def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     assert mistake.summary == "you never divide by the sum"
     assert mistake.message == "You never divide by the sum."
     assert mistake.hints == (
-        "What is the result missing if you don't divide by the sum?",
+        "What goes wrong if you don't divide by the sum?",
         "You need the shares, which add up to 1, computed from `weights` and the sum of the weights.",
         "In code: `weights / total`, with `total` for the sum of the weights.",
     )
@@ -171,7 +171,7 @@ def test_words_do_not_apply_where_only_a_given_option_is_wrong():
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
     assert not mistake.has_own_words
-    assert mistake.message == "You never divide by the sum, but only if `scale` is given."
+    assert mistake.message == "You never divide by the sum if `scale` is given."
 
 
 def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():
