@@ -124,7 +124,7 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens, bos_id: bos_in_front_of_first(tokens.roll(1, dims=1), bos_id)),
         summary="you write bos into the first row only",
         message=(
-            "{summary}. In the other rows, position 0 still holds another token. Which entries does `out[0, 0]` name?"
+            "{summary}. In the other rows, position 0 still holds another token. Which entry does `out[0, 0] = …` set?"
         ),
         hints=["With 2 rows of tokens, how many entries should be bos? How do you select a whole column?"],
     ),

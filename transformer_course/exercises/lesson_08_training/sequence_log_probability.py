@@ -126,8 +126,8 @@ MISTAKES = [
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
         summary="you take the mean over the tokens instead of the sum",
         message=(
-            "{summary}. The probability of a sentence is the *product* of the probabilities of its tokens. What "
-            "becomes of a product when you take logarithms?"
+            "{summary}. The probability of a sentence is the *product* of the probabilities of its tokens. What does "
+            "a product become when you take logarithms?"
         ),
         hints=[
             "Two tokens have the probability 1/2 each. How likely are both together, and what is the logarithm of "

@@ -60,7 +60,7 @@ MISTAKES = [
         STEPS.but(loss=lambda loss: math.log2(loss), nats_in_a_bit=lambda: 1.0),
         STEPS.but(bits=lambda nats: math.log2(nats)),
         STEPS.but(per_byte=lambda nats, n_bytes: math.log2(nats / n_bytes)),
-        summary="you take a logarithm of the loss, which already is one",
+        summary="you take a logarithm of the loss, which is already a logarithm",
         message=("{summary}. Only its base should change, from e to 2. Which factor converts one base to the other?"),
         hints=["A model that guesses between 4 equally likely tokens has the loss log 4. How many bits is that?"],
     ),

@@ -89,7 +89,7 @@ MISTAKES = [
             keys=lambda latent, w_k: latent[:, None] @ w_k[:1], values=lambda latent, w_v: latent[:, None] @ w_v[:1]
         ),
         STEPS.but(keys=lambda latent, w_k: latent[:, None] @ w_k[:1]),
-        summary="you use the first head's key matrix for all heads",
+        summary="you use the first head's matrix for all heads",
         message="{summary}, as in multi-query attention. Here each head has its own matrix.",
         hints=["`w_k` has one matrix for each head. Which of them affect your result?"],
     ),

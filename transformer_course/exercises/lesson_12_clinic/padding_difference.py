@@ -239,8 +239,8 @@ EXERCISE = Exercise(
             summary="you don't cut off the logits at the new pads",
         ),
         "wrong_input_all_differences": Wording(
-            "Your result is 0 for every model, because both logits come from the same tokens. What do you call the "
-            "model with?",
+            "Your result is 0 for every model, because you compare two outputs for the same tokens. Which two outputs "
+            "do you subtract?",
             summary="you compare two runs on the same tokens",
         ),
     },

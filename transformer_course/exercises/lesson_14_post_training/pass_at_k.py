@@ -95,7 +95,7 @@ MISTAKES = [
         "order_counts_once",
         STEPS.but(all_wrong=lambda n_wrong, k: math.perm(n_wrong, k)),
         STEPS.but(choices=lambda n, k: math.perm(n, k)),
-        summary="you count the order of the samples in only one of the two numbers",
+        summary="you count ordered samples in one number and unordered samples in the other",
         message="{summary}. One counts (A, B) and (B, A) as two choices, and the other counts them as one.",
     ),
 ]

@@ -74,8 +74,8 @@ MISTAKES = [
         "not_scaled",
         STEPS.but(scaled=lambda rows: rows),
         summary="you don't multiply by √d_model",
-        message="You don't scale the rows. The Transformer adds positions whose entries are up to 1, and the rows "
-        "start with entries of about 1/√d_model. Which factor makes them comparable?",
+        message="You don't scale the rows. The Transformer adds positional encodings whose entries are up to 1, and "
+        "the rows start with entries of about 1/√d_model. Which factor makes them comparable?",
         hints=["Section 3.4 of *Attention Is All You Need* multiplies the embeddings by a number. Which one?"],
     ),
     Mistake(
@@ -98,8 +98,8 @@ MISTAKES = [
         "drops_token_0",
         STEPS.but(pad_id=lambda: 0),
         summary="you treat token 0 as padding",
-        message="You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding, and BERT "
-        "uses 0. Which argument says what counts as padding here?",
+        message="You treat token 0 as padding, whatever `pad_id` is. Tokenizers differ: GPT-2 has no padding token, "
+        "and BERT uses 0. Which argument is the id of the padding token?",
         hints=["With `pad_id=96`, what should happen to token 0?"],
     ),
     Mistake(

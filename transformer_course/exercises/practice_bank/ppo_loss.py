@@ -140,9 +140,9 @@ MISTAKES = [
                 (values - returns) ** 2, (clipped_values - returns) ** 2
             )
         ),
-        summary="you take the smaller of both value errors",
-        message="You take the smaller of both squared errors. The value loss is pessimistic: it takes the larger one. "
-        "(For gains, pessimistic means the smaller one.) Is your quantity a gain or a loss?",
+        summary="you take the smaller of the two value errors",
+        message="You take the smaller of the two squared errors. The value loss is pessimistic, so it takes the "
+        "larger one. Is your quantity a gain or a loss?",
         hints=["If the new value jumped to the return, and the clipped one is still far away, which error counts?"],
     ),
     Mistake(

@@ -155,9 +155,9 @@ MISTAKES = [
     Mistake(
         "scale_keeps_its_dimension",
         STEPS.but(result=lambda codes, scale: (codes, scale[:, None])),
-        summary="you return the scales with a dimension too many",
-        message="You return the scales as a column, (d_out, 1), because of `keepdim=True`. They should be a vector, "
-        "(d_out). Where do you still need the column, and where not?",
+        summary="you return the scales with an extra dimension",
+        message="You return the scales with shape (d_out, 1). They should have shape (d_out,). You need the column "
+        "only for the division.",
         hints=["For 13 rows, what should `scale.shape` be?"],
     ),
 ]

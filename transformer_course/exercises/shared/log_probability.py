@@ -204,7 +204,7 @@ def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> l
                 "{summary}. At each position, pick the entry of its target. Which `dim` of your table is the "
                 "vocabulary?"
             ),
-            hints=["The table has shape (batch, n, vocab_size). What does dim 1 of it stand for?"],
+            hints=["The log-probabilities have shape (batch, n, vocab_size). What does dim 1 stand for?"],
         ),
         Mistake(
             "picks_all_targets_everywhere",

@@ -181,8 +181,8 @@ EXERCISE = Exercise(
             ],
         ),
         "part_left_out_scores: total": Wording(
-            "Your most likely text wins, whatever its length. Do you divide by the length penalty, with the length of "
-            "each text itself, and do you go on when the best text of the beam is finished?",
+            "The text with the highest total wins, whatever its length. Divide each total by the penalty for that "
+            "text's own length, and keep searching after one text is finished.",
             summary="you choose the winner regardless of its length",
             hints=["If you use a length, is it the length of the text or of the padded row?"],
         ),

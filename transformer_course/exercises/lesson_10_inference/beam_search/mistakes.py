@@ -97,7 +97,7 @@ MISTAKES = [
         STEPS.but(stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam)),
         summary="you stop the search when the first text is finished",
         message=(
-            "{summary}. An unfinished text may still get a better score, because a longer text is divided by a larger "
+            "{summary}. An unfinished text may still get a better score, because its total is divided by a larger "
             "penalty."
         ),
         hints=["Which cases do you fail, those in which a short text wins or those in which a long one wins?"],

@@ -14,7 +14,7 @@ def first_of(steps: InSteps, *names: str) -> str:
 
 
 TRANSPOSES_THE_BATCH = Wording(
-    "Your code is right for a single table. With a batch, you reverse *all* the dimensions of the keys, or torch "
+    "Your code is right for a single matrix. With a batch, you reverse *all* the dimensions of the keys, or torch "
     "raises an error. Which dimensions should you swap, and which should stay?",
     summary="you transpose the keys as if there were no batch",
     hints=["Which shape does `.T` give for keys of shape (7, 3, 4)?"],
