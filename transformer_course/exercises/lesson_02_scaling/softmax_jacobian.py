@@ -73,8 +73,8 @@ MISTAKES = [
         STEPS.but(own=lambda own, probabilities: own - torch.diag(probabilities**2)),
         summary="you subtract p_i² twice on the diagonal",
         message=(
-            "{summary}: once in a separate case for i = j, and again with the matrix of all products. For the weights 0.5 "
-            "and 0.5, your diagonal is 0 instead of 0.25."
+            "{summary}: once in a separate case for i = j, and again with the matrix of all products. For the weights "
+            "0.5 and 0.5, your diagonal is 0 instead of 0.25."
         ),
         hints=["For the weights 0.5 and 0.5, which terms make up your first entry?"],
     ),
