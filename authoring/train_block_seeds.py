@@ -20,10 +20,10 @@ NEEDED = {"RMSNorm", "HeadProjection", "two_matrices", "Block", "Model", "texts"
 NEEDED |= {"batches", "excerpts", "fit", "CHANGES", "config", "trained"}
 
 
-def defined(names: set[str]) -> dict[str, Any]:
-    """Execute what lesson 11 defines by these names, with its imports, and nothing else of it."""
+def defined(names: set[str], lesson: str = "11_modern_block") -> dict[str, Any]:
+    """Execute what a lesson defines by these names, with its imports, and nothing else of it."""
     space: dict[str, Any] = {"__name__": "lesson"}
-    for cell in read_source(NOTEBOOKS / "source" / "11_modern_block.py").cells:
+    for cell in read_source(NOTEBOOKS / "source" / f"{lesson}.py").cells:
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
             if isinstance(node, ast.Import | ast.ImportFrom) or names & _bound(node):
                 exec(compile(ast.Module([node], []), cell.id, "exec"), space)

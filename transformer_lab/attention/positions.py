@@ -92,8 +92,9 @@ class Llama3Scaling:
     A rotation that turns less than ``low`` times is slowed by the factor, one that turns more than ``high`` times is
     not, and between the two the frequency changes linearly with the number of turns. Fast rotations tell near words
     apart, which are no further apart in longer texts. The scaling of Llama 3.1: Grattafiori et al. (2024),
-    arXiv:2407.21783; its formula is in the code that Meta published with the model, and the idea of treating rotations
-    by their number of turns in section 3.2 of Peng et al. (2023), arXiv:2309.00071.
+    arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and ``high=32``, the
+    frequencies are those of YaRN for Llama (Peng et al., 2023, arXiv:2309.00071, section 3.2), which also sharpens the
+    softmax.
 
     Args:
         factor: By how much slow rotations are slowed.

@@ -97,6 +97,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=shift_rotation_cases,
     points=3,
+    stretch=True,
     verified="One matrix moves every position by the same number of steps.",
     hints=[
         "Take one pair with frequency θ. At position p it is (sin pθ, cos pθ), and k steps later (sin (p+k)θ, cos "

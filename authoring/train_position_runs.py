@@ -1,0 +1,112 @@
+"""More settings for lesson 05: its models at other depths, head widths, lengths and learning rates.
+
+``python -m authoring.train_position_runs`` trains them with the lesson's own code and writes the accuracies that the
+lesson reads: about five minutes on one core.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from authoring.train_block_seeds import defined
+from transformer_course.stored_models.stored_model import FOLDER
+from transformer_lab import LanguageModel, LanguageModelConfig
+
+COMMAND = "python -m authoring.train_position_runs"
+FILE = FOLDER / "position-runs" / "accuracy.json"
+LESSON, NEEDED = "05_positions", {"train", "two_before", "trained"}
+SEEDS, LEARNING_RATES = (0, 1, 2), (0.003, 0.01)
+SCHEMES = ("sinusoidal", "learned", "rotary", "alibi")
+DEPTHS_AND_STEPS = ((1, 200), (2, 600))
+HEAD_WIDTHS, BASES, D_MODEL = (8, 16, 32, 64), (1e4, 1e6, 1e9), 64
+LONG_LENGTH, LONG_STEPS = 64, 400
+COUNTERS = {
+    "without <bos>": (False, 2, 0.005, 200),
+    "with <bos>": (True, 2, 0.005, 200),
+    "without <bos>, 4 layers": (False, 4, 0.002, 1000),
+}
+"""Causal models without positions that name each position: whether there is a ``<bos>``, layers, rate and steps."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one of the lesson's models is trained with: the arguments of its ``trained``, apart from the seed.
+
+    Attributes:
+        scheme: The kind of positions.
+        rate: Learning rate.
+        steps: Number of training steps.
+        length: Number of tokens in the training texts.
+        n_layers: Number of layers.
+        d_model: Width of the model; its FFN is twice as wide.
+        n_heads: Number of heads.
+        rotary_base: Base of RoPE's frequencies.
+    """
+
+    scheme: str
+    rate: float = 0.01
+    steps: int = 200
+    length: int = 16
+    n_layers: int = 1
+    d_model: int = 32
+    n_heads: int = 4
+    rotary_base: float = 1e4
+
+
+def settings() -> Iterator[tuple[str, Setting]]:
+    """Yield every setting with the name of the table that it belongs to."""
+    yield "trained length", Setting("rotary", steps=LONG_STEPS, length=LONG_LENGTH)
+    for width, base in product(HEAD_WIDTHS, BASES):
+        yield "bases", Setting("rotary", 0.005, 300, d_model=D_MODEL, n_heads=D_MODEL // width, rotary_base=base)
+    for (n_layers, steps), scheme, rate in product(DEPTHS_AND_STEPS, SCHEMES, LEARNING_RATES):
+        yield "schemes", Setting(scheme, rate, steps, n_layers=n_layers)
+
+
+def accuracies(setting: Setting, seed: int, lesson: dict[str, Any]) -> list[float]:
+    """Return the mean accuracy within the trained length, from there to twice, and from there to four times."""
+    arguments = asdict(setting)
+    by_position: Tensor = lesson["trained"](seed=seed, d_ff=2 * setting.d_model, **arguments)[1]
+    once, twice = setting.length, 2 * setting.length
+    stretches = by_position[2:once], by_position[once:twice], by_position[twice:]
+    return [round(stretch.mean().item(), 2) for stretch in stretches]
+
+
+def rows(found: Iterator[tuple[str, Setting]]) -> Iterator[dict[str, Any]]:
+    """Yield a row of the tables for each setting and seed."""
+    lesson = defined(NEEDED, LESSON)
+    for table, setting in found:
+        for seed in SEEDS:
+            trained, twice, four_times = accuracies(setting, seed, lesson)
+            reached = {"trained": trained, "twice": twice, "four times": four_times}
+            yield {"table": table, **asdict(setting), "seed": seed, **reached}
+
+
+def which_position(tokens: Tensor) -> Tensor:
+    """Return the right answers: 0, 1, 2, … in every text."""
+    return torch.arange(tokens.shape[1]).expand(tokens.shape)
+
+
+def counted(name: str, seed: int) -> list[float]:
+    """Return the accuracy of one of ``COUNTERS`` at each of 16 positions, without that of ``<bos>``."""
+    has_bos, n_layers, rate, steps = COUNTERS[name]
+    torch.manual_seed(seed)
+    shape: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": n_layers, "dropout": 0.0}
+    config = LanguageModelConfig(17, positions="none", tie_embeddings=False, max_length=16 + has_bos, **shape)
+    train = defined(NEEDED, LESSON)["train"]
+    right = train(LanguageModel(config), which_position, bos=has_bos, rate=rate, steps=steps)
+    return [round(accuracy, 2) for accuracy in right[has_bos:].tolist()]
+
+
+if __name__ == "__main__":
+    start = time.process_time()
+    by_position = {name: [counted(name, seed) for seed in SEEDS] for name in COUNTERS}
+    tables = {"counting": by_position, "runs": list(rows(settings()))}
+    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1), **tables}
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
