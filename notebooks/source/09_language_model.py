@@ -488,8 +488,7 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
 # %% [markdown]
-# Top-k keeps k tokens whether the model is certain or not. Top-p keeps few tokens when the model is certain, and many
-# when it is not.
+# Top-k keeps k tokens whether the model is certain or not; top-p keeps few when it is certain, many when it is not.
 
 # %% [markdown]
 # ## Generating
@@ -586,10 +585,9 @@ _ = torch.manual_seed(0)
 print(" ".join(continued(large, stored.tokenizer, "Raise ValueError if", 50).split()))
 
 # %% [markdown]
-# Each of these tokens was drawn from a distribution like the one below: the stored GPT's probabilities for the token
-# after `Raise ValueError if`. Turn the knobs. Which tokens remain at top-p 0.9, and which at temperature 0.7 as well?
+# Turn the knobs of the sampler: these are the probabilities of the first new token.
 
-# %% tags=["approximate"]
+# %% tags=["hide-input", "approximate"]
 likely = torch.tensor([stored.tokenizer.encode("Raise ValueError if").ids])
 pieces = [stored.tokenizer.decode([i]) for i in range(stored.tokenizer.get_vocab_size())]
 views.SamplingDial(large(likely)[0, -1], pieces, top_p=0.9)
@@ -649,8 +647,7 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].tolist()).split()))
 
 # %% [markdown]
-# Greedy text repeats itself far more often than real text, and sampled text hardly ever: like people, it does not
-# always take the most likely word (Holtzman et al.).
+# Greedy text repeats itself far more often than real text, and sampled text hardly ever (Holtzman et al.).
 
 # %% [markdown]
 # ## Why decoder-only?
