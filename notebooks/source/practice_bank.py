@@ -11,7 +11,7 @@
 import math
 
 import torch
-from jaxtyping import Bool, Float, Int, Int8
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -302,7 +302,7 @@ check(sample_per_request)
 # %% id="quantize_per_channel" tags=["exercise"]
 def quantize_per_channel(
     weight: Float[Tensor, "d_out d_in"],
-) -> tuple[Int8[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
+) -> tuple[Int[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
     """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight."""
     raise NotImplementedError
 

@@ -247,7 +247,8 @@ def a_known_mistake_is_named(book: Notebook) -> None:
     book.rewrite(book.cell_with("def softmax("), "def softmax(scores):\n    return torch.softmax(scores, dim=0)\n")
     book.run(book.cell_with("check(softmax)"))
     expect(checked(book, "softmax")).to_contain_text("softmax: a known mistake")
-    assert squeeze(mistake.message) in squeeze(checked(book, "softmax").inner_text())
+    located = f"Line 2: {mistake.message[0].lower()}{mistake.message[1:]}"
+    assert squeeze(located) in squeeze(checked(book, "softmax").inner_text())
 
 
 def squeeze(text: str) -> str:

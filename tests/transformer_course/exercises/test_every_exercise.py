@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from jaxtyping import Bool, Float, Int, Int8
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -243,7 +243,7 @@ def test_no_verdict_gives_the_answer_away():
 def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, thoroughness):
     lesson = {
         "math": math, "re": re, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
-        "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "Int8": Int8, "parts": parts,
+        "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "parts": parts,
     }  # fmt: skip
     exec(exercise.solution, lesson)
     with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for

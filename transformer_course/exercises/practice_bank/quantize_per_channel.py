@@ -1,7 +1,7 @@
 """Store a weight matrix in 8 bits, with a scale for each row."""
 
 import torch
-from jaxtyping import Float, Int8
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_course.exercise import Exercise, Mistake
@@ -12,7 +12,7 @@ from transformer_course.steps import InSteps
 
 def quantize_per_channel(
     weight: Float[Tensor, "d_out d_in"],
-) -> tuple[Int8[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
+) -> tuple[Int[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
     """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight."""
     largest = weight.abs().amax(dim=1)
     scale = torch.where(largest > 0, largest / 127, 1.0)
