@@ -55,6 +55,8 @@ def _cause(report: CrashReport, limits: Limits, took_mb: int) -> str:
         r"\[Errno 24\]": f"the limit is {limits.open_files} open files",
         r"\[Errno 27\]": f"the limit is {limits.file_mb} MB in one file",
         r"^FileNotFoundError: .*'/": "graded code sees no files outside its own folder",
+        r"^FileNotFoundError: \[Errno 2\] No such file or directory$": "graded code may start no processes that share "
+        "memory",  # the semaphores of multiprocessing are files without a name in the message
         r"^PermissionError": "graded code may use neither the network nor files outside its own folder, "
         "and start no processes that share memory",
     }

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from tests.helpers.thoroughness import Thoroughness
-from tests.transformer_course.sandbox.hostile import notebooks, run
+from tests.transformer_course.sandbox.hostile import files, notebooks, run
+from tests.transformer_course.sandbox.hostile.submission import Answer
 from tests.transformer_course.sandbox.sample_submissions import linux
 
 ROOT = Path(__file__).parents[3]
@@ -136,9 +137,11 @@ def _notebook_folders(n: int | None) -> list[str]:
     return [f"notebook-{i}" for i in range(len(notebooks.NOTEBOOKS[:n]))]
 
 
-def each_gets_what_it_deserves(message: dict[str, dict[str, Any]], n: int | None) -> bool:
+def each_gets_what_it_deserves(
+    message: dict[str, dict[str, Any]], n: int | None, left_out: Sequence[Answer] = ()
+) -> bool:
     for kind, answers in run.CLASSES.items():
-        for answer in answers[:n]:
+        for answer in [one for one in answers[:n] if one not in left_out]:
             got = message[f"{kind}: {answer.name}"]
             assert got["points"] == answer.points, (kind, answer.name, got)
             assert re.search(answer.message, got["message"]), (kind, answer.name, got)
@@ -166,7 +169,7 @@ def test_as_an_ordinary_user_without_namespaces(python: Path):
     assert not graded["guards"]["namespaces"] and not graded["guards"]["own_disk"]
     if graded["guards"]["landlock"] < 6 or not graded["guards"]["seccomp"]:
         pytest.skip("without Landlock's signals or seccomp, this is no sandbox")
-    assert each_gets_what_it_deserves(graded["told"], None)
+    assert each_gets_what_it_deserves(graded["told"], None, files.NEED_OWN_ROOT)
 
 
 @linux

@@ -17,6 +17,7 @@ LIMITS = Limits(memory_mb=100, processes=7, disk_mb=20, files=30, open_files=9, 
         ("OSError", "[Errno 24] Too many open files", "the limit is 9 open files"),
         ("OSError", "[Errno 27] File too large", "the limit is 5 MB in one file"),
         ("PermissionError", "[Errno 1] Operation not permitted", "graded code may use neither the network"),
+        ("FileNotFoundError", "[Errno 2] No such file or directory", "graded code may start no processes"),
         ("TookTooLong", "no answer", "by then it had taken 60 of at most 100 MB of memory"),
     ],
 )

@@ -51,13 +51,15 @@ ANSWERS = [
     in_vain("uses its own folder", "open('a', 'w').write('x')\nassert open('a').read() == 'x'"),
 ]
 
-if "NO_NAMESPACES" not in os.environ:  # without them, only Landlock is left, which has no rule for these calls
-    ANSWERS += [
-        in_vain("looks for the size of a file of the grader", "raise SystemExit(os.stat('VICTIM/grades.csv'))"),
-        in_vain("follows a link of the grader", "raise SystemExit(os.readlink('VICTIM/notes'))"),
-        in_vain("looks for users of the machine", "raise SystemExit(os.stat('/etc/passwd'))"),
-        in_vain("looks for processes of the machine", "raise SystemExit(os.stat('/proc/1'))"),
-        in_vain("asks how full the machine's disk is", "raise SystemExit(os.statvfs('/proc'))"),
-        in_vain("climbs out of its root", "os.chdir('/..'); raise SystemExit(os.stat('etc/passwd'))"),
-        in_vain("changes its root again", "os.mkdir('x'); os.chroot('x'); raise SystemExit('went through')"),
-    ]
+NEED_OWN_ROOT = [
+    in_vain("looks for the size of a file of the grader", "raise SystemExit(os.stat('VICTIM/grades.csv'))"),
+    in_vain("follows a link of the grader", "raise SystemExit(os.readlink('VICTIM/notes'))"),
+    in_vain("looks for users of the machine", "raise SystemExit(os.stat('/etc/passwd'))"),
+    in_vain("looks for processes of the machine", "raise SystemExit(os.stat('/proc/1'))"),
+    in_vain("asks how full the machine's disk is", "raise SystemExit(os.statvfs('/proc'))"),
+    in_vain("climbs out of its root", "os.chdir('/..'); raise SystemExit(os.stat('etc/passwd'))"),
+    in_vain("changes its root again", "os.mkdir('x'); os.chroot('x'); raise SystemExit('went through')"),
+]
+"""Without namespaces, only Landlock is left, which has no rule for these calls."""
+if "NO_NAMESPACES" not in os.environ:
+    ANSWERS += NEED_OWN_ROOT
