@@ -207,7 +207,7 @@ def encode_of_a_colleague(text, merges):
     new_ids = {tuple(pair): new_id for new_id, pair in enumerate(merges, start=256)}
     tokens = list(text.encode("utf-8"))
     while pairs := [pair for pair in pairwise(tokens) if pair in new_ids]:
-        pair = max(pairs, key=pairs.count)
+        pair = min(pairs)
         tokens = parts.merge(tokens, pair, new_ids[pair])
     return tokens
 
@@ -223,12 +223,12 @@ check(mended, "encode", save=False)
 #
 # Decoding proves little: many sequences of tokens are decoded to the same text. The model has seen one of them, that
 # of the learned order. Compare with the training text: encoded again, it must give the tokens that learning left. The
-# pair to merge is the one that was learned *first*, `min(pairs, key=new_ids.get)`, not the one that is most frequent
-# in this text.
+# pair to merge is the one that was learned *first*, `min(pairs, key=new_ids.get)`. `min(pairs)` takes the pair with the
+# smallest ids.
 # </details>
 
 # %%
-merges_of_bc = [(97, 98), (98, 99)]  # a b, then b c
+merges_of_bc = [(98, 99), (97, 98)]  # b c, then a b
 for name, function in {"the colleague's": encode_of_a_colleague, "yours or the library's": parts.encode}.items():
     print(f"{name}:", function("abc bc bc", merges_of_bc))
 
