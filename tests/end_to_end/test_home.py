@@ -255,8 +255,8 @@ def a_known_mistake_is_named(book: Notebook) -> None:
 
 
 def squeeze(text: str) -> str:
-    """Drop what differs between text and its picture on a page: line breaks, and the marks of code."""
-    return " ".join(text.replace("`", "").split())
+    """Drop what differs between text and its picture on a page: line breaks, and the marks of code and emphasis."""
+    return " ".join(re.sub(r"[`*]", "", text).split())
 
 
 def an_endless_loop_is_told(book: Notebook) -> None:
