@@ -91,8 +91,8 @@ NOTEBOOKS = [
         lambda cell: cell.update(source=f"%matplotlib inline\n!pip list\n{cell['source']}")), passes=True),
     Notebook("with a cell that is no Python", _but(lambda n: n["cells"].insert(0, EXTRA | {"source": "a b c("})), True),
     Notebook("wrong first, right then", _attempts(WRONG, RIGHT), passes=True),
-    Notebook("right first, wrong then", _attempts(RIGHT, WRONG), passes=False),
-    Notebook("right first, stubs then", _attempts(RIGHT, {name: STUB.format(name=name) for name in RIGHT}), False),
+    Notebook("right first, wrong then", _attempts(RIGHT, WRONG), passes=True),  # the best of up to four answers counts
+    Notebook("right first, stubs then", _attempts(RIGHT, {name: STUB.format(name=name) for name in RIGHT}), True),
     Notebook("in UTF-16", json.dumps(SOLVED).encode("utf-16"), passes=True),
     Notebook("with a byte order mark", b"\xef\xbb\xbf" + json.dumps(SOLVED).encode(), passes=True),
     Notebook("under another name", json.dumps(SOLVED).encode(), passes=True, file="homework (final) (2).ipynb"),
