@@ -3,7 +3,7 @@
 import inspect
 import re
 
-from transformer_course.checking.formatting import join_words, readable
+from transformer_course.checking.formatting import listed, readable
 from transformer_course.exercise import Exercise
 from transformer_course.running.case import Case
 from transformer_course.running.observation import CrashReport
@@ -44,7 +44,7 @@ def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
         return _expected_call(exercise, case, raised)
     if error["type"] == "NameError":
         names = _parameters(exercise)
-        return f"The arguments of `{exercise.name}` are {_listed(names)}." if names else ""
+        return f"The arguments of `{exercise.name}` are {listed(names)}." if names else ""
     return ""
 
 
@@ -54,14 +54,10 @@ def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
         arguments = [f"{name}=…" for name in case.arguments]
         return f"The check builds it by `{exercise.name}({', '.join(arguments)})`. The names of the arguments matter."
     names = _parameters(exercise)
-    return f"The check calls it with the arguments {_listed(names)}." if names else ""
+    return f"The check calls it with the arguments {listed(names)}." if names else ""
 
 
 def _parameters(exercise: Exercise) -> list[str]:
     reference = exercise.reference
     function = getattr(reference, "forward", reference) if isinstance(reference, type) else reference
     return [name for name in inspect.signature(function).parameters if name != "self"]
-
-
-def _listed(names: list[str]) -> str:
-    return join_words([f"`{name}`" for name in names])

@@ -4,7 +4,7 @@ import difflib
 import linecache
 import re
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from jaxtyping import TypeCheckError
 
@@ -38,14 +38,17 @@ def _near_attribute(error: BaseException) -> str:
         return ""
     try:
         names = [name for name in dir(error.obj) if name[:1] == error.name[:1] and not name.startswith("_")]
-        return next(iter(difflib.get_close_matches(error.name, names, n=1, cutoff=0.75)), "")
+        return _nearest(error.name, names)
     except Exception:  # a learner's own object may raise when it is inspected
         return ""
 
 
 def near_method(kind: type, name: str) -> str:
     """Return the method of a class whose name is nearly this one; "" if there is none."""
-    names = [other for other in vars(kind) if other != name]
+    return _nearest(name, [other for other in vars(kind) if other != name])
+
+
+def _nearest(name: str, names: Sequence[str]) -> str:
     return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.75)), "")
 
 

@@ -59,7 +59,9 @@ class _VocabularyLoss(torch.autograd.Function):
         low_weight, low_bias = weight.to(low), None if bias is None else bias.to(low)
         total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        weight_sum, bias_sum = low_weight.sum(0, dtype=x.dtype), 0.0 if bias is None else bias.sum()
+        if smoothing:  # the sum of all logits, without reading them
+            logit_sum = x[: len(targets)].to(low).sum(0, dtype=x.dtype) @ low_weight.sum(0, dtype=x.dtype)
+            total -= smoothing / vocab_size * (logit_sum if bias is None else logit_sum + len(targets) * bias.sum())
         buffer = x.new_empty(min(n_rows, len(x)), vocab_size, dtype=low)
         for start in range(0, len(x) or 1, n_rows):  # one pass even without rows, for gradients of 0
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
@@ -68,9 +70,6 @@ class _VocabularyLoss(torch.autograd.Function):
             logits = all_logits[: len(target)]
             largest = logits.amax(dim=1)
             total -= (1 - smoothing) * logits.gather(1, target).sum()
-            if smoothing:
-                row_sum = rows[: len(target)].sum(0, dtype=x.dtype)
-                total -= smoothing / vocab_size * (row_sum @ weight_sum + len(target) * bias_sum)  # Σ logits
             softmax = torch.softmax(logits, dim=1, out=logits)
             total += (largest - softmax.amax(dim=1).log()).sum()  # log Σ exp(logits), without another exp
             if with_gradients:
