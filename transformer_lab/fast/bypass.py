@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.modules import module as registries
 
+from transformer_lab.layers.feed_forward import FeedForward
+
 Module = TypeVar("Module", bound=nn.Module)
 
 GLOBAL_HOOKS: tuple[Collection[object], ...] = (
@@ -67,7 +69,8 @@ def is_inference() -> bool:
 def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
     """Return what a module returns for rows, which it takes for one sentence: a module may insist on three axes.
 
-    Torch's linear layers and norms are bypassed: that saves reshaping there and back, and its gradients.
+    Torch's linear layers and norms and the paper's feed-forward network are bypassed: that saves reshaping there and
+    back, with its gradients, and a copy of the hidden layer.
     """
     if may_bypass(module, nn.Linear):
         return F.linear(x, module.weight, module.bias)
@@ -75,5 +78,7 @@ def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n
         return F.layer_norm(x, module.normalized_shape, module.weight, module.bias, module.eps)
     if may_bypass(module, nn.Identity):
         return x
+    if may_bypass(module, FeedForward) and may_bypass(module.w_1, nn.Linear) and "activation" not in vars(module):
+        return call(module.w_2, call(module.w_1, x).relu_())  # in place: nobody else sees these rows
     output: Tensor = module(x[None])
     return output.squeeze(0)

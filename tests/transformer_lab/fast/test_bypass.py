@@ -16,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.fast.bypass import call, hooks_of, may_bypass, may_bypass_in_inference
 from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.layers.feed_forward import FeedForward
 
 HOOKS = [
     nn.Module.register_forward_hook,
@@ -51,16 +52,33 @@ def with_own_forward() -> nn.Module:
 
 @pytest.mark.parametrize(
     "module",
-    [nn.Linear(5, 7), nn.Linear(5, 7, bias=False), nn.LayerNorm(5), nn.LayerNorm(5, 0.5, bias=False), nn.Identity()],
-)
-def test_torchs_modules_give_what_they_give_when_called(module, monkeypatch):
+    [
+        nn.Linear(5, 7), nn.Linear(5, 7, bias=False), nn.LayerNorm(5), nn.LayerNorm(5, 0.5, bias=False), nn.Identity(),
+        FeedForward(5, 7), FeedForward(5, 7, bias=False),
+    ],
+)  # fmt: skip
+def test_bypassed_modules_give_what_they_give_when_called(module, monkeypatch):
     x = torch.randn(3, 5)
     wanted = module(x)
     monkeypatch.setattr(type(module), "forward", lambda self, x: pytest.fail("called"))
     assert_close(call(module, x), wanted)
 
 
-@pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5)])
+def test_a_hook_on_the_hidden_layer_sees_it_before_the_relu():
+    network, seen = FeedForward(5, 7), []
+    network.w_1.register_forward_hook(lambda module, arguments, output: seen.append(output))
+    x = torch.randn(3, 5)
+    call(network, x)
+    assert_close(seen[0][0], network.w_1(x))
+
+
+def with_own_activation() -> nn.Module:
+    module = FeedForward(5, 7)
+    module.activation = torch.tanh
+    return module
+
+
+@pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5), with_own_activation()])
 def test_others_are_called_with_one_sentence(module):
     x = torch.randn(3, 5)
     assert_close(call(module, x), module(x[None])[0])
