@@ -303,7 +303,10 @@ check(sample_per_request)
 def quantize_per_channel(
     weight: Float[Tensor, "d_out d_in"],
 ) -> tuple[Int[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
-    """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight."""
+    """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight.
+
+    A row of zeros gets the scale 1.
+    """
     raise NotImplementedError
 
 

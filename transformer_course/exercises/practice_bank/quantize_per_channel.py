@@ -13,7 +13,10 @@ from transformer_course.steps import InSteps
 def quantize_per_channel(
     weight: Float[Tensor, "d_out d_in"],
 ) -> tuple[Int[Tensor, "d_out d_in"], Float[Tensor, " d_out"]]:
-    """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight."""
+    """Return whole numbers from −127 to 127 and a scale per row, so that scale · number is near the weight.
+
+    A row of zeros gets the scale 1.
+    """
     largest = weight.abs().amax(dim=1)
     scale = torch.where(largest > 0, largest / 127, 1.0)
     return (weight / scale[:, None]).round().to(torch.int8), scale
@@ -145,11 +148,11 @@ MISTAKES = [
         hints=["For the row [0.1, −1], what is your scale, and what is −1 divided by it?"],
     ),
     Mistake(
-        "zeros_become_nan",
+        "scale_of_zeros",
         STEPS.but(scale=lambda step_size: step_size),
-        summary="you divide 0 by 0 in a row of zeros",
-        message="A row of zeros gets the scale 0, and 0/0 is nan. Any positive scale represents zeros; this "
-        "exercise asks for 1. Where do you check for it?",
+        summary="you give a row of zeros the scale 0",
+        message="A row of zeros gets the scale 0, and whoever divides by it gets nan. Any positive scale represents "
+        "zeros; this exercise asks for 1. Where do you check for it?",
         hints=["For the row [0, 0], what is the largest absolute value, and what do you divide by?"],
     ),
     Mistake(

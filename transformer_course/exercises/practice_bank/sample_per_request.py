@@ -3,6 +3,8 @@
 ``sample_next`` in lesson 09 has one temperature, top-k and top-p for all rows.
 """
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -93,7 +95,7 @@ STEPS = InSteps(
 
 
 def sample_per_request_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities whose sums are far from every top_p, so that rounding decides nothing."""
+    """Shuffle probabilities whose sums are far from every top_p, or exactly equal: rounding decides nothing."""
     rng = generator(seed)
 
     def case(rows, top_k, top_p, shows, n_samples=N_SAMPLES):
@@ -101,6 +103,16 @@ def sample_per_request_cases(seed: int) -> list[Case]:
         logits = torch.stack([row.log() + uniform(rng, -2.0, 2.0) for row in shuffled])
         inputs = {"logits": logits, "top_k": torch.tensor(top_k), "top_p": torch.tensor(top_p)}
         return Case(inputs, shows, kind="sampler", n_samples=n_samples)
+
+    def exact(top_p, shows):
+        """Make a case of probabilities 1/2, 1/4, 1/8 and 1/8: in floats, the softmax and its sums are exact."""
+        row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
+        inputs = {
+            "logits": row.repeat(len(top_p), 1),
+            "top_k": torch.tensor([4] * len(top_p)),
+            "top_p": torch.tensor(top_p),
+        }
+        return Case(inputs, shows, kind="sampler", n_samples=N_SAMPLES)
 
     steep, even = [0.5, 0.25, 0.12, 0.08, 0.05], [0.3, 0.25, 0.2, 0.15, 0.1]
     large = [0.25, 0.17, 0.13, 0.11, 0.09, 0.07, 0.06, 0.05, 0.04, 0.03]
@@ -112,6 +124,7 @@ def sample_per_request_cases(seed: int) -> list[Case]:
         case([steep, even], [5, 5], [1.0, 1.0], "two requests without a limit"),
         case([even, even], [2, 4], [1.0, 1.0], "top-k of 2 and of 4"),
         case([even, steep], [5, 5], [0.65, 0.8], "top-p of 0.65 and of 0.8"),
+        exact([0.5, 0.75], "a mass of exactly top-p"),
         case([even, steep, even], [3, 9, 1], [0.5, 0.6, 0.9], "3 requests, each with its own limits"),
         case([large, large[::-1], large], [7, 10, 4], [0.9, 0.5, 0.7], "10 tokens and 3 requests"),
     ]  # fmt: skip
@@ -142,6 +155,17 @@ MISTAKES = [
             "Probabilities 0.5, 0.3, 0.2 and p = 0.4: how many tokens form the smallest set with at least 0.4?",
             "A token is needed as long as the mass of the tokens *before* it is below p. The first token always is.",
             "`ranked.cumsum(dim=-1) - ranked < top_p[:, None]` marks the tokens that are needed, without any shift.",
+        ],
+    ),
+    Mistake(
+        "one_more_where_p_is_reached_exactly",
+        STEPS.but(within_p=lambda mass_before, top_p: mass_before <= top_p[:, None]),
+        summary="you keep one token too many in top-p if the mass is exactly p",
+        message="If the mass is exactly `top_p`, you keep one token too many. With a `top_p` of 0.5, is a set with a "
+        "mass of 0.5 large enough?",
+        hints=[
+            "With probabilities 1/2, 1/4, 1/8 and 1/8 and a `top_p` of 0.5, how many tokens are enough, and how many "
+            "do you keep?"
         ],
     ),
     Mistake(
