@@ -124,7 +124,7 @@ def sample_per_request_cases(seed: int) -> list[Case]:
         case([steep, even], [5, 5], [1.0, 1.0], "two requests without a limit"),
         case([even, even], [2, 4], [1.0, 1.0], "top-k of 2 and of 4"),
         case([even, steep], [5, 5], [0.65, 0.8], "top-p of 0.65 and of 0.8"),
-        exact([0.5, 0.75], "a mass of exactly top-p"),
+        exact([0.5, 1.0], "a mass of exactly top-p"),
         case([even, steep, even], [3, 9, 1], [0.5, 0.6, 0.9], "3 requests, each with its own limits"),
         case([large, large[::-1], large], [7, 10, 4], [0.9, 0.5, 0.7], "10 tokens and 3 requests"),
     ]  # fmt: skip
