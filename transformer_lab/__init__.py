@@ -1,19 +1,19 @@
-"""The Transformer in plain PyTorch: a small library that reads as a book.
+"""The Transformer in plain PyTorch: a small library that reads like a book.
 
-Each folder is a chapter, and reads from top to bottom; none needs a later one, except that decoding calls the fast
-paths of chapter 6, which compute what the models do.
+Each folder is a chapter that you can read from top to bottom. No chapter needs a later one, except that decoding calls
+chapter 6, a faster implementation of the models.
 
-1. ``attention``: who looks at whom. Scores, masks, positions, heads, and the key/value cache.
-2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
-3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
+1. ``attention``: scores, masks, positions, heads, and the key/value cache.
+2. ``layers``: feed-forward networks, norms, encoder and decoder layers.
+3. ``models``: the paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
-5. ``inspection``: looking inside a running model. Attention weights and shapes.
-6. ``fast``: how training and decoding do the same in less time.
-7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, text in and out, and training.
+5. ``inspection``: the attention weights and shapes of a running model.
+6. ``fast``: the same computations, faster, for training and decoding.
+7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, models of text, and training.
 
-The names below can be imported from here; each is loaded when it is first used. Set
-``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have every kind of call checked against its jaxtyping
-annotation. The tests do; it is off otherwise, for speed.
+You can import the names below from this package; each is loaded on first use. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
+before the first import to check calls against their jaxtyping annotations. The tests set it; it is off by default, for
+speed.
 """
 
 import os
@@ -90,7 +90,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for, so that the package itself needs no torch."""
+    """Import a public name on first use, so that importing the package does not import torch."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all."""
+"""Atomic file writes: a file is replaced completely or not at all."""
 
 import os
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from pathlib import Path
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; what the block writes there replaces ``path`` when the block ends.
+    """Yield a temporary path next to ``path``; the file written there replaces ``path`` when the block ends.
 
-    The new file is flushed to the disk before it replaces the old one in one step: whenever the program is killed,
-    ``path`` is either the old file or the new one, whole. If the block fails, the temporary file is removed, and
-    ``path`` stays as it was. A killed program leaves its temporary file, which the next write of ``path`` overwrites.
+    The new file is flushed to disk and then replaces the old file in a single step. Even if the program is killed,
+    ``path`` is the complete old or the complete new file. If the block fails, the temporary file is removed and
+    ``path`` does not change. A killed program leaves its temporary file, which the next write to ``path`` overwrites.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -35,7 +35,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Name a file in the errors of the block that writes it: the system names none when the disk is full.
+    """Add the file name to errors of the block, because the system omits it when the disk is full.
 
     Raises:
         OSError: The block raised it.
@@ -49,9 +49,9 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def atomic_write_text(path: Path, text: str) -> None:
-    """Write a text in UTF-8, atomically.
+    """Write a text to a UTF-8 file atomically.
 
-    Surrogates, which stand for bytes that were not UTF-8 when the text was read, are written as those bytes.
+    Surrogates, which stand for undecodable bytes in the original file, are written as those bytes.
     """
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="surrogateescape")

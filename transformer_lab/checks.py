@@ -1,6 +1,6 @@
-"""Checks of arguments that stay on when shapes are not checked: each raises a ValueError that names the values.
+"""Argument checks that are always on; each raises a ValueError with the values.
 
-Shapes are checked against their annotations in tests only, unless asked for.
+In contrast, shape annotations are checked only in tests and on request.
 """
 
 import math
@@ -13,13 +13,13 @@ from torch import Tensor, nn
 
 
 def check_width(name: str, width: int, layer: nn.Module | None = None, /, **inputs: Tensor) -> None:
-    """Raise ValueError unless every input holds floating-point vectors of this width.
+    """Raise ValueError unless every input consists of floating-point vectors of this width.
 
     Args:
         name: Name of the width in the message.
-        width: Required length of the last axis.
-        layer: The layer that reads them, whose weight has the required dtype and device; None: any will do.
-        **inputs: The inputs, under their names in the message.
+        width: Required size of the last dimension.
+        layer: The layer that reads the inputs, whose weight has the required dtype and device. None allows any.
+        **inputs: The inputs by their names in the message.
 
     Raises:
         TypeError: An input is not a tensor.
@@ -27,38 +27,38 @@ def check_width(name: str, width: int, layer: nn.Module | None = None, /, **inpu
     >>> check_width("d_model", 8, x=torch.zeros(2, 3, 7))
     Traceback (most recent call last):
         ...
-    ValueError: x must be d_model=8 wide; got shape (2, 3, 7)
+    ValueError: the last dimension of x must be d_model=8; got shape (2, 3, 7)
     """
     for given, x in inputs.items():
         check_tensor(given, x)
         if x.shape[-1:] != (width,):
-            raise ValueError(f"{given} must be {name}={width} wide; got shape {tuple(x.shape)}")
+            raise ValueError(f"the last dimension of {given} must be {name}={width}; got shape {tuple(x.shape)}")
         _check_kind(layer, given, x)
 
 
 def check_sequences(d_model: int, layer: nn.Module | None = None, /, **inputs: Tensor) -> None:
-    """Raise ValueError unless every input is a batch of sequences of ``d_model`` wide vectors; as ``check_width``.
+    """Raise ValueError unless every input is a batch of sequences of vectors of width ``d_model``; see ``check_width``.
 
     >>> check_sequences(8, x=torch.zeros(3, 8))
     Traceback (most recent call last):
         ...
-    ValueError: x must be of shape (batch, n, d_model=8); got shape (3, 8)
+    ValueError: x must have shape (batch, n, d_model=8); got shape (3, 8)
     """
     checked = None
     for given, x in inputs.items():
-        if x is checked:  # in self-attention, all inputs are one tensor
+        if x is checked:  # in self-attention, all inputs are the same tensor
             continue
         check_tensor(given, x)
         if x.dim() != 3 or x.shape[-1] != d_model:
-            raise ValueError(f"{given} must be of shape (batch, n, {d_model=}); got shape {tuple(x.shape)}")
+            raise ValueError(f"{given} must have shape (batch, n, {d_model=}); got shape {tuple(x.shape)}")
         _check_kind(layer, given, x)
         checked = x
 
 
 def _check_kind(layer: nn.Module | None, given: str, x: Tensor) -> None:
-    """Raise ValueError unless x is floating-point, with the dtype and on the device of a layer's weight if it has one.
+    """Raise ValueError unless x is floating-point and has the dtype and device of the layer's weight, if there is one.
 
-    Autocast converts dtypes, and quantized weights have one of their own.
+    The dtype may differ under autocast, which converts it, and for quantized weights.
     """
     if not x.is_floating_point():
         raise ValueError(f"{given} must be floating-point; got {x.dtype}")
@@ -84,9 +84,9 @@ def check_tensor(name: str, x: object) -> None:
 
 
 def check_has_data(x: Tensor) -> None:
-    """Raise ValueError if x, which a model has computed, is on the meta device: decoding needs its numbers."""
+    """Raise ValueError if a model's output x is on the meta device, because decoding needs actual numbers."""
     if x.is_meta:
-        raise ValueError("decoding needs a model with data; this one is on the meta device, whose tensors have none")
+        raise ValueError("decoding requires a model with data, but this model is on the meta device")
 
 
 def check_attention(
@@ -99,15 +99,15 @@ def check_attention(
     in_groups: bool = False,
     same_width: bool = True,
 ) -> None:
-    """Raise ValueError unless queries, keys, values, and the mask and bias if given, fit each other.
+    """Raise ValueError unless the shapes of queries, keys, values, and the optional mask and bias match.
 
     Args:
         q: Queries, of shape (…, n_query, d_k).
         k: Keys, of shape (…, n_key, d_k).
         v: Values, of shape (…, n_key, d_v).
         mask: Which keys each query may attend to.
-        bias: What is added to the scores.
-        in_groups: Whether a head of keys and values may serve a group of query heads.
+        bias: Added to the scores.
+        in_groups: Whether a key/value head may serve a group of query heads.
         same_width: Whether queries and keys must have the same width, as for a dot product.
 
     Raises:
@@ -117,7 +117,7 @@ def check_attention(
     >>> check_attention(q, k, v, mask=None)
     Traceback (most recent call last):
         ...
-    ValueError: every key needs a value; got 7 keys, 6 values
+    ValueError: the numbers of keys and values must be equal; got 7 keys, 6 values
     """
     for name, x in (("queries", q), ("keys", k), ("values", v)):
         check_tensor(name, x)
@@ -125,31 +125,31 @@ def check_attention(
             raise ValueError(f"{name} must be vectors, (…, n, d); got {x.dtype} of shape {tuple(x.shape)}")
     (*q_batch, _, q_width), (*k_batch, n_key, k_width), (*v_batch, n_value, _) = q.shape, k.shape, v.shape
     if n_key != n_value:
-        raise ValueError(f"every key needs a value; got {n_key} keys, {n_value} values")
+        raise ValueError(f"the numbers of keys and values must be equal; got {n_key} keys, {n_value} values")
     problem = None
     if same_width and q_width != k_width:
         problem = "queries and keys must have the same width"
     elif k_batch != v_batch:
-        problem = "keys and values must have the same leading axes"
+        problem = "keys and values must have the same leading dimensions"
     elif q_batch != k_batch and not in_groups:
-        problem = "queries and keys must have the same leading axes"
+        problem = "queries and keys must have the same leading dimensions"
     elif q_batch != k_batch and not _serves_groups(q_batch, k_batch):
-        problem = "queries and keys must have the same leading axes, or heads in groups"
+        problem = "queries and keys must have the same leading dimensions, or heads in groups"
     if problem is not None:
         shapes = zip(("queries", "keys", "values"), (q, k, v), strict=True)
         raise ValueError(f"{problem}; got {', '.join(f'{name} of shape {tuple(x.shape)}' for name, x in shapes)}")
     if not q.device == k.device == v.device:
-        raise ValueError(f"queries, keys and values must be on one device; got {q.device}, {k.device}, {v.device}")
+        raise ValueError(f"queries, keys and values must be on the same device; got {q.device}, {k.device}, {v.device}")
     if not q.dtype == k.dtype == v.dtype and not torch.is_autocast_enabled(q.device.type):
-        raise ValueError(f"queries, keys and values must have one dtype; got {q.dtype}, {k.dtype}, {v.dtype}")
+        raise ValueError(f"queries, keys and values must have the same dtype; got {q.dtype}, {k.dtype}, {v.dtype}")
     check_mask(mask, q, n_key)
     check_mask(bias, q, n_key)
     if bias is not None and bias.dtype not in (q.dtype, torch.float32):
-        raise ValueError(f"the bias must have the dtype of the queries, {q.dtype}; got {bias.dtype}")
+        raise ValueError(f"the bias must have the dtype of the queries, {q.dtype}, or float32; got {bias.dtype}")
 
 
 def _serves_groups(q_batch: list[int], k_batch: list[int]) -> bool:
-    """Return whether each head of keys serves the same number of query heads, given batch size and heads of both."""
+    """Return whether each key/value head serves the same number of query heads, given the batch and head dimensions."""
     if not len(q_batch) == len(k_batch) == 2:
         return False
     (n_queries, q_heads), (n_keys, k_heads) = q_batch, k_batch
@@ -157,7 +157,7 @@ def _serves_groups(q_batch: list[int], k_batch: list[int]) -> bool:
 
 
 def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
-    """Raise ValueError unless a mask or bias, if given, fits the scores of queries for ``n_key`` keys.
+    """Raise ValueError unless a mask or bias is None or broadcastable to the scores for ``n_key`` keys.
 
     >>> check_mask(torch.ones(5, 6), torch.zeros(2, 5, 4), n_key=7)
     Traceback (most recent call last):
@@ -179,19 +179,19 @@ def check_mask(mask: Tensor | None, q: Tensor, n_key: int) -> None:
 
 
 def check_token_ids(tokens: Tensor) -> None:
-    """Raise ValueError unless tokens are an integer tensor of shape (batch, n), and TypeError if they are no tensor."""
+    """Raise TypeError unless tokens are a tensor, and ValueError unless it is an integer tensor of shape (batch, n)."""
     check_tensor("tokens", tokens)
     if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
 
 
 def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -> None:
-    """Raise ValueError unless a model has positions for these token ids.
+    """Raise ValueError unless the token ids are valid and fit into the model's maximum length.
 
     Args:
         tokens: The token ids.
-        max_length: Maximum number of tokens, those before these included.
-        start: Number of tokens before these.
+        max_length: Maximum number of tokens, including earlier tokens.
+        start: Number of earlier tokens.
 
     Raises:
         ValueError: ``tokens`` is empty, too long, or not an integer tensor of shape (batch, n).
@@ -200,28 +200,28 @@ def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -
     >>> check_tokens(torch.tensor([[1, 11, 2]]), max_length=2)
     Traceback (most recent call last):
         ...
-    ValueError: this model takes 1 to max_length=2 tokens; got 3
+    ValueError: the model accepts 1 to max_length=2 tokens; got 3
     """
     check_token_ids(tokens)
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
-        raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
+        raise ValueError(f"the model accepts 1 to max_length={max_length} tokens; got {n}")
 
 
 def check_length(n_tokens: int, max_length: int) -> None:
     """Raise ValueError unless 1 ≤ n_tokens ≤ max_length.
 
     Args:
-        n_tokens: Number of tokens that a model is to read.
-        max_length: Maximum number that it can read.
+        n_tokens: Number of tokens.
+        max_length: The model's maximum number of tokens.
 
     >>> check_length(18, max_length=17)
     Traceback (most recent call last):
         ...
-    ValueError: this model reads 1 to max_length=17 tokens; 18 were asked for
+    ValueError: the model accepts 1 to max_length=17 tokens; got 18
     """
     if not 1 <= n_tokens <= max_length:
-        raise ValueError(f"this model reads 1 to max_length={max_length} tokens; {n_tokens} were asked for")
+        raise ValueError(f"the model accepts 1 to max_length={max_length} tokens; got {n_tokens}")
 
 
 def check_positive(**sizes: float) -> None:
@@ -233,12 +233,12 @@ def check_positive(**sizes: float) -> None:
     ValueError: n_heads must be positive; got n_heads=0
     """
     for name, size in sizes.items():
-        if not size > 0:  # as NaN is not, either
+        if not size > 0:  # written this way to reject NaN, too
             raise ValueError(f"{name} must be positive; got {name}={size}")
 
 
 def check_integer(**sizes: object) -> None:
-    """Raise ValueError unless every size is an integer, of Python or NumPy.
+    """Raise ValueError unless every size is a Python or NumPy integer.
 
     >>> check_integer(d_model=8.0)
     Traceback (most recent call last):
@@ -259,7 +259,7 @@ def check_probability(**probabilities: float) -> None:
     ValueError: dropout must be between 0 and 1; got dropout=1.5
     """
     for name, probability in probabilities.items():
-        if not 0 <= probability <= 1:  # as NaN is not, either
+        if not 0 <= probability <= 1:  # written this way to reject NaN, too
             raise ValueError(f"{name} must be between 0 and 1; got {name}={probability}")
 
 
@@ -272,7 +272,7 @@ def check_not_negative(**sizes: float) -> None:
     ValueError: max_new_tokens must not be negative; got max_new_tokens=-1
     """
     for name, size in sizes.items():
-        if not size >= 0:  # as NaN is not, either
+        if not size >= 0:  # written this way to reject NaN, too
             raise ValueError(f"{name} must not be negative; got {name}={size}")
 
 
@@ -282,10 +282,10 @@ def check_token_id(name: str, token_id: int, vocab_size: int) -> None:
     >>> check_token_id("pad_id", 11, vocab_size=11)
     Traceback (most recent call last):
         ...
-    ValueError: pad_id must be a token, from 0 to 10; got pad_id=11
+    ValueError: pad_id must be a token id from 0 to 10; got pad_id=11
     """
     if not 0 <= token_id < vocab_size:
-        raise ValueError(f"{name} must be a token, from 0 to {vocab_size - 1}; got {name}={token_id}")
+        raise ValueError(f"{name} must be a token id from 0 to {vocab_size - 1}; got {name}={token_id}")
 
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
@@ -301,9 +301,10 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def check_fields(config: Any) -> None:
-    """Raise ValueError unless the fields of a dataclass hold what their annotations promise.
+    """Raise ValueError unless the fields of a dataclass match their annotations.
 
-    Those annotated with ``int`` must hold integers, and those annotated with a ``Literal`` one of its values.
+    A field annotated with ``int`` must be an integer, and a field annotated with a ``Literal`` must be one of its
+    values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass

@@ -1,4 +1,4 @@
-"""Devices: which to compute on, how exactly they can, and none at all."""
+"""Devices: choose a device, find its widest float type, and create tensors without memory."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,10 +10,10 @@ from torch.overrides import TorchFunctionMode
 
 
 def pick_device(name: str | None = None) -> torch.device:
-    """Return the device of this name, or else the best there is.
+    """Return the device with this name, or the best available device if the name is None.
 
     Raises:
-        ValueError: There is no such device here.
+        ValueError: The device is not available.
 
     >>> pick_device("cpu")
     device(type='cpu')
@@ -26,12 +26,12 @@ def pick_device(name: str | None = None) -> torch.device:
         device = torch.device(name)
         torch.ones(1, device=device) + 1
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ValueError(f"cannot compute on the device {name!r}: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"device {name!r} is not available: {str(error).splitlines()[0]}") from error
     return device
 
 
 def widest_float(device: torch.device) -> torch.dtype:
-    """Return the widest floating-point type that a device has: float32 on Apple's MPS, else float64.
+    """Return the widest floating-point type of a device: float32 on Apple's MPS, otherwise float64.
 
     >>> widest_float(torch.device("mps"))
     torch.float32
@@ -41,10 +41,10 @@ def widest_float(device: torch.device) -> torch.dtype:
 
 @contextmanager
 def without_memory() -> Iterator[None]:
-    """Make the tensors of the block on torch's meta device: they have shapes, and no numbers.
+    """Create the tensors of the block on torch's meta device, with shapes but without data.
 
-    Nor are any drawn, which would import torch's compiler: 1.2 s of CPU time for nothing, in every program that loads a
-    language model. (Sinusoids are computed, and still import it.)
+    Random initialization is skipped, because on the meta device it imports torch's compiler, which would cost every
+    program that loads a language model 1.2 s of CPU time. (Computing sinusoids still imports it.)
 
     >>> with without_memory():
     ...     layer = nn.Linear(10**6, 10**6)
@@ -56,12 +56,12 @@ def without_memory() -> Iterator[None]:
 
 
 class _WithoutDrawing(TorchFunctionMode):
-    """Leaves tensors as they are where random numbers would be drawn into them."""
+    """Skips random initialization of tensors."""
 
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Call a function of torch, unless it draws."""
+        """Call a torch function unless it draws random numbers."""
         kwargs = kwargs or {}
         if func in (Tensor.normal_, Tensor.uniform_) or getattr(func, "__module__", "") == nn.init.__name__:
             return kwargs["tensor"] if "tensor" in kwargs else args[0]

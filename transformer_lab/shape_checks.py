@@ -1,9 +1,9 @@
-"""Check calls against the shapes that their annotations promise: each kind of call once.
+"""Check calls against their shape annotations, once for each kind of call.
 
-Training and decoding make the same call thousands of times, and to check it takes longer than many a small layer. What
-an annotation promises depends on the shapes and types of the arguments, and on the numbers among them that stand for
-sizes, so a call that is like an earlier one in all of these needs no second look, if its result is like the earlier one
-too. What has no shapes needs none at all: other types are checked without running anything.
+Training and decoding make the same call thousands of times, and a check takes longer than many small layers. The
+outcome of a check depends only on the shapes and types of the arguments and of the result, and on integer arguments
+that stand for sizes. So a call that matches an earlier call in all of these is not checked again. Functions without
+shape annotations are not checked at all; mypy checks their types.
 """
 
 import threading
@@ -19,59 +19,61 @@ MAX_CACHED_CALLS = 10_000
 _JAXTYPED = jaxtyping.jaxtyped
 _HOOK = jaxtyping.install_import_hook.__module__
 _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
-"""With the numeric tower: where a float is wanted, 0 will do."""
+"""Type checks with the numeric tower: an int is accepted for a float."""
 
 _COMPUTED = threading.local()
-"""Its ``result`` is what a call has returned, while that is checked."""
+"""Its ``result`` is the return value of the call while that value is being checked."""
 
 
 class _Unknown(Exception):
-    """What an annotation says of a value may depend on more than its kind."""
+    """The check of a value may depend on more than its kind."""
 
 
 def install(*packages: str) -> None:
-    """Check the calls of functions with shapes in all modules of some packages that are imported from now on."""
+    """Check calls of functions with shape annotations in all modules of these packages that are imported later."""
     jaxtyping.install_import_hook(packages, None)
     jaxtyping.jaxtyped = _jaxtyped
 
 
 def _jaxtyped(*args: Any, **keywords: Any) -> Any:
-    """Take the place of ``jaxtyping.jaxtyped`` where its import hook calls it, and there alone."""
+    """Replace ``jaxtyping.jaxtyped``, but only for calls from its import hook."""
     by_hook = getattr(keywords.get("typechecker"), "__module__", None) == _HOOK
     return checked if by_hook else _JAXTYPED(*args, **keywords)
 
 
 def checked(thing: Any) -> Any:
-    """Return a class or function that does the same, and checks shapes, or the thing itself if it has none."""
+    """Return a wrapped class or function that also checks shapes, or the original if it has no shape annotations."""
     if isinstance(thing, type):
         return _JAXTYPED(typechecker=_BEARTYPE)(thing)
     return check_once(thing) if has_shapes(thing) else thing
 
 
 def has_shapes(function: Callable[..., Any]) -> bool:
-    """Return whether an annotation of a function has a shape, or may have one: it is text that is not evaluated yet."""
+    """Return whether an annotation of a function has a shape, or may have one because it is an unevaluated string."""
     return any(map(_has_shapes, function.__annotations__.values()))
 
 
 def _has_shapes(annotation: Any) -> bool:
     if isinstance(annotation, type) and issubclass(annotation, jaxtyping.AbstractArray):
         return True
-    if get_origin(annotation) is Literal:  # its strings are values
+    if get_origin(annotation) is Literal:  # its strings are values, not annotations
         return False
-    parts = annotation if isinstance(annotation, list) else get_args(annotation)  # a list: the arguments of a callable
+    parts = (
+        annotation if isinstance(annotation, list) else get_args(annotation)
+    )  # a list has the arguments of a callable
     return isinstance(annotation, str) or any(map(_has_shapes, parts))
 
 
 def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that does the same, and checks its arguments and result unless it has seen such a call before.
+    """Return a wrapped function that checks arguments and result unless it has seen the same kind of call before.
 
     Args:
-        function: A function with the annotations to check.
+        function: A function with shape annotations.
     """
     passed: dict[Hashable, set[Hashable]] = {}
 
     @cache
-    def in_full() -> Callable[..., Any]:  # made when it is first needed: of what is imported, most is never called
+    def in_full() -> Callable[..., Any]:  # created on first use, because most imported functions are never called
         return _JAXTYPED(typechecker=_BEARTYPE)(function)
 
     @cache
@@ -96,7 +98,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = _kinds(result)
         if not kinds or not kinds <= results:
             _COMPUTED.result = result
-            of_result()(*args, **keywords)  # beside its arguments, and without computing it again
+            of_result()(*args, **keywords)  # checks the result with its arguments, without computing it again
             results |= kinds
         return result
 
@@ -104,7 +106,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _kinds(result: Any) -> set[Hashable]:
-    """Return the kind of a result as a set, which is empty if an annotation can ask for more."""
+    """Return a set with the kind of a result, which is empty if a check may depend on more than its kind."""
     try:
         return {_kind(result)}
     except _Unknown:
@@ -112,16 +114,16 @@ def _kinds(result: Any) -> set[Hashable]:
 
 
 def _kind(value: Any) -> Hashable:
-    """Return all of a value that an annotation can ask for.
+    """Return everything about a value that a check can depend on.
 
     Raises:
-        _Unknown: That would be each item of a collection.
+        _Unknown: The value is a collection, whose check depends on each item.
     """
     if isinstance(value, Tensor):
         return type(value), value.shape, value.dtype
     if type(value) is tuple:
         return tuple(map(_kind, value))
-    if value is None or isinstance(value, int | float | str | type):  # a size, or one of the values of a Literal
+    if value is None or isinstance(value, int | float | str | type):  # a size, or a value of a Literal
         return type(value), value
     if isinstance(value, Collection):
         raise _Unknown

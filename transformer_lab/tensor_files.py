@@ -17,11 +17,11 @@ from transformer_lab.device import without_memory
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS_FILE = "model.safetensors"
 MAX_SINUSOIDS = 2**24
-"""Number of sinusoids that any model may have: 64 MiB of them."""
+"""Maximum number of sinusoids of any model, which take 64 MiB."""
 
 
 def plain_names(named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
-    """Return tensors by name, without the part of a name that ``torch.compile`` adds to those of a module.
+    """Return tensors by name, without the prefix that ``torch.compile`` adds to the names of a module.
 
     >>> list(plain_names([("_orig_mod.blocks.0._orig_mod.norm.weight", torch.ones(3))]))
     ['blocks.0.norm.weight']
@@ -30,19 +30,19 @@ def plain_names(named: Iterable[tuple[str, Tensor]]) -> dict[str, Tensor]:
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
-    """Write tensors and JSON to one file, atomically.
+    """Write tensors and JSON to one file atomically.
 
     Args:
         path: The file.
         tensors: The tensors by name.
-        info: What JSON can hold; it becomes the file's metadata.
+        info: JSON data, which becomes the file's metadata.
 
     Raises:
         OSError: The file cannot be written.
     """
-    # safetensors rejects tensors that share memory, as tied embeddings do.
+    # safetensors rejects tensors that share memory, such as tied embeddings.
     own = {name: x.detach().cpu().clone().contiguous() for name, x in plain_names(tensors.items()).items()}
-    # Not save_file, which leaves temporary files of its own when it is killed, and sets modes whatever the umask says.
+    # Not save_file, which leaves its own temporary files when killed, and sets file modes regardless of the umask.
     content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
         temporary.write_bytes(content)
@@ -52,46 +52,46 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the JSON that ``write_tensors`` wrote.
 
     Raises:
-        ValueError: The file is damaged, or ``write_tensors`` did not write it.
+        ValueError: The file is corrupted, or ``write_tensors`` did not write it.
         OSError: The file cannot be read.
     """
     try:
         with safe_open(path, framework="pt") as file:
             info: dict[str, Any] = json.loads((file.metadata() or {})["info"])
             if not isinstance(info, dict):
-                raise ValueError(f"its information must be an object; it is {type(info).__name__}")
-            # Cloned, so that no tensor refers to a file that may be replaced.
+                raise ValueError(f"the metadata must be a JSON object; got {type(info).__name__}")
+            # Clone the tensors, because the file may be replaced.
             return {name: file.get_tensor(name).clone() for name in file.keys()}, info  # noqa: SIM118  # not a dict
     except OSError:
         raise
-    except Exception as error:  # safetensors raises an exception of its own
+    except Exception as error:  # safetensors raises its own exception class
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise ValueError(f"{path} is not a checkpoint of this library: {reason}") from error
 
 
 def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str, Tensor], where: str) -> AnyModel:
-    """Return a model whose parameters have shapes and no memory yet, for ``load_parameters`` or ``Layout.load``.
+    """Return a model whose parameters have shapes but no memory yet, for ``load_parameters`` or ``Layout.load``.
 
-    These compare the shapes with those in a file before they take memory. So a damaged configuration that asks for a
-    trillion parameters is refused at once.
+    These functions compare the shapes with those in a file before they allocate memory. So a corrupted configuration
+    with a trillion parameters is rejected immediately.
 
     Args:
-        make: Makes the model.
-        n_layers: Number of its layers, each of which has parameters.
+        make: Builds the model.
+        n_layers: Number of layers, each of which has parameters.
         tensors: The tensors in the file.
         where: Name of the configuration in error messages.
 
     Raises:
-        ValueError: There are more layers than tensors, or no model can be made.
+        ValueError: There are more layers than tensors, or the model cannot be built.
     """
     if n_layers > len(tensors):
-        raise ValueError(f"{where}: {n_layers=} layers cannot be made of {len(tensors)} tensors")
+        raise ValueError(f"{where}: {n_layers=} is too large for a file of {len(tensors)} tensors")
     with described_by(where), without_memory():
         return make()
 
 
 def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor], where: str) -> None:
-    """Raise ValueError if sinusoidal positions, which are in no file, would take far more memory than the file.
+    """Raise ValueError if sinusoidal positions, which are not stored, would take far more memory than the file.
 
     Args:
         max_length: Number of positions.
@@ -100,23 +100,23 @@ def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor]
         where: Name of the configuration in error messages.
 
     Raises:
-        ValueError: They are more than ``MAX_SINUSOIDS`` numbers, and more than the file holds.
+        ValueError: There are more than ``MAX_SINUSOIDS`` sinusoids, and more than numbers in the file.
     """
     if max_length * d_model > max(MAX_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
-        raise ValueError(f"{where}: positions of {max_length=} times {d_model=} numbers do not fit a file of this size")
+        raise ValueError(f"{where}: {max_length=} times {d_model=} positions are too many for a file of this size")
 
 
 @contextmanager
 def described_by(where: str) -> Iterator[None]:
-    """Name the configuration in the errors of the block that makes a model, or its settings, from it.
+    """Add the name of the configuration to errors of the block, which builds a model or its settings from it.
 
     Raises:
-        ValueError: The block raised an error, such as those for numbers that are too large for any tensor.
+        ValueError: The block raised an error, for example because a size is too large for any tensor.
     """
     try:
         yield
     except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
-        [message, *_] = str(error).splitlines() or [type(error).__name__]  # torch adds where in its code it was raised
+        [message, *_] = str(error).splitlines() or [type(error).__name__]  # torch appends a stack trace of its C++ code
         raise ValueError(message if where in message else f"{where}: {message}") from error
 
 
@@ -125,11 +125,11 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
 
     Args:
         model: The model to load into, from ``make_empty`` or elsewhere.
-        tensors: A tensor for each of its parameters.
-        path: The file that they come from, for error messages.
+        tensors: A tensor for each parameter.
+        path: The file with the tensors, for error messages.
 
     Raises:
-        ValueError: Parameters are missing, unknown, or of another shape; all of them are named.
+        ValueError: Parameters are missing, unknown, or have the wrong shape; the message lists all of them.
     """
     own = plain_names(model.state_dict().items())
     problems = [f"{name} is missing" for name in own.keys() - tensors.keys()]
@@ -140,8 +140,8 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         if tensors[name].shape != own[name].shape
     ]
     if problems:
-        message = " ".join("; ".join(sorted(problems)).split())  # names may have line ends
-        raise ValueError(f"{path} does not fit the model: {message}")
+        message = " ".join("; ".join(sorted(problems)).split())  # names may contain newlines
+        raise ValueError(f"{path} does not match the model: {message}")
     if any(tensor.is_meta for tensor in own.values()):
         model.to_empty(device="cpu")
     with torch.no_grad():

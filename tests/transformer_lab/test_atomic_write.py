@@ -8,7 +8,7 @@ import pytest
 from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 
-def test_atomic_write_replaces_the_file_and_leaves_nothing_beside_it(tmp_path):
+def test_replaces_the_file_and_leaves_no_other_file(tmp_path):
     path = tmp_path / "data.bin"
     for content in (b"the first, which is longer", b"the second"):
         with atomic_write(path) as temporary:
@@ -18,7 +18,7 @@ def test_atomic_write_replaces_the_file_and_leaves_nothing_beside_it(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_atomic_write_flushes_the_new_file_before_it_replaces_the_old_one(tmp_path, monkeypatch):
+def test_flushes_the_new_file_before_replacing_the_old(tmp_path, monkeypatch):
     path, flushed = tmp_path / "data.bin", []
     path.write_bytes(b"old")
     monkeypatch.setattr(os, "fsync", lambda file: flushed.append((os.fstat(file).st_size, path.read_bytes())))
@@ -34,7 +34,7 @@ class Full(OSError):
 
 @pytest.mark.parametrize("error", [Full, KeyboardInterrupt])
 @pytest.mark.parametrize("before", [b"old", None])
-def test_a_failure_inside_leaves_the_old_file_whole_and_no_stray_file(tmp_path, error, before):
+def test_failure_in_the_block_keeps_the_old_file(tmp_path, error, before):
     path = tmp_path / "data.bin"
     if before is not None:
         path.write_bytes(before)
@@ -44,14 +44,14 @@ def test_a_failure_inside_leaves_the_old_file_whole_and_no_stray_file(tmp_path, 
     assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if before is None else [before])
 
 
-def test_a_failure_before_anything_was_written_is_the_one_that_is_raised(tmp_path):
+def test_raises_the_error_that_prevented_the_write(tmp_path):
     with pytest.raises(Full), atomic_write(tmp_path / "data.bin"):
         raise Full
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("function", ["os.fsync", "pathlib.Path.replace"])
-def test_a_failure_to_flush_or_replace_leaves_the_old_file_whole_and_no_stray_file(tmp_path, monkeypatch, function):
+def test_failure_to_flush_or_replace_keeps_the_old_file(tmp_path, monkeypatch, function):
     path = tmp_path / "data.bin"
     path.write_bytes(b"old")
 
@@ -65,7 +65,7 @@ def test_a_failure_to_flush_or_replace_leaves_the_old_file_whole_and_no_stray_fi
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
 
 
-def test_a_temporary_file_that_a_killed_program_left_is_overwritten(tmp_path):
+def test_overwrites_the_temporary_file_of_a_killed_program(tmp_path):
     path = tmp_path / "data.bin"
     with atomic_write(path) as temporary:
         temporary.write_bytes(b"old")
@@ -75,7 +75,7 @@ def test_a_temporary_file_that_a_killed_program_left_is_overwritten(tmp_path):
     assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"new"
 
 
-def test_a_text_is_written_with_the_bytes_that_were_not_utf_8(tmp_path):
+def test_surrogates_are_written_as_their_bytes(tmp_path):
     path = tmp_path / "mine.py"
     for text in ("a longer text", "é\udcff"):
         atomic_write_text(path, text)
@@ -83,7 +83,7 @@ def test_a_text_is_written_with_the_bytes_that_were_not_utf_8(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_text_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
+def test_unwritable_text_keeps_the_old_file(tmp_path):
     path = tmp_path / "mine.py"
     atomic_write_text(path, "before")
     with pytest.raises(UnicodeEncodeError):

@@ -23,7 +23,7 @@ def outcomes():
 
 
 @pytest.mark.parametrize("name", names())
-def test_returns_a_right_result_or_names_what_is_wrong(outcomes, name):
+def test_returns_a_right_result_or_a_helpful_error(outcomes, name):
     kind, message, raised_by, named = outcomes[name]
     if not named:
         assert (kind, message) == ("right", "True")
@@ -34,6 +34,6 @@ def test_returns_a_right_result_or_names_what_is_wrong(outcomes, name):
         assert value in message
 
 
-def test_covers_everything_public():
+def test_covers_the_whole_public_api():
     covered = {name.split(":")[0].split()[0] for name in names()}
     assert covered == {*transformer_lab.__all__}

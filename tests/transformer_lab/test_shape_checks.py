@@ -65,7 +65,7 @@ def counted(monkeypatch) -> list[str]:
         lambda: scaled(nn.Linear(2, 3), "2"),
     ],
 )
-def test_a_wrong_call_is_found_after_right_ones(call):
+def test_wrong_call_is_found_after_right_ones(call):
     for _ in range(2):
         scores(torch.zeros(2, 3), torch.zeros(5, 3))
         scores(q=torch.zeros(2, 3), k=torch.zeros(5, 3))
@@ -76,7 +76,7 @@ def test_a_wrong_call_is_found_after_right_ones(call):
             call()
 
 
-def test_a_call_of_the_same_kind_is_checked_once(monkeypatch):
+def test_same_kind_of_call_is_checked_once(monkeypatch):
     calls = counted(monkeypatch)
     check = check_once(lambda *args, **keywords: None)
     for _ in range(3):
@@ -91,7 +91,7 @@ def test_a_call_of_the_same_kind_is_checked_once(monkeypatch):
     assert len(calls) == 7
 
 
-def test_what_has_items_is_checked_each_time(monkeypatch):
+def test_collections_are_checked_every_time(monkeypatch):
     calls = counted(monkeypatch)
     given, returned = check_once(len), check_once(lambda n: [torch.rand(n)])
     for _ in range(3):
@@ -102,7 +102,7 @@ def test_what_has_items_is_checked_each_time(monkeypatch):
     assert len(calls) == 6
 
 
-def test_a_result_of_another_kind_is_checked_without_calling_the_function_again():
+def test_different_result_is_checked_without_another_call():
     widths = []
 
     @check_once
@@ -117,7 +117,7 @@ def test_a_result_of_another_kind_is_checked_without_calling_the_function_again(
     assert widths == [1, 1, 2]
 
 
-def test_a_failed_call_is_not_remembered():
+def test_failed_call_is_not_cached():
     @check_once
     def wants_text(x: str) -> None: ...
 
@@ -126,7 +126,7 @@ def test_a_failed_call_is_not_remembered():
             wants_text(1)
 
 
-def test_so_many_kinds_are_remembered_at_most(monkeypatch):
+def test_cache_of_calls_is_limited(monkeypatch):
     monkeypatch.setattr(shape_checks, "MAX_CACHED_CALLS", 3)
     calls = counted(monkeypatch)
     check = check_once(lambda n: None)
@@ -135,7 +135,7 @@ def test_so_many_kinds_are_remembered_at_most(monkeypatch):
     assert len(calls) > 5
 
 
-def test_only_what_has_shapes_is_checked(tmp_path, monkeypatch):
+def test_only_shape_annotations_are_checked(tmp_path, monkeypatch):
     (tmp_path / "with_shapes_and_without.py").write_text("""
 from collections.abc import Callable
 from typing import Literal
@@ -171,7 +171,7 @@ class Layer:
     assert module.plain("as it is") == ["as it is"]
 
 
-def test_whoever_else_uses_jaxtyping_gets_what_it_does():
+def test_jaxtyping_is_unchanged_for_other_packages():
     @jaxtyping.jaxtyped(typechecker=beartype)
     def plain(n: int) -> int:
         return n

@@ -13,7 +13,7 @@ from torch import nn
 from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
 
-def test_all_that_was_written_is_read(tmp_path):
+def test_reads_everything_that_was_written(tmp_path):
     shared = torch.arange(6.0)
     tensors = {"a": shared, "b": shared, "c": torch.randn(4, 3).T, "d": torch.tensor(7), "e": torch.randn(2).bfloat16()}
     info = {"é": [1, None, 0.1 + 0.2], "nested": {"x": "y"}}
@@ -25,7 +25,7 @@ def test_all_that_was_written_is_read(tmp_path):
     assert os.listdir(tmp_path) == ["x.safetensors"]
 
 
-def test_what_was_read_does_not_look_at_the_file_any_more(tmp_path):
+def test_tensors_do_not_depend_on_the_file_after_reading(tmp_path):
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(1000)}, {})
     tensors, _ = read_tensors(path)
@@ -33,7 +33,7 @@ def test_what_was_read_does_not_look_at_the_file_any_more(tmp_path):
     assert torch.equal(tensors["a"], torch.zeros(1000))
 
 
-def test_the_old_one_is_whole_until_the_new_one_is(tmp_path, monkeypatch):
+def test_old_file_is_complete_until_replaced(tmp_path, monkeypatch):
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(3)}, {"version": 1})
 
@@ -48,7 +48,7 @@ def test_the_old_one_is_whole_until_the_new_one_is(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("length", [0, 7, 100])
-def test_a_file_that_was_cut_off_is_called_damaged(tmp_path, length):
+def test_rejects_truncated_file(tmp_path, length):
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(100)}, {})
     path.write_bytes(path.read_bytes()[:length])
@@ -56,20 +56,20 @@ def test_a_file_that_was_cut_off_is_called_damaged(tmp_path, length):
         read_tensors(path)
 
 
-def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path):
+def test_missing_file_raises_file_not_found(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.safetensors"):
         read_tensors(tmp_path / "nowhere.safetensors")
 
 
-def test_parameters_that_do_not_fit_are_all_named(tmp_path):
+def test_error_lists_all_mismatched_parameters(tmp_path):
     model = nn.Linear(3, 2)
     with pytest.raises(ValueError) as caught:
         load_parameters(model, {"weight": torch.zeros(3, 2), "scale": torch.zeros(1)}, tmp_path / "x")
     said = "bias is missing; scale is unknown; weight has the shape (3, 2), not (2, 3)"
-    assert str(caught.value) == f"{tmp_path / 'x'} does not fit the model: {said}"
+    assert str(caught.value) == f"{tmp_path / 'x'} does not match the model: {said}"
 
 
-def test_the_information_is_json_beside_the_tensors(tmp_path):
+def test_info_is_json_metadata(tmp_path):
     """Anyone can read it, with any safetensors library, and reading it runs no code."""
     path = tmp_path / "x.safetensors"
     write_tensors(path, {"a": torch.zeros(2)}, {"step": 3})
@@ -78,7 +78,7 @@ def test_the_information_is_json_beside_the_tensors(tmp_path):
     assert json.loads(header["__metadata__"]["info"]) == {"step": 3}
 
 
-def test_a_disk_that_is_full_is_told_with_the_file_which_stays_whole(tmp_path, monkeypatch):
+def test_full_disk_error_names_the_file_and_keeps_the_old_one(tmp_path, monkeypatch):
     path = tmp_path / "model.safetensors"
     write_tensors(path, {"a": torch.ones(3)}, {})
 
@@ -95,7 +95,7 @@ def test_a_disk_that_is_full_is_told_with_the_file_which_stays_whole(tmp_path, m
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes")
-def test_who_may_read_a_file_is_left_to_the_umask(tmp_path):
+def test_umask_determines_file_permissions(tmp_path):
     before = os.umask(0o027)
     try:
         write_tensors(tmp_path / "model.safetensors", {"a": torch.ones(3)}, {})

@@ -1,4 +1,4 @@
-"""Additive attention: scores by a small network, the way attention was first done."""
+"""Additive attention, the first form of attention: a small network computes the scores."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -15,7 +15,7 @@ def additive_scores(
     w_k: Float[Tensor, "d_h d_k"],
     w: Float[Tensor, " d_h"],
 ) -> Float[Tensor, "batch n_query n_key"]:
-    """Score every key for every query by a small network.
+    """Score every key for every query with a small network.
 
     ``w · tanh(W_q q + W_k k)``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473.
     """
@@ -27,13 +27,13 @@ def additive_scores(
 class AdditiveAttention(nn.Module):
     """Average the values, weighted by a small network's score of each pair of query and key.
 
-    ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. It holds
-    ``d_h (d_q + d_k + 1)`` parameters, where dot-product attention has none, and keeps d_h numbers per pair of query
-    and key, where dot-product attention keeps one.
+    ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. It has ``d_h (d_q
+    + d_k + 1)`` parameters, while dot-product attention has none, and stores d_h numbers per pair of query and key,
+    while dot-product attention stores one.
 
     Args:
         d_q: Width of the queries.
-        d_k: Width of the keys, which may differ from that of the queries.
+        d_k: Width of the keys, which may differ from ``d_q``.
         d_h: Width of the hidden layer.
 
     Raises:
@@ -60,11 +60,11 @@ class AdditiveAttention(nn.Module):
         values: Float[Tensor, "batch n_key d_v"],
         mask: Bool[Tensor, "#batch #n_query #n_key"] | None = None,
     ) -> tuple[Float[Tensor, "batch n_query d_v"], Float[Tensor, "batch n_query n_key"]]:
-        """Return the averaged values, and the weights; masked as in ``scaled_dot_product_attention``.
+        """Return the averaged values and the weights, with the mask applied as in ``scaled_dot_product_attention``.
 
         Raises:
-            ValueError: The queries are not ``d_q`` wide or the keys not ``d_k``, the shapes, types or devices of the
-                inputs do not fit each other, or the mask is not boolean.
+            ValueError: The queries do not have width ``d_q`` or the keys ``d_k``, the shapes, dtypes or devices of the
+                inputs do not match, or the mask is not boolean.
             TypeError: An input is not a tensor.
         """
         check_width("d_q", self.w_q.in_features, self.w_q, queries=queries)

@@ -1,7 +1,7 @@
 """Dot-product attention, with and without the weights.
 
-``soft_lookup`` is the idea, ``scaled_dot_product_attention`` the formula with its weights, and ``attend`` the same
-without the weights, by torch's fused kernels.
+``soft_lookup`` shows the idea, ``scaled_dot_product_attention`` computes the formula and returns the weights, and
+``attend`` computes the same output without the weights, using torch's fused kernels.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ from transformer_lab.checks import check_attention
 def soft_lookup(
     query: Float[Tensor, " d"], keys: Float[Tensor, "n d"], values: Float[Tensor, "n d_v"]
 ) -> Float[Tensor, " d_v"]:
-    """Mix the values, each by how well its key matches the query.
+    """Average the values, weighted by how well each key matches the query.
 
     ``softmax(K q) V``: the dot score of Luong et al. (2015), arXiv:1508.04025, for one query.
     """
@@ -34,7 +34,7 @@ def scaled_dot_product_attention(
     bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch n_query d_v"], Float[Tensor, "*batch n_query n_key"]]:
-    """Average the values for each query, weighted by how well it matches their keys.
+    """For each query, average the values, weighted by how well each key matches the query.
 
     ``softmax(q kᵀ / √d_k) v``: equation 1 of Vaswani et al. (2017), arXiv:1706.03762.
 
@@ -42,18 +42,17 @@ def scaled_dot_product_attention(
         q: Queries: what each position is looking for.
         k: Keys: what each position offers to be matched on.
         v: Values: what each position contributes when matched.
-        mask: True where a query may attend to a key, as in
-            ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
-            ``torch.nn.MultiheadAttention`` mean the opposite. None hides nothing.
-        bias: Added to the scores, as for positions that lower them with distance; −∞ hides a key, as the mask does.
+        mask: True where a query may attend to a key, as in ``torch.nn.functional.scaled_dot_product_attention``; the
+            boolean masks of ``torch.nn.MultiheadAttention`` mean the opposite. None allows everything.
+        bias: Added to the scores, for example to lower them with distance; −∞ masks out a key.
         dropout: Dropout probability of the weights.
 
     Returns:
         The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or is all 0 if the mask
-        leaves that query no key.
+        allows that query no key.
 
     Raises:
-        ValueError: The shapes, types or devices of the inputs do not fit each other, or the mask is not boolean.
+        ValueError: The shapes, dtypes or devices of the inputs do not match, or the mask is not boolean.
         TypeError: An input is not a tensor.
 
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
@@ -78,26 +77,27 @@ def attend(
     dropout: float = 0.0,
     is_causal: bool = False,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return the output of ``scaled_dot_product_attention``, computed by torch's fused kernels, which keep no weights.
+    """Return the output of ``scaled_dot_product_attention`` without the weights, using torch's fused kernels.
 
-    Their memory grows with queries plus keys, not with queries times keys. On a CPU, torch has them for four axes
-    (batch, heads, position, width) with d_v = d_k; elsewhere it falls back on the plain formula. With these four axes,
-    keys and values may have fewer heads than the queries, and each of theirs serves a group of query heads.
+    Their memory grows with the number of queries plus keys, not with queries times keys. On a CPU, torch has such
+    kernels for four dimensions (batch, heads, position, width) with d_v = d_k; for other inputs it falls back to the
+    plain formula. With four dimensions, keys and values may have fewer heads than the queries; each key/value head then
+    serves a group of query heads.
 
     Args:
         q: Queries.
         k: Keys.
         v: Values.
-        mask: True where a query may attend to a key. None hides nothing.
-        bias: Added to the scores; −∞ hides a key, as the mask does.
+        mask: True where a query may attend to a key. None allows everything.
+        bias: Added to the scores; −∞ masks out a key.
         dropout: Dropout probability of the weights.
-        is_causal: Whether each query attends to the keys up to its own position only: the same as ``causal_mask``, but
-            faster than any mask.
+        is_causal: Whether each query attends only to keys up to its own position: the same as ``causal_mask``, but
+            faster.
 
     Raises:
-        ValueError: The shapes, types or devices of the inputs do not fit each other (some kernels would read past the
-            end of the shorter), the mask is not boolean, or ``is_causal`` is combined with a mask, a bias, or another
-            number of keys than of queries.
+        ValueError: The shapes, dtypes or devices of the inputs do not match (some kernels would read past the end of
+            the shorter tensor), the mask is not boolean, or ``is_causal`` is combined with a mask, with a bias, or with
+            different numbers of queries and keys.
         TypeError: An input is not a tensor.
 
     >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
@@ -113,7 +113,7 @@ def attend(
     if mask is None:
         return sdpa(attn_mask=None, is_causal=is_causal)
     fully_masked = fully_masked_queries(mask)
-    # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so none is ever passed on.
+    # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so they never get one.
     allowed = mask | fully_masked
     attn_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
     return sdpa(attn_mask=attn_mask).masked_fill(fully_masked, 0.0)
@@ -123,15 +123,15 @@ def check_causal(n_query: int, n_key: int, mask: Tensor | None, bias: Tensor | N
     """Raise ValueError unless ``is_causal`` can be combined with these arguments of ``attend``."""
     if not (mask is None and bias is None and n_query == n_key):
         given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
-        raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
+        raise ValueError(f"is_causal requires equal numbers of queries and keys, no mask and no bias; got {given}")
 
 
 def hide_by_mask(
     mask: Bool[Tensor, "*#batch #n_query #n_key"] | None, bias: Float[Tensor, "*#batch #n_query #n_key"]
 ) -> tuple[Bool[Tensor, "*#batch #n_query #n_key"], Float[Tensor, "*#batch #n_query #n_key"]]:
-    """Return the same mask and bias, with the keys that −∞ in the bias hides hidden by the mask instead.
+    """Move the −∞ entries of the bias into the mask; return the new mask and bias.
 
-    Added to the scores, a row of −∞ would make the softmax and all gradients NaN.
+    If they stayed in the bias, a row of −∞ would make the softmax and all gradients NaN.
     """
     hidden = bias == -torch.inf
     return ~hidden if mask is None else mask & ~hidden, bias.masked_fill(hidden, 0.0)
@@ -140,11 +140,11 @@ def hide_by_mask(
 def masked_softmax(
     scores: Float[Tensor, "*batch n_query n_key"], mask: Bool[Tensor, "*#batch #n_query #n_key"] | None
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """Return the softmax over the keys that each query may attend to; a query that may attend to none gets zeros.
+    """Return the softmax over the keys that each query may attend to, or zeros if it may attend to no key.
 
     Args:
         scores: How well each key matches each query.
-        mask: True where a query may attend to a key. None hides nothing.
+        mask: True where a query may attend to a key. None allows everything.
 
     Raises:
         ValueError: The mask is not boolean.
@@ -156,13 +156,13 @@ def masked_softmax(
     if mask is None:
         return torch.softmax(scores, dim=-1)
     fully_masked = fully_masked_queries(mask)
-    # The softmax of a row of -inf is nan, and so is its gradient. Such rows are left unmasked here, and zeroed below.
+    # The softmax of a row of -inf is nan, and so is its gradient. So leave such rows unmasked, and zero them below.
     weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
     return weights.masked_fill(fully_masked, 0.0)
 
 
 def fully_masked_queries(mask: Bool[Tensor, "*batch n_query n_key"]) -> Bool[Tensor, "*batch n_query 1"]:
-    """Return True at the queries that a mask leaves no key; for a mask that is not boolean, raise ValueError."""
+    """Return True for each query that may attend to no key; raise ValueError if the mask is not boolean."""
     if mask.dtype != torch.bool:
         raise ValueError(f"a mask must be boolean, True where attention is allowed; got {mask.dtype}")
     return ~mask.any(dim=-1, keepdim=True)

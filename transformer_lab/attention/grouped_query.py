@@ -1,4 +1,4 @@
-"""Grouped-query attention: heads of queries that share keys and values, for models that generate long texts."""
+"""Grouped-query attention: query heads share keys and values, which saves memory when generating long texts."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -10,33 +10,33 @@ from transformer_lab.checks import check_sequences
 
 
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
-    """Repeat each head of keys or values next to itself, once for each query head of its group."""
+    """Repeat each key or value head once for each query head of its group, next to itself."""
     return x.repeat_interleave(n_repeats, dim=1)
 
 
 class GroupedQueryAttention(AttentionBase):
-    """Self-attention in which several query heads share each head of keys and values.
+    """Self-attention in which several query heads share each key/value head.
 
-    Query head i attends to the keys and values of head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
-    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With
-    ``n_kv_heads = n_heads`` it is multi-head self-attention again.
+    Query head i attends to key/value head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al. (2023),
+    arXiv:2305.13245. Fewer keys and values mean a smaller cache when generating long texts. With ``n_kv_heads =
+    n_heads`` this is multi-head self-attention.
 
     Args:
         d_model: Width of the input and output.
         n_heads: Number of query heads.
-        n_kv_heads: Number of heads of keys and values.
+        n_kv_heads: Number of key/value heads.
         bias: Whether the projections have biases. Llama's have none, GPT-2's do.
         dropout: Dropout probability of the attention weights.
         d_k: Width of a head; None means d_model / n_heads.
-        qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``. Those of Qwen 2
-            do, and its output projection does not.
-        qk_norm_eps: ε of an RMSNorm of each head's queries and keys, before they are rotated; None: there is none.
-            The length of a query or key no longer raises its scores, which otherwise may grow until each softmax picks
-            one key: section 3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, with a LayerNorm. Qwen 3, Gemma 3.
+        qkv_bias: Whether the query, key and value projections have biases; None means ``bias``. In Qwen 2 they do,
+            although the output projection does not.
+        qk_norm_eps: ε of an RMSNorm applied to each head's queries and keys before rotation (QK-norm), as in Qwen 3 and
+            Gemma 3; None means no norm. Without QK-norm, the lengths of queries and keys can grow until each softmax
+            picks a single key: section 3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, who use a LayerNorm.
 
     Raises:
-        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given,
-            ``n_kv_heads`` does not divide ``n_heads``, or ``dropout`` is not between 0 and 1.
+        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, ``n_kv_heads``
+            does not divide ``n_heads``, or ``dropout`` is not between 0 and 1.
 
     >>> import torch
     >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
@@ -76,18 +76,18 @@ class GroupedQueryAttention(AttentionBase):
         cache: KVCache | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Attend from every position of a sequence to the others.
+        """Attend from every position of a sequence to all positions that the mask allows.
 
         Args:
             x: The sequence.
             mask: True where a position may attend to another; numbers instead of booleans are added to the scores.
-            positional: What attention is told about positions.
-            cache: Holds the keys and values of earlier calls, which are attended to as well.
-            is_causal: Whether each position attends to itself and those before it only, which is faster without a mask.
+            positional: Position information, such as a bias or a rotation.
+            cache: Keys and values of earlier calls, which are attended to as well.
+            is_causal: Whether each position attends only to itself and earlier positions; faster than a mask.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide, or ``is_causal`` is combined with a mask, a bias, or keys of
-                earlier calls.
+            ValueError: The input does not have width ``d_model``, or ``is_causal`` is combined with a mask, a bias, or
+                keys of earlier calls.
         """
         check_sequences(self.d_model, self.w_q, x=x)
         q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)
@@ -110,7 +110,7 @@ class GroupedQueryAttention(AttentionBase):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads: the fused kernels let heads share keys and values; for the weights they are repeated."""
+        """Attend in all heads. The fused kernels support shared key/value heads; the path with weights repeats them."""
         if self.weights_hooks:
             group = self.n_heads // self.n_kv_heads
             k, v = repeat_kv(k, group), repeat_kv(v, group)

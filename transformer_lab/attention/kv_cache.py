@@ -1,7 +1,8 @@
-"""Key/value caches: what a decoder keeps of the tokens it has read, so that each is read only once.
+"""Key/value caches: what a decoder stores about the tokens it has read, so that it reads each token only once.
 
-A token's keys and values do not change when others follow it. So they are kept, and for each new token only its own are
-computed; its query is not needed again. The keys and values of a source are computed once, before the first token.
+A token's keys and values do not change when more tokens follow. So the cache stores them, and the model computes keys
+and values only for new tokens; a token's query is not needed again. The keys and values of a source are computed once,
+before the first token.
 """
 
 from collections.abc import Sequence
@@ -14,16 +15,17 @@ INITIAL_CAPACITY_TOKENS = 16
 
 
 class KVCache:
-    """Keys and values of the tokens so far, for self-attention, in a buffer that is twice as long whenever it is full.
+    """Keys and values of the tokens so far, for self-attention, in a buffer that doubles in size when it is full.
 
-    So every token is copied about once, however many there are, and to reorder the rows copies little that is not used.
+    So each token is copied about once on average, however many there are, and reordering the rows copies little unused
+    memory.
 
-    A cache can be copied by ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as decoding does. With
-    gradients on, its tensors belong to a graph, which torch refuses to copy, and only the output of the last call can
-    be differentiated: each call writes into the buffer that those before it attended to.
+    You can copy a cache with ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as in decoding. With
+    gradients enabled, its tensors are part of an autograd graph, which torch does not copy, and you can differentiate
+    only the output of the last call, because each call writes into the buffer that earlier calls attended to.
 
     Args:
-        max_length: Number of tokens that it can hold.
+        max_length: Maximum number of tokens.
 
     >>> cache = KVCache(max_length=5)
     >>> _ = cache.append(torch.zeros(2, 3, 4, 8), torch.zeros(2, 3, 4, 8))
@@ -40,10 +42,11 @@ class KVCache:
     def append(
         self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], v: Float[Tensor, "batch n_kv_heads n_new d_k"]
     ) -> tuple[Float[Tensor, "batch n_kv_heads n d_k"], Float[Tensor, "batch n_kv_heads n d_k"]]:
-        """Store the keys and values of new tokens; return those of all tokens so far.
+        """Store the keys and values of new tokens; return the keys and values of all tokens so far.
 
         Raises:
-            ValueError: There would be more than ``max_length`` tokens, or there were other numbers of sentences.
+            ValueError: There would be more than ``max_length`` tokens, or the batch size differs from that of earlier
+                calls.
         """
         room = self._room(k)
         room[0], room[1] = k, v
@@ -53,24 +56,26 @@ class KVCache:
     def append_joined(
         self, kv: Float[Tensor, "2 batch n_kv_heads n_new d_k"]
     ) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
-        """Do the same with keys and values in one tensor, in fewer operations."""
+        """Like ``append``, with keys and values in one tensor, which takes fewer operations."""
         self._room(kv[0]).copy_(kv)
         return self.kept
 
     def _room(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"]) -> Float[Tensor, "2 batch n_kv_heads n_new d_k"]:
-        """Count new tokens, and return the memory for their keys and values."""
+        """Add new tokens to the length; return the part of the buffer for their keys and values."""
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
-            raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
+            raise ValueError(f"the cache has room for max_length={self.max_length} tokens; got {end}")
         if self._buffer is not None and k.shape[0] != self._buffer.shape[1]:
-            raise ValueError(f"this cache is of {self._buffer.shape[1]} sentences; got keys of {k.shape[0]}")
+            raise ValueError(
+                f"the cache has batch size {self._buffer.shape[1]} but the keys have batch size {k.shape[0]}"
+            )
         if self._buffer is None or end > self._buffer.shape[3]:
             self._buffer = self._longer(k, end)
         self.length = end
         return self._buffer[:, :, :, start:end]
 
     def _longer(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], length: int) -> Tensor:
-        """Return a buffer with memory for twice as many tokens as are needed, and with those so far."""
+        """Return a buffer for twice the given number of tokens, with a copy of the tokens so far."""
         capacity = min(max(2 * length, INITIAL_CAPACITY_TOKENS), self.max_length)
         longer = k.new_empty(2, *k.shape[:2], capacity, k.shape[3])
         if self._buffer is not None:
@@ -79,7 +84,7 @@ class KVCache:
 
     @property
     def kept(self) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
-        """Keys and values of all tokens so far; there is one at least."""
+        """Keys and values of all tokens so far, of which there must be at least one."""
         assert self._buffer is not None
         return self._buffer[:, :, :, : self.length]
 
@@ -89,12 +94,12 @@ class KVCache:
             self._buffer = self._buffer.index_select(1, rows)
 
     def truncate(self, length: int) -> None:
-        """Keep the first ``length`` tokens only."""
+        """Keep only the first ``length`` tokens."""
         self.length = min(self.length, length)
 
 
 class SourceKV:
-    """Keys and values of the sources, for cross-attention; all rows that are generated from one source share them.
+    """Keys and values of the sources, for cross-attention; all rows generated from the same source share them.
 
     Args:
         k: Projected keys.
@@ -102,13 +107,13 @@ class SourceKV:
     """
 
     def __init__(self, k: Float[Tensor, "batch n_heads n d_k"], v: Float[Tensor, "batch n_heads n d_k"]) -> None:
-        self.k, self.v = k.contiguous(), v.contiguous()  # each step reads all of them
+        self.k, self.v = k.contiguous(), v.contiguous()  # every decoding step reads them
 
     def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
-        """Drop the sources of which no row is left.
+        """Drop the sources that have no rows left.
 
         Args:
-            rows: The rows that continue; those of one source stay next to each other.
+            rows: The rows to keep; rows of the same source stay next to each other.
             n_rows: Number of rows before, the same for each source.
         """
         if len(rows) == n_rows:
@@ -119,10 +124,10 @@ class SourceKV:
 
 
 class LayerCache:
-    """What one layer keeps.
+    """The cache of one layer.
 
     Args:
-        max_length: Number of tokens that it can hold.
+        max_length: Maximum number of tokens.
         source: Keys and values of the sources, for a layer with cross-attention.
     """
 
@@ -132,7 +137,7 @@ class LayerCache:
 
 
 class ModelCache:
-    """What a model keeps of the tokens it has read: their ids, and the keys and values of each layer.
+    """What a model stores about the tokens it has read: their ids, and the keys and values of each layer.
 
     Args:
         layers: The cache of each layer.
@@ -140,7 +145,7 @@ class ModelCache:
 
     def __init__(self, layers: Sequence[LayerCache]) -> None:
         self.layers = layers
-        self.tokens: Int[Tensor, "batch n"] | None = None  # those read
+        self.tokens: Int[Tensor, "batch n"] | None = None  # all tokens read so far
 
     @property
     def length(self) -> int:
@@ -148,36 +153,38 @@ class ModelCache:
         return 0 if self.tokens is None else self.tokens.shape[1]
 
     def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
-        """Return the tokens so far, followed by these; the cache is unchanged until ``commit``.
+        """Return the tokens so far followed by the new tokens, without changing the cache; ``commit`` does that.
 
         Raises:
-            ValueError: They are of another number of sentences than those so far.
+            ValueError: The batch size differs from that of the tokens so far.
         """
         if self.tokens is not None and self.tokens.shape[0] != tokens.shape[0]:
-            raise ValueError(f"this cache is of {self.tokens.shape[0]} sentences; got tokens of {tokens.shape[0]}")
+            raise ValueError(
+                f"the cache has batch size {self.tokens.shape[0]} but the tokens have batch size {tokens.shape[0]}"
+            )
         return tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
 
     def commit(self, tokens: Int[Tensor, "batch n"]) -> None:
-        """Make these the tokens so far: all layers have read them."""
+        """Set the tokens so far, after all layers have read them."""
         self.tokens = tokens
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``; there may be more or fewer rows than before.
 
-        Sources stay in their order, and the rows of one source next to each other, as many for each source that is
-        left. Sources are dropped where there are fewer rows: not by the same call that continues one row as several.
+        Sources keep their order, the rows of a source stay next to each other, and each remaining source has the same
+        number of rows. A call can drop sources or continue a row as several rows, but not both.
         """
         for layer in self.layers:
             layer.self_attention.reorder(rows)
             if layer.source is not None:
-                if self.tokens is None:  # before the first token, a row for each source
+                if self.tokens is None:  # before the first token, there is one row for each source
                     self.tokens = rows.new_empty(len(layer.source.k), 0)
                 layer.source.reorder(rows, len(self.tokens))
         if self.tokens is not None:
             self.tokens = self.tokens[rows]
 
     def truncate(self, length: int) -> None:
-        """Keep the first ``length`` tokens only."""
+        """Keep only the first ``length`` tokens."""
         if self.tokens is not None:
             self.tokens = self.tokens[:, :length]
         for layer in self.layers:
@@ -185,7 +192,7 @@ class ModelCache:
 
 
 def group_beams(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], n_sources: int) -> Tensor:
-    """Join the rows of each source into one: the queries of its beams follow each other.
+    """Join the rows of each source into one row that contains the queries of all its beams.
 
     >>> group_beams(torch.zeros(6, 2, 1, 8), n_sources=3).shape
     torch.Size([3, 2, 2, 8])
@@ -195,6 +202,6 @@ def group_beams(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n 
 
 
 def ungroup_beams(x: Float[Tensor, "n_sources heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
-    """Split the rows that ``group_beams`` has joined: its inverse."""
+    """Split the rows again: the inverse of ``group_beams``."""
     n_sources, heads, _, d = x.shape
     return x.reshape(n_sources, heads, rows // n_sources, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)

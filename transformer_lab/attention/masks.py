@@ -1,4 +1,4 @@
-"""Masks: which keys each query may attend to. True means that it may, everywhere in this library.
+"""Masks: which keys each query may attend to. Everywhere in this library, True means that it may.
 
 That is the convention of ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
 ``torch.nn.MultiheadAttention`` mean the opposite.
@@ -14,7 +14,7 @@ from transformer_lab.checks import check_integer, check_positive, check_token_id
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
     """Return a mask that is True at real tokens.
 
-    The axes of length 1 stand for all heads and all queries.
+    The dimensions of size 1 broadcast over all heads and all queries.
 
     Raises:
         ValueError: ``tokens`` is not an integer tensor of shape (batch, n).
@@ -30,17 +30,17 @@ def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 def causal_mask(
     n_query: int, n_key: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n_query n_key"]:
-    """Return a mask that is True at each position and those before it.
+    """Return a mask that is True at each position and at all earlier positions.
 
     Args:
         n_query: Number of queries.
-        n_key: Number of keys; None means ``n_query``. Where there are more, as with a cache of past keys, the *last*
-            query is aligned with the last key.
+        n_key: Number of keys; None means ``n_query``. If there are more keys than queries, as with a cache of past
+            keys, the *last* query is aligned with the last key.
         device: Device of the mask.
 
     Raises:
-        ValueError: A length is negative or not an integer, or there are fewer keys than queries: the first could attend
-            to nothing.
+        ValueError: A length is negative or not an integer, or there are fewer keys than queries, so that the first
+            query could attend to nothing.
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
@@ -52,23 +52,22 @@ def causal_mask(
     n_key = n_query if n_key is None else n_key
     check_integer(n_query=n_query, n_key=n_key)
     if not 0 <= n_query <= n_key:
-        raise ValueError(f"a causal mask needs 0 ≤ n_query ≤ n_key; got n_query={n_query}, n_key={n_key}")
+        raise ValueError(f"a causal mask requires 0 ≤ n_query ≤ n_key; got n_query={n_query}, n_key={n_key}")
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
 
 
 def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
-    """Return a mask, or a bias, with four axes if it has three: for sentences, heads, queries and keys.
+    """Return a mask or a bias, with a missing batch or head dimension added if it has three dimensions.
 
     Args:
-        mask: Of shape (n_query, n_key), the same for all; (batch, n_query, n_key), the same for the heads of a
-            sentence; (n_heads, n_query, n_key), the same for all sentences; or (batch, n_heads, n_query, n_key). An
-            axis of length 1 stands for any length.
+        mask: Of shape (n_query, n_key), for all sentences and heads; (batch, n_query, n_key), for all heads; (n_heads,
+            n_query, n_key), for all sentences; or (batch, n_heads, n_query, n_key). A dimension of size 1 broadcasts.
         n_sentences: Number of sentences.
         n_heads: Number of heads.
 
     Raises:
-        ValueError: It has another number of axes, or three of which the first is for neither sentences nor heads, or
-            may be for either.
+        ValueError: The number of dimensions is wrong, or there are three and the size of the first matches neither the
+            batch nor the heads, or both.
 
     >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3, n_heads=2).shape
     torch.Size([3, 1, 5, 5])
@@ -78,7 +77,7 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
         axes = (
             "(n_query, n_key), (batch, n_query, n_key), (n_heads, n_query, n_key) or (batch, n_heads, n_query, n_key)"
         )
-        raise ValueError(f"a mask must be of shape {axes}; got shape {shape}")
+        raise ValueError(f"a mask must have shape {axes}; got shape {shape}")
     if mask.dim() != 3:
         return mask
     of_sentences, of_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
@@ -93,18 +92,19 @@ def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
 def sliding_window_mask(
     query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"], window: int
 ) -> Bool[Tensor, "*batch n_query n_key"]:
-    """Return a mask that is True at each position and the ``window`` − 1 before it.
+    """Return a mask that is True at each position and the ``window`` − 1 positions before it.
 
-    Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The work and the keys that a query needs no
-    longer grow with the text; what is further away arrives through the layers, at most ``window`` − 1 positions each.
+    Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The number of keys per query, and so the
+    work, no longer grows with the text. Information from further away arrives through the layers, at most ``window`` −
+    1 positions per layer.
 
     Args:
         query_positions: Position of each query.
-        key_positions: Position of each key. Padding has none, and must be masked as well.
-        window: Number of positions that a query may attend to, its own included.
+        key_positions: Position of each key. Padding has no position and needs a separate mask.
+        window: Number of positions that a query may attend to, including its own.
 
     Raises:
-        ValueError: The window is not positive: a query could attend to nothing.
+        ValueError: The window is not positive, so that a query could attend to nothing.
 
     >>> sliding_window_mask(torch.arange(4), torch.arange(4), window=2)
     tensor([[ True, False, False, False],
@@ -120,10 +120,10 @@ def sliding_window_mask(
 def decoder_mask(
     tokens: Int[Tensor, "batch n"], pad_id: int, n_query: int | None = None
 ) -> Bool[Tensor, "batch 1 n_query n"]:
-    """Return a mask that is True at the real tokens up to each position: that of a decoder's self-attention.
+    """Return the mask of a decoder's self-attention, which is True at the real tokens up to each position.
 
     Args:
-        tokens: The tokens of the keys.
+        tokens: The token ids of the keys.
         pad_id: The token that pads short sentences.
         n_query: Number of queries, which are the last tokens; None means all.
 

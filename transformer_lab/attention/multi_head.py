@@ -1,4 +1,4 @@
-"""Multi-head attention: several attentions side by side, each on its own projections of all of the input."""
+"""Multi-head attention: several attention heads in parallel, each with its own projections of the whole input."""
 
 from collections.abc import Callable
 
@@ -12,28 +12,28 @@ from transformer_lab.checks import check_positive, check_probability, check_sequ
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
-    """Give each head its slice of the features: head i owns columns i d_k to (i + 1) d_k − 1."""
+    """Give each head its slice of the features: head i gets columns i d_k to (i + 1) d_k − 1."""
     batch, n, d_model = x.shape
     return x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch n d_model"]:
-    """Put the heads' features side by side again: the inverse of ``split_heads``."""
+    """Concatenate the heads' features: the inverse of ``split_heads``."""
     return x.transpose(1, 2).flatten(start_dim=2)
 
 
 class AttentionBase(nn.Module):
-    """What all attention modules share: their sizes, and attending in every head.
+    """Base class of all attention modules, with their sizes and the attention in every head.
 
     Args:
         d_model: Width of the input and output.
         n_heads: Number of heads.
-        dropout: Dropout probability of the attention weights. The paper drops none.
+        dropout: Dropout probability of the attention weights. The paper uses none.
         d_k: Width of a head; None means d_model / n_heads.
 
     Raises:
-        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given, or
-            ``dropout`` is not between 0 and 1.
+        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, or ``dropout``
+            is not between 0 and 1.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float, d_k: int | None = None) -> None:
@@ -60,10 +60,10 @@ class AttentionBase(nn.Module):
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all heads, by the fused kernels unless ``weights_hooks`` need the weights; as ``attend``.
+        """Attend in all heads, like ``attend``, with the fused kernels unless ``weights_hooks`` need the weights.
 
         Raises:
-            ValueError: As in ``attend``, or the mask's axes are ambiguous.
+            ValueError: As in ``attend``, or the mask's dimensions are ambiguous.
         """
         dropout = self.dropout if self.training else 0.0
         if mask is not None:
@@ -83,16 +83,16 @@ class AttentionBase(nn.Module):
 
 
 class MultiHeadAttention(AttentionBase):
-    """Let every query attend in several ways at once, each head comparing other features.
+    """Attend in several heads at once, each of which compares different features.
 
     ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
-    ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head sees all of the input; what
-    is sliced are the projections.
+    ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head sees the whole input; the
+    projections are sliced, not the input.
 
     Args:
         d_model: Width of all inputs and of the output.
         n_heads: Number of heads.
-        dropout: Dropout probability of the attention weights. The paper drops none.
+        dropout: Dropout probability of the attention weights. The paper uses none.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is not between 0 and 1.
@@ -124,16 +124,16 @@ class MultiHeadAttention(AttentionBase):
         """Attend from every query to the keys.
 
         Args:
-            query: The sequence that attends; in cross-attention the decoder's.
-            key: The sequence that is attended to: the same, or in cross-attention the encoder's output.
-            value: What is averaged; nearly always the same tensor as ``key``.
-            mask: True where a query may attend to a key; it may differ between sentences and heads. Numbers instead of
-                booleans are added to the scores, as ``alibi_bias`` is.
-            cache: Holds the projected keys and values of earlier calls, which are attended to as well.
+            query: The sequence that attends; in cross-attention, the decoder's.
+            key: The sequence to attend to: the same sequence or, in cross-attention, the encoder's output.
+            value: The vectors to average; nearly always the same tensor as ``key``.
+            mask: True where a query may attend to a key; it may differ between sentences and heads. A floating-point
+                mask, such as ``alibi_bias``, is added to the scores.
+            cache: Projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide or differs from the parameters in type or device, the numbers
-                of keys and values differ, the batch sizes of queries and keys do, or the mask does not fit them.
+            ValueError: An input does not have width ``d_model`` or the dtype or device of the parameters, the numbers
+                of keys and values or the batch sizes of queries and keys differ, or the mask has the wrong shape.
             TypeError: An input is not a tensor.
         """
         check_sequences(self.d_model, self.w_q, query=query, key=key, value=value)
@@ -158,23 +158,26 @@ class MultiHeadAttention(AttentionBase):
         source: SourceKV,
         mask: Bool[Tensor, "*#rows_and_heads #n_query #n_source"] | None = None,
     ) -> Float[Tensor, "rows n_query d_model"]:
-        """Attend from every query to the keys of a source that ``project_kv`` has projected before.
+        """Attend from every query to a source whose keys and values ``project_kv`` has already computed.
 
-        Several rows in turn may share one source, as the beams of a search do: their queries are joined into one longer
-        row, so that keys and values need not be copied for each.
+        Consecutive rows may share a source, like the beams of a search. Their queries are joined into one longer row,
+        so that keys and values are not copied for each.
 
         Args:
             query: The decoder's sequences.
-            source: Keys and values of the sources; their number must divide that of the rows.
-            mask: True where a query may attend to a key, for each row.
+            source: Keys and values of the sources; the number of sources must divide the number of rows.
+            mask: For each row, True where a query may attend to a key.
 
         Raises:
-            ValueError: The queries are not ``d_model`` wide, or the number of sources does not divide theirs.
+            ValueError: The queries do not have width ``d_model``, or the number of sources does not divide the number
+                of rows.
         """
         check_sequences(self.d_model, self.w_q, query=query)
         rows, n_sources = query.shape[0], source.k.shape[0]
         if rows != n_sources and (n_sources == 0 or rows % n_sources):
-            raise ValueError(f"the number of sources must divide that of rows; got {n_sources} sources, {rows} rows")
+            raise ValueError(
+                f"the number of sources must divide the number of rows; got {n_sources} sources, {rows} rows"
+            )
         q = split_heads(self.w_q(query), self.n_heads)
         if rows == n_sources:
             return self.w_o(merge_heads(self.attend_heads(q, source.k, source.v, mask)))

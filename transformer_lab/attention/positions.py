@@ -1,8 +1,8 @@
-"""Positions: attention alone does not know the order of its keys, so something has to tell it.
+"""Positions: attention alone ignores the order of its keys, so position information must be added.
 
-``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); a ``Rotation`` turns
-queries and keys, more slowly for longer texts if there is a ``RotaryScaling``; ``alibi_bias`` is added to the scores.
-What attention itself is told is a ``Positional``.
+``sinusoidal_encoding``, or a learned table of the same shape, is added to the embeddings. A ``Rotation`` rotates
+queries and keys; a ``RotaryScaling`` slows the rotation down for longer texts. ``alibi_bias`` is added to the scores. A
+``Positional`` passes this information to attention.
 """
 
 import math
@@ -23,12 +23,12 @@ def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"
         ValueError: d is odd, so that one feature has no partner, or the base is not positive.
     """
     _check_pairs(d, base)
-    # In float64: a position times a frequency, in float32, is off by 0.005 at position 100,000.
+    # float64, because the product of position and frequency in float32 is off by 0.005 at position 100,000
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
 
 
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Return sines and cosines of every position, from fast ones in the first features to slow ones in the last.
+    """Return sines and cosines of every position, with frequencies that decrease from the first to the last feature.
 
     ``sin(t base^(−2i/d_model))`` in feature 2i and the cosine in feature 2i + 1, at position t: section 3.5 of
     Vaswani et al. (2017), arXiv:1706.03762.
@@ -36,7 +36,7 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     Args:
         length: Number of positions, from 0.
         d_model: Number of features.
-        base: The longest wave is nearly this many times as long as the shortest.
+        base: Ratio (nearly) of the longest wavelength to the shortest.
 
     Raises:
         ValueError: ``length`` is negative or not an integer, ``d_model`` is odd, or the base is not positive.
@@ -56,17 +56,17 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
 def _check_pairs(d: int, base: float) -> None:
     check_integer(d=d)
     if d % 2 or d < 2 or not 0 < base < math.inf:
-        raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
+        raise ValueError(f"the width must be even and at least 2, and the base positive; got {d=}, {base=}")
 
 
 @dataclass(frozen=True)
 class LinearScaling:
-    """Slows every rotation by the same factor, as if the positions were that much closer together.
+    """Slows every rotation by the same factor, as if the positions were closer together by that factor.
 
     ``base^(−2i/d) / factor``: position interpolation, section 2.3 of Chen et al. (2023), arXiv:2306.15595.
 
     Args:
-        factor: By how much longer the texts may be.
+        factor: Ratio of the maximum length to the original maximum length.
 
     Raises:
         ValueError: The factor is not positive.
@@ -81,26 +81,26 @@ class LinearScaling:
         check_positive(factor=self.factor)
 
     def scale(self, frequencies: Float[Tensor, " half_d"]) -> Float[Tensor, " half_d"]:
-        """Return the frequencies, divided by the factor."""
+        """Return the frequencies divided by the factor."""
         return frequencies / self.factor
 
 
 @dataclass(frozen=True)
 class Llama3Scaling:
-    """Slows slow rotations only: those that turn less than ``high`` times in a text of the original length.
+    """Slows only the slow rotations, which turn less than ``high`` times in a text of the original length.
 
-    A rotation that turns less than ``low`` times is slowed by the factor, one that turns more than ``high`` times is
-    not, and between the two the frequency changes linearly with the number of turns. Fast rotations tell near words
-    apart, which are no further apart in longer texts. The scaling of Llama 3.1: Grattafiori et al. (2024),
-    arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and ``high=32``, the
-    frequencies are those of YaRN for Llama (Peng et al., 2023, arXiv:2309.00071, section 3.2), which also sharpens the
-    softmax.
+    A rotation that turns less than ``low`` times is slowed by the full factor. A rotation that turns more than ``high``
+    times is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations distinguish
+    nearby words, whose distances are the same in longer texts. This is the scaling of Llama 3.1: Grattafiori et al.
+    (2024), arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and
+    ``high=32``, the frequencies are those of YaRN for Llama (Peng et al., 2023, arXiv:2309.00071, section 3.2), which
+    also sharpens the softmax.
 
     Args:
-        factor: By how much slow rotations are slowed.
+        factor: Factor by which slow rotations are slowed.
         original_max_length: Number of tokens in the texts that the model was first trained on.
-        low: Number of turns up to which a rotation is slowed in full.
-        high: Number of turns from which it is not slowed.
+        low: Number of turns below which a rotation is slowed by the full factor.
+        high: Number of turns above which a rotation is not slowed.
 
     Raises:
         ValueError: The factor or the length is not positive, or ``low`` is not below ``high``.
@@ -120,27 +120,27 @@ class Llama3Scaling:
             raise ValueError(f"low must be below high; got low={self.low}, high={self.high}")
 
     def scale(self, frequencies: Float[Tensor, " half_d"]) -> Float[Tensor, " half_d"]:
-        """Return the frequencies, the slow ones divided by the factor."""
+        """Return the frequencies, with the slow ones divided by the factor."""
         turns = frequencies * self.original_max_length / (2 * math.pi)
         kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
         return frequencies * (kept + (1 - kept) / self.factor)
 
 
 RotaryScaling = LinearScaling | Llama3Scaling
-"""How rotations are slowed, so that a model reads longer texts than those it was first trained on."""
+"""How to slow rotations for texts longer than the model's original training texts."""
 
 
 class Rotation:
-    """Rotates queries and keys by angles that grow with their positions, so that scores depend on distances only.
+    """Rotates queries and keys by angles that grow with their positions, so that scores depend only on distances.
 
-    Features 2i and 2i + 1 are rotated as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864. It is
-    made once for a batch of positions, and used in all the layers.
+    Features 2i and 2i + 1 are rotated as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864.
+    Create one for each batch of positions and use it in all layers.
 
     Args:
-        positions: The position of each vector, one row for all the batch or one for each of its sequences.
+        positions: The position of each vector: one row for the whole batch, or one for each sequence.
         d_k: Width of a head.
         base: As for ``sinusoidal_encoding``.
-        scaling: How the rotations are slowed for longer texts; None: they are not.
+        scaling: How to slow the rotations for longer texts; None means not at all.
 
     Raises:
         ValueError: ``d_k`` is odd, or the base is not positive.
@@ -159,20 +159,20 @@ class Rotation:
         scaling: RotaryScaling | None = None,
     ) -> None:
         dtype = widest_float(positions.device)
-        exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64, which any CPU has
+        exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64: every CPU has it
         frequencies = rotary_frequencies(d_k, base)
         if scaling is not None:
             frequencies = scaling.scale(frequencies)
         angles = exact[..., None].double() * frequencies.to(exact.device)
         if positions.dim() > 1:
-            angles = angles[:, None]  # the same for all the heads
+            angles = angles[:, None]  # add a dimension for the heads
         self.cos, self.sin = (wave.to(dtype).to(positions.device) for wave in (angles.cos(), angles.sin()))
 
     def rotate(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
-        """Rotate each vector by the angles of its position.
+        """Rotate each vector by the angles for its position.
 
         Raises:
-            ValueError: The vectors are not ``d_k`` wide.
+            ValueError: The vectors do not have width ``d_k``.
         """
         check_width("d_k", 2 * self.cos.shape[-1], x=x)
         cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
@@ -183,7 +183,7 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Rotate each vector by its position, in pairs of neighboring features: ``Rotation`` for a single use.
+    """Rotate pairs of neighboring features by the vector's position: ``Rotation`` for a single use.
 
     >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],
@@ -193,11 +193,11 @@ def apply_rotary(
 
 
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Return what lowers each score by the distance of its key, more in some heads than in others.
+    """Return a bias that lowers each score in proportion to the key's distance, with a different slope in each head.
 
     ``−slope |i − j|``, with the slope ``2^(−8h/n_heads)`` in head h, counted from 1: section 3 of Press et al. (2022),
-    arXiv:2108.12409, with the last query aligned with the last key. Keys in the future are lowered by their distance,
-    too; a causal mask hides them anyway.
+    arXiv:2108.12409, with the last query aligned with the last key. The scores of future keys are lowered by their
+    distance, too; a causal mask removes them anyway.
 
     Raises:
         ValueError: There are no heads, or a length is negative.
@@ -215,19 +215,19 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
 def distance_bias(
     n_heads: int, query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"]
 ) -> Float[Tensor, "*batch {n_heads} n_query n_key"]:
-    """Return the bias of ``alibi_bias`` for tokens at any positions, as in sentences with padding between the words.
+    """Return the bias of ``alibi_bias`` for arbitrary positions, as in sentences with padding between the words.
 
     >>> distance_bias(8, torch.tensor([4]), torch.tensor([1, 4]))[0]
     tensor([[-1.5000,  0.0000]])
     """
     distances = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
-    slopes = -alibi_bias(n_heads, n_query=1, n_key=2)[:, :, :1]  # what distance 1 costs: (n_heads, 1, 1)
+    slopes = -alibi_bias(n_heads, n_query=1, n_key=2)[:, :, :1]  # the bias at distance 1, (n_heads, 1, 1)
     return slopes.to(distances.device) * -distances[..., None, :, :]
 
 
 @dataclass(frozen=True)
 class Positional:
-    """What attention is told about positions; nothing, where they are in its inputs already.
+    """Position information for attention; empty if positions are already part of its inputs.
 
     Args:
         bias: Added to the scores, as ``alibi_bias``.

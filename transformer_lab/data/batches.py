@@ -1,4 +1,4 @@
-"""Batches of sentence pairs or of windows of text: of similar lengths, so that little is padding, in a random order."""
+"""Batches of sentence pairs or text windows, grouped by length to reduce padding, in a random order."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 BATCHES_PER_POOL = 100
-"""Pairs are sorted by length within this many batches: that saves nearly all padding, and still mixes the corpus."""
+"""Number of batches within which pairs are sorted by length, which avoids most padding and still mixes the corpus."""
 NO_TOKEN = -1
-"""Pads windows of text. It is no id, so that it cannot be taken for a token, whatever the vocabulary."""
+"""Pads windows of text. It is not a valid id, so it cannot be confused with a token of any vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Batch:
 
     Args:
         source: Tokens of the sources.
-        target: Tokens of the targets, from the one that begins a sentence to the one that ends it.
+        target: Tokens of the targets, including the begin and end tokens.
     """
 
     source: Int[Tensor, "batch n_source"]
@@ -32,7 +32,7 @@ class Batch:
 
     @property
     def inputs(self) -> tuple[Int[Tensor, "batch n_source"], Int[Tensor, "batch n"]]:
-        """What the model is given: the sources, and the targets without their last token."""
+        """The inputs of the model: the sources, and the targets without their last token."""
         return self.source, self.target[:, :-1]
 
     @property
@@ -50,19 +50,19 @@ class TextBatch:
     """Windows of text, padded on the right with ``NO_TOKEN``.
 
     Args:
-        tokens: Tokens of the windows, each with the token that follows its last one.
+        tokens: Tokens of the windows, each with one more token, the last label.
     """
 
     tokens: Int[Tensor, "batch n_and_1"]
 
     @property
     def inputs(self) -> tuple[Int[Tensor, "batch n"]]:
-        """What the model is given. The tokens that stand for padding come last, so no other token attends to them."""
+        """The inputs of the model. Padding comes last, so no real token attends to it."""
         return (self.tokens[:, :-1].clamp(min=0),)
 
     @property
     def labels(self) -> Int[Tensor, "batch n"]:
-        """The token that follows each token."""
+        """The next token of each token."""
         return self.tokens[:, 1:]
 
     def to(self, device: torch.device) -> "TextBatch":
@@ -75,7 +75,7 @@ AnyBatch = TypeVar("AnyBatch", Batch, TextBatch)
 
 @runtime_checkable
 class Sequences(Protocol):
-    """Token sequences that are read by index, with their lengths: a ``TokenStore`` or ``InMemory``."""
+    """Indexable token sequences with their lengths: a ``TokenStore`` or ``InMemory``."""
 
     @property
     def lengths(self) -> NDArray[np.uint32]:
@@ -87,16 +87,16 @@ class Sequences(Protocol):
 
 
 class EpochBatches(ABC, Generic[AnyBatch]):
-    """Batches, epoch after epoch, without end; subclasses define what is in a batch.
+    """An endless sequence of batches, epoch after epoch; subclasses define the contents of a batch.
 
-    The batch of a step depends on the seed and the step alone, so an interrupted run can be resumed at any step.
+    The batch of a step depends only on the seed and the step, so an interrupted run can be resumed at any step.
 
     Args:
         lengths: Number of tokens of each item, such as a pair or a window.
-        n_tokens: Largest number of tokens, padding included, in a batch.
+        n_tokens: Maximum number of tokens in a batch, including padding.
         pad_id: Padding token of the labels.
-        seed: Seed of the order.
-        item: What an item is called in error messages.
+        seed: Random seed for the order.
+        item: Name of an item in error messages.
 
     Raises:
         ValueError: An item exceeds ``n_tokens``.
@@ -107,10 +107,12 @@ class EpochBatches(ABC, Generic[AnyBatch]):
         self.item = item
         longest = int(lengths.max())
         if longest > n_tokens:
-            raise ValueError(f"a batch of n_tokens={n_tokens} cannot hold the longest {item}, of {longest} tokens")
+            raise ValueError(
+                f"the longest {item} has {longest} tokens, more than a batch of n_tokens={n_tokens} can hold"
+            )
 
     def __str__(self) -> str:
-        """Return the numbers of items and of tokens, of the longer side where there are two."""
+        """Return the number of items and the number of tokens; for pairs, of the longer side."""
         n_items = len(self._lengths)
         return f"{n_items:,} {self.item}{'s' if n_items > 1 else ''} of {int(self._lengths.sum()):,} tokens"
 
@@ -119,7 +121,7 @@ class EpochBatches(ABC, Generic[AnyBatch]):
         """Return the batch of these items, padded on the right."""
 
     def from_step(self, step: int) -> Iterator[AnyBatch]:
-        """Yield the batches from a step on, counted from 0, without end."""
+        """Yield the batches from this step on (counting from 0), without end."""
         epoch = 0
         while True:
             plan = self.plan(epoch)
@@ -153,14 +155,14 @@ class EpochBatches(ABC, Generic[AnyBatch]):
 
 
 class Batches(EpochBatches[Batch]):
-    """The batches of a parallel corpus, epoch after epoch, without end.
+    """An endless sequence of batches of a parallel corpus, epoch after epoch.
 
     Args:
         sources: Token sequence of each source.
         targets: Token sequence of each target.
-        n_tokens: Largest number of tokens, padding included, in the longer side of a batch.
+        n_tokens: Maximum number of tokens in the longer side of a batch, including padding.
         pad_id: Padding token.
-        seed: Seed of the order.
+        seed: Random seed for the order.
 
     Raises:
         ValueError: There are no pairs, the numbers of sources and targets differ, or a pair exceeds ``n_tokens``.
@@ -169,7 +171,7 @@ class Batches(EpochBatches[Batch]):
     def __init__(self, sources: Sequences, targets: Sequences, n_tokens: int, pad_id: int, seed: int) -> None:
         if len(sources) != len(targets) or not len(sources):
             found = f"{len(sources)} sources and {len(targets)} targets"
-            raise ValueError(f"a corpus needs at least one source, and a target for each; got {found}")
+            raise ValueError(f"a corpus requires at least one source, and a target for each source; got {found}")
         self.sources, self.targets = sources, targets
         lengths = np.maximum(sources.lengths, targets.lengths).astype(np.int64)
         super().__init__(lengths, n_tokens, pad_id, seed, item="pair")
@@ -180,12 +182,12 @@ class Batches(EpochBatches[Batch]):
 
 
 class WindowBatches(EpochBatches[TextBatch]):
-    """The batches of windows of text, epoch after epoch, without end.
+    """An endless sequence of batches of text windows, epoch after epoch.
 
     Args:
-        windows: Tokens of each window, as ``split_into_windows`` returns them.
-        n_tokens: Largest number of tokens that the model is given in a batch.
-        seed: Seed of the order.
+        windows: Tokens of each window, as returned by ``split_into_windows``.
+        n_tokens: Maximum number of input tokens in a batch.
+        seed: Random seed for the order.
 
     Raises:
         ValueError: There are no windows, or a window exceeds ``n_tokens``.
@@ -193,7 +195,9 @@ class WindowBatches(EpochBatches[TextBatch]):
 
     def __init__(self, windows: Sequences, n_tokens: int, seed: int) -> None:
         if not len(windows):
-            raise ValueError("a text needs at least two tokens: the model predicts each from those before it")
+            raise ValueError(
+                "a text must have at least two tokens, because the model predicts each token from the earlier ones"
+            )
         self.windows = windows
         super().__init__(windows.lengths.astype(np.int64) - 1, n_tokens, NO_TOKEN, seed, item="window")
 
@@ -203,9 +207,9 @@ class WindowBatches(EpochBatches[TextBatch]):
 
 
 def split_into_windows(tokens: Iterable[int], length: int) -> Iterator[list[int]]:
-    """Yield windows of ``length`` tokens, each with the token that follows, which also begins the next window.
+    """Yield windows of ``length`` tokens plus the next token, which also begins the next window.
 
-    So every token but the first is predicted exactly once. The last window may be shorter.
+    So every token except the first is predicted exactly once. The last window may be shorter.
 
     >>> list(split_into_windows(range(6), length=2))
     [[0, 1, 2], [2, 3, 4], [4, 5]]
@@ -227,7 +231,7 @@ class InMemory(list[NDArray[np.int64]]):
 
 
 def pad(sequences: Sequence[NDArray[np.int64]], pad_id: int) -> Int[Tensor, "batch n"]:
-    """Stack sequences of different lengths, padded on the right."""
+    """Pad sequences on the right to the same length, and stack them."""
     padded = np.full((len(sequences), max(map(len, sequences))), pad_id, np.int64)
     for row, sequence in zip(padded, sequences, strict=True):
         row[: len(sequence)] = sequence

@@ -1,6 +1,6 @@
-"""Parallel corpora in files: one tab-separated file, or two files with a sentence on each line; gzipped or not.
+"""Parallel corpora: one tab-separated file, or two files with a sentence on each line; optionally gzipped.
 
-Lines are read as they are needed; no corpus is held in memory.
+Lines are read on demand; a corpus is never held in memory.
 """
 
 import gzip
@@ -14,7 +14,7 @@ from typing import NamedTuple
 ENCODING_SAMPLE_BYTES = 2**13
 
 MAX_LISTED_ERRORS = 20
-"""Number of bad lines that are listed; the rest are only counted."""
+"""Maximum number of bad lines to list; the rest are only counted."""
 
 
 class Pair(NamedTuple):
@@ -31,7 +31,7 @@ class LineErrors:
 
     Args:
         counts: Number of bad lines of each kind.
-        examples: The first bad lines, each with file, number and kind.
+        examples: The first bad lines, each with file, line number and kind.
     """
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -59,12 +59,12 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
     """Yield the sentence pairs of a corpus.
 
     Args:
-        paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
-            of the second translates line n of the first.
+        paths: A tab-separated file (source, tab, target; more columns are ignored), or two files, where line n of the
+            second translates line n of the first.
         errors: Records lines that are empty, undecodable or unpaired.
 
     Raises:
-        ValueError: There are not one or two files, or one is damaged or longer than the other.
+        ValueError: There are not one or two files, a file is corrupted, or the files have different lengths.
         OSError: A file cannot be read.
     """
     if len(paths) == 1:
@@ -76,10 +76,10 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors) -> Iterator[Pair]:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, decompressed if its content is gzipped, whatever its name.
+    """Yield the lines of a file; it is decompressed if its content is gzipped, whatever its name.
 
     Raises:
-        ValueError: The compressed file is damaged, or the text is in UTF-16 or has CR alone as line ends.
+        ValueError: The compressed file is corrupted, or the text is UTF-16 or uses bare CR line endings.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
@@ -89,31 +89,31 @@ def read_lines(path: Path) -> Iterator[bytes]:
             check_encoding(lines.peek(ENCODING_SAMPLE_BYTES)[:ENCODING_SAMPLE_BYTES], path)
             yield from lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise ValueError(f"{path} is corrupted: {error}") from error
 
 
 def check_encoding(start: bytes, path: Path) -> None:
-    """Raise ValueError if a file begins as one that would be read as something else than it is.
+    """Raise ValueError if the start of a file shows an unsupported encoding or line ending.
 
     Args:
-        start: Its first bytes.
+        start: The first bytes of the file.
         path: The file, for the message.
 
     Raises:
-        ValueError: It begins with the byte order mark of UTF-16, or its lines end with CR alone.
+        ValueError: The file begins with a UTF-16 byte order mark, or its lines end with a bare CR.
     """
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{path} is UTF-16, and should be UTF-8: iconv -f UTF-16 -t UTF-8 converts it")
+        raise ValueError(f"{path} is UTF-16 but must be UTF-8: convert it with iconv -f UTF-16 -t UTF-8")
     if b"\r" in start and b"\n" not in start:
-        raise ValueError(f"the lines of {path} end with CR, and should end with LF: tr '\\r' '\\n' converts it")
+        raise ValueError(f"the lines of {path} end with CR but must end with LF: convert it with tr '\\r' '\\n'")
 
 
 def decode(raw: bytes, number: int) -> str:
-    """Return the text of a line; the first line may begin with a byte order mark.
+    """Return the text of a line, without a byte order mark in the first line.
 
     Args:
         raw: The bytes of the line.
-        number: Its number, counted from 1.
+        number: The line number, counting from 1.
 
     Raises:
         UnicodeDecodeError: The bytes are not UTF-8.
@@ -122,7 +122,7 @@ def decode(raw: bytes, number: int) -> str:
 
 
 def decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
-    """Return the text of a line as ``decode`` does, or None if it is not UTF-8, which ``errors`` records."""
+    """Return the text of a line, or record an error and return None if it is not UTF-8."""
     try:
         return decode(raw, number)
     except UnicodeDecodeError as error:
@@ -146,11 +146,13 @@ def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Itera
     where = f"{source_path.name} and {target_path.name}"
     both = zip_longest(read_lines(source_path), read_lines(target_path))
     for number, (raw_source, raw_target) in enumerate(both, start=1):
-        if raw_source is None or raw_target is None:  # after a line that is missing in the middle, all is misaligned
+        if (
+            raw_source is None or raw_target is None
+        ):  # if a line is missing in the middle, all later lines are misaligned
             longer, shorter = (source_path, target_path) if raw_target is None else (target_path, source_path)
             raise ValueError(
                 f"{longer.name} has {number + sum(1 for _ in both):,} lines and {shorter.name} {number - 1:,}: "
-                "line n of one should translate line n of the other"
+                "line n of one file must translate line n of the other"
             )
         source = decode_line(raw_source, source_path, number, errors)
         target = decode_line(raw_target, target_path, number, errors)

@@ -1,7 +1,7 @@
-"""The built-in task: convert dates, as they are written in many languages, to ISO 8601.
+"""The built-in task: convert written dates in many languages to ISO 8601.
 
-``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. Nothing has to be downloaded: Babel contains the names,
-orders and separators of every language (Unicode CLDR), and pairs are generated from them as they are needed.
+``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. No download is needed: Babel contains the names, orders
+and separators for every language (Unicode CLDR), and pairs are generated from them on demand.
 """
 
 import random
@@ -29,10 +29,10 @@ DIGITS = {
     "th": "๐๑๒๓๔๕๖๗๘๙",
     "ta": "௦௧௨௩௪௫௬௭௮௯",
 }
-"""The native digits of languages that also use 0 to 9."""
+"""The native digits of languages that also use the digits 0 to 9."""
 
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
-"""A hundred years, so that a year of two digits is unambiguous."""
+"""One hundred years, so that two-digit years are unambiguous."""
 
 HOLD_OUT_EVERY = 20
 
@@ -42,11 +42,11 @@ Split = Literal["train", "held out"]
 def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
     """Draw pairs of a written date and the same date in ISO 8601.
 
-    Whether a string is held out depends on the string alone, so the two splits share no string, whatever the seeds.
+    Whether a string is held out depends only on the string, so the two splits never share a string, whatever the seeds.
 
     Args:
         n: Number of pairs.
-        seed: Seed of the draw.
+        seed: Random seed.
         split: The split to draw from.
 
     >>> date_pairs(2, seed=1, split="train")
@@ -62,7 +62,7 @@ def is_held_out(written: str) -> bool:
 
 
 def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:
-    """Return a date as it is written in a language, with the locale in front if the order of the numbers is ambiguous.
+    """Return a date written in a language, preceded by the locale if the order of the numbers is ambiguous.
 
     >>> write_date(date(2021, 3, 3), "de", "long")
     '3. März 2021'
@@ -76,7 +76,7 @@ def write_date(day: date, locale: str, style: str, native_digits: bool = False) 
 
 
 def is_ambiguous(written: str) -> bool:
-    """Return whether languages disagree on which number is the day: only numbers, without a four-digit year in front.
+    """Return whether languages may disagree on which number is the day: only numbers, and no four-digit year first.
 
     >>> is_ambiguous("03/04/2021"), is_ambiguous("2021-03-04"), is_ambiguous("3 mars 2021")
     (True, False, False)

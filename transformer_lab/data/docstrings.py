@@ -1,4 +1,4 @@
-"""English that is found on every machine: the documentation strings of Python's own library."""
+"""The docstrings of Python's standard library, English text that is available on every machine."""
 
 import ast
 import sysconfig
@@ -11,18 +11,18 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]:
-    """Return the docstrings of Python's standard library as texts to train on and texts that are held out.
+    """Return the docstrings of Python's standard library, split into training texts and held-out texts.
 
-    There is one text for each top-level module, in the order of their names, with its docstrings in the order of the
-    source. A module is held out as a whole, and a docstring that occurs twice is kept once, so that nothing held out
-    can be learned by heart. A module's name alone decides whether it is held out: a module more or less, as between
-    versions and distributions of Python, changes nothing for the others.
+    There is one text for each top-level module, sorted by name, with its docstrings in source order. Whole modules are
+    held out, and repeated docstrings are kept only once, so held-out text cannot be memorized from the training texts.
+    Whether a module is held out depends only on its name, so modules that exist only in some versions or distributions
+    of Python do not affect the others.
 
     Args:
-        folder: Where the modules are; by default, where this Python keeps its own.
+        folder: The folder of the modules; by default, the standard library of the running Python.
 
     Raises:
-        ValueError: The folder has no modules with docstrings, as where Python was installed without its sources.
+        ValueError: The folder has no modules with docstrings, for example because Python was installed without sources.
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
     known, train, held_out = set[str](), list[str](), list[str]()
@@ -32,7 +32,7 @@ def python_docstrings(folder: Path | None = None) -> tuple[list[str], list[str]]
         if new:
             (held_out if zlib.crc32(path.stem.encode()) % HOLD_OUT_EVERY == 0 else train).append("\n\n".join(new))
     if not train + held_out:
-        raise ValueError(f"no module in {folder} has docstrings: is this Python installed without its sources?")
+        raise ValueError(f"no module in {folder} has docstrings: was this Python installed without its sources?")
     return train, held_out
 
 
@@ -47,5 +47,5 @@ def docstrings_of(source: bytes | str) -> Iterator[str]:
         node = waiting.pop()
         if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
             yield text
-        for block in ("finalbody", "orelse", "cases", "handlers", "body"):  # of statements: no expression holds any
+        for block in ("finalbody", "orelse", "cases", "handlers", "body"):  # only statements contain docstrings
             waiting += reversed(getattr(node, block, ()))

@@ -1,4 +1,4 @@
-"""Documents in text files, to train language models on: one to a file, or several with a separator between them."""
+"""Documents in text files for training language models: one per file, or several with separators between them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,22 +7,22 @@ from transformer_lab.atomic_write import naming
 from transformer_lab.data.corpus import LineErrors, decode_line, read_lines
 
 SEPARATOR = "<|endoftext|>"
-"""A line that holds nothing else separates two documents of a file."""
+"""A line with only this text separates two documents in a file."""
 HELD_OUT_FRACTION = 0.01
-"""Fraction of the bytes that the documents held out for validation have at least."""
+"""Minimum fraction of the bytes that is held out for validation."""
 
 
 def read_documents(paths: Sequence[Path], errors: LineErrors) -> Iterator[str]:
-    """Yield the documents of text files, one at a time; empty ones are left out.
+    """Yield the documents of text files one at a time, skipping empty documents.
 
-    A document is what stands between two separators, with ``\\n`` between its lines and none after the last.
+    A document is the text between two separators, with ``\\n`` between its lines and none after the last line.
 
     Args:
-        paths: The files: UTF-8, gzipped or not.
+        paths: The files, in UTF-8 and optionally gzipped.
         errors: Records lines that are not UTF-8.
 
     Raises:
-        ValueError: A compressed file is damaged.
+        ValueError: A compressed file is corrupted.
         OSError: A file cannot be read.
     """
     for path in paths:
@@ -38,18 +38,18 @@ def read_documents(paths: Sequence[Path], errors: LineErrors) -> Iterator[str]:
 
 
 def write_documents(path: Path, documents: Sequence[str]) -> None:
-    """Write documents to a file, as ``read_documents`` reads them."""
+    """Write documents to a file in the format that ``read_documents`` reads."""
     with naming(path):
         path.write_text(f"\n{SEPARATOR}\n".join(documents) + "\n", encoding="utf-8", newline="\n")
 
 
 def n_held_out(sizes: Sequence[int]) -> int:
-    """Return how many of the last documents to hold out: the fewest that have ``HELD_OUT_FRACTION`` of the bytes.
+    """Return how many of the last documents to hold out to reach ``HELD_OUT_FRACTION`` of the bytes.
 
-    Documents are held out whole, and one is always left to train on: of a single document, nothing is held out.
+    Only whole documents are held out, and at least one is left for training. A single document is never held out.
 
     Args:
-        sizes: Number of bytes of each document.
+        sizes: Size of each document in bytes.
 
     >>> n_held_out([700, 290, 4, 6]), n_held_out([5000])
     (2, 0)

@@ -1,4 +1,4 @@
-"""From files to tokens on disk: one pass learns the tokenizer, one applies it."""
+"""Convert text files into tokens on disk: one pass learns the tokenizer, a second pass applies it."""
 
 import hashlib
 import json
@@ -25,20 +25,20 @@ PAIRS_PER_CHUNK = 1000
 def prepare(
     paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
-    """Learn a tokenizer from a corpus, and write the corpus's tokens to a folder, unless the folder has them already.
+    """Learn a tokenizer from a corpus and write the corpus's tokens to a folder, unless the folder already has them.
 
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
         folder: Folder for tokenizer and tokens.
-        vocab_size: Largest number of tokens to learn.
-        max_length: Largest number of tokens on each side of a pair; longer pairs are bad lines.
+        vocab_size: Maximum vocabulary size.
+        max_length: Maximum number of tokens on each side of a pair; longer pairs count as bad lines.
         errors: Records bad lines.
 
     Returns:
         The tokenizer, the sources and the targets.
 
     Raises:
-        ValueError: No pair is left, or the folder holds another corpus.
+        ValueError: No pair is left, or the folder contains a different corpus.
         OSError: A file cannot be read or written.
     """
 
@@ -59,24 +59,24 @@ def prepare_text(
     hold_out: bool,
     errors: LineErrors,
 ) -> tuple[Tokenizer, TokenStore]:
-    """Learn a tokenizer from text files, and write their tokens to a folder, unless the folder has them already.
+    """Learn a tokenizer from text files and write their tokens to a folder, unless the folder already has them.
 
     The documents are joined, with the end-of-sequence token before, between and after them, and split into windows.
-    One document at a time is held in memory.
+    Only one document at a time is in memory.
 
     Args:
         paths: The text files, as for ``read_documents``.
         folder: Folder for tokenizer and tokens.
-        vocab_size: Largest number of tokens to learn.
-        max_length: Number of tokens of a window, without the one that follows its last token.
-        hold_out: Whether to leave out the last documents, as ``n_held_out`` counts them; ``held_out.txt`` gets them.
+        vocab_size: Maximum vocabulary size.
+        max_length: Number of tokens in a window, not counting the last label.
+        hold_out: Whether to hold out the last ``n_held_out`` documents and write them to ``held_out.txt``.
         errors: Records bad lines.
 
     Returns:
         The tokenizer and the windows.
 
     Raises:
-        ValueError: There is no document, or the folder holds other texts.
+        ValueError: There is no document, or the folder contains different texts.
         OSError: A file cannot be read or written.
     """
 
@@ -87,7 +87,7 @@ def prepare_text(
         n_training = len(sizes) - (n_held_out(sizes) if hold_out else 0)
 
         def documents() -> Iterator[str]:
-            return read_documents(paths, LineErrors())  # the first pass has recorded the bad lines
+            return read_documents(paths, LineErrors())  # the first pass has already recorded the bad lines
 
         tokenizer = bpe_tokenizer(islice(documents(), n_training), vocab_size)
         encoded = ([*tokenizer.encode(document).ids, EOS_ID] for document in islice(documents(), n_training))
@@ -107,45 +107,45 @@ def _describe(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal digits.
+    """Return the hexadecimal SHA-256 hash of a file's content.
 
     Raises:
-        ValueError: It is a folder, or a pipe, from which nobody could read the same again.
-        OSError: It cannot be read.
+        ValueError: The path is a folder, or a pipe, which can be read only once.
+        OSError: The file cannot be read.
     """
     if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a file; a corpus is read several times, so it cannot come from a pipe")
+        raise ValueError(f"{path} is not a regular file; a corpus is read several times, so it cannot be a pipe")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None]) -> None:
-    """Fill a folder and note from what, unless it has been filled from the same before.
+    """Write a folder's files and record their origin, unless they were already written from the same origin.
 
     Raises:
-        ValueError: The folder was filled from something else.
+        ValueError: The folder was written from a different origin.
     """
     if not (folder / ORIGIN).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write()
-        # Last: where it exists, the other files are complete.
+        # Written last: if it exists, the other files are complete.
         atomic_write_text(folder / ORIGIN, json.dumps(origin))
         return
     try:
         before = json.loads((folder / ORIGIN).read_text("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{folder / ORIGIN} is damaged: {error}; without {folder}, it is prepared anew") from error
+        raise ValueError(f"{folder / ORIGIN} is corrupted: {error}; delete {folder} to prepare it again") from error
     if before != origin:
-        raise ValueError(f"{folder} was made from {_in_words(before)}, not from {_in_words(origin)}")
+        raise ValueError(f"{folder} was prepared from {_in_words(before)}, not from {_in_words(origin)}")
 
 
 def _in_words(origin: Any) -> str:
-    """Return what a folder was made from, in a few words: of a file its name and how its hash begins."""
+    """Return a short description of a folder's origin, with the name and the start of the hash of each file."""
     try:
         files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
         made = ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
-        return " ".join(made.split())  # on one line, whatever stands in a damaged file
-    except (KeyError, TypeError):  # it was not written here
+        return " ".join(made.split())  # on one line, whatever a corrupted file contains
+    except (KeyError, TypeError):  # not written by this library
         return str(origin)
 
 
@@ -156,7 +156,7 @@ def learn_tokenizer(paths: Sequence[Path], vocab_size: int, max_length: int) -> 
 
 
 def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
-    """Yield the pairs of a corpus that may fit the model: to tokenize one of millions of characters takes long."""
+    """Yield the pairs that may fit the model, because tokenizing a pair of millions of characters takes long."""
     where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
     for pair in read_pairs(paths, errors):
         if max(len(pair.source), len(pair.target)) > longest:
@@ -166,7 +166,7 @@ def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors
 
 
 def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folder: Path, errors: LineErrors) -> None:
-    """Write a corpus's tokens to a folder; pairs too long for the model are recorded as bad lines.
+    """Write a corpus's tokens to a folder; record pairs that are too long for the model as bad lines.
 
     Each source ends with the end-of-sequence token; each target also begins with the beginning-of-sequence token.
 
@@ -178,7 +178,8 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
     n_pairs = 0
     with TokenWriter(folder / SOURCE) as sources, TokenWriter(folder / TARGET) as targets:
         for line, source, target in _encode(_without_overlong(paths, max_length, errors), tokenizer):
-            # As input, a target has no last token, and as output no first: it may be one longer than a source.
+            # The input omits a target's last token and the labels its first, so a target may be one token longer than a
+            # source.
             if max(len(source), len(target)) >= max_length:
                 errors.record(where, line, f"more than {max_length - 1} tokens")
                 continue

@@ -1,7 +1,7 @@
-"""Token sequences in a file, read through a memory map, so that a corpus may be larger than memory.
+"""Token sequences in a memory-mapped file, so that a corpus may be larger than memory.
 
-Only the length of each sequence (4 bytes) and its end in the file (8 bytes) are held in memory. With the order of its
-batches, a corpus of 10 million pairs takes half a gigabyte; its tokens take 4 bytes each on disk.
+Only the length of each sequence (4 bytes) and its end position in the file (8 bytes) are in memory. Including the order
+of its batches, a corpus of 10 million pairs takes half a gigabyte of memory; each token takes 4 bytes on disk.
 """
 
 from array import array
@@ -20,28 +20,30 @@ class TokenStore:
     """Sequences of token ids on disk, written by ``TokenWriter`` and read by index.
 
     Args:
-        path: The file; its index is the file beside it.
+        path: The file; its index is in a file next to it.
 
     Raises:
         OSError: The file or its index does not exist.
-        ValueError: The index is damaged or does not fit the file, as after an interrupted write.
+        ValueError: The index is corrupted or does not match the file, for example after an interrupted write.
     """
 
     def __init__(self, path: Path) -> None:
         try:
-            # Through a memory map, which is never larger than its file, whatever size the file says it has.
+            # A memory map is never larger than its file, whatever size the file's header claims.
             self.lengths: NDArray[np.uint32] = np.array(np.load(_index_of(path), mmap_mode="r"))
             if self.lengths.dtype != np.uint32 or self.lengths.ndim != 1:
-                raise ValueError(f"it has {self.lengths.dtype} of shape {self.lengths.shape}, not a row of uint32")
+                raise ValueError(
+                    f"expected a one-dimensional uint32 array; got {self.lengths.dtype} of shape {self.lengths.shape}"
+                )
         except OSError:
             raise
-        except Exception as error:  # numpy raises what its parser of headers does, too
-            raise ValueError(f"{_index_of(path)} is damaged: {error}") from error
+        except Exception as error:  # NumPy also raises the errors of its header parser
+            raise ValueError(f"{_index_of(path)} is corrupted: {error}") from error
         self._ends: NDArray[np.int64] = np.cumsum(self.lengths, dtype=np.int64)
         n_tokens = int(self._ends[-1]) if len(self.lengths) else 0
         size = path.stat().st_size
         if size != 4 * n_tokens:
-            raise ValueError(f"{path} should hold {n_tokens:,} tokens of 4 bytes; it has {size:,} bytes")
+            raise ValueError(f"{path} should contain {n_tokens:,} tokens of 4 bytes but has {size:,} bytes")
         self._tokens = np.memmap(path, np.uint32, "r") if n_tokens else np.empty(0, np.uint32)
 
     def __len__(self) -> int:
@@ -55,10 +57,10 @@ class TokenStore:
 class TokenWriter:
     """Writes a ``TokenStore``, one sequence after another.
 
-    The index is written last, so that an incomplete store is never read as a complete one.
+    The index is written last, so an incomplete store is never read as a complete one.
 
     Args:
-        path: The file; what it held before is lost.
+        path: The file, which is overwritten.
     """
 
     def __init__(self, path: Path) -> None:

@@ -1,6 +1,6 @@
-"""From text to token ids and back: characters for small tasks, byte-level BPE for corpora.
+"""Tokenizers: characters for small tasks, byte-level BPE for corpora.
 
-Both are instances of ``tokenizers.Tokenizer``, and are saved in its format, ``tokenizer.json``.
+Both are instances of ``tokenizers.Tokenizer`` and are saved in its format, ``tokenizer.json``.
 """
 
 import re
@@ -14,10 +14,10 @@ SPECIAL_TOKENS = [PAD, BOS, EOS, UNKNOWN]
 PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
 MAX_CHARACTERS_PER_TOKEN = 50
-"""A text with more characters than this for each token that a model takes is too long, without being tokenized: to
-tokenize megabytes takes long."""
+"""Maximum number of characters per token of a model's maximum length. Longer texts are rejected without tokenizing
+them, because tokenizing megabytes takes long."""
 MAX_WORD_LENGTH = 500
-"""Number of characters without a space that a vocabulary is learned from at most; scripts without spaces need many."""
+"""Maximum length of a piece without spaces to learn a vocabulary from; scripts without spaces need long pieces."""
 OVERLONG_WORD = re.compile(rf"\S{{{MAX_WORD_LENGTH + 1},}}")
 
 
@@ -38,22 +38,24 @@ def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
 
 
 def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """Learn byte-level BPE: the most frequent strings become tokens, and any text can be encoded.
+    """Learn byte-level BPE: the most frequent strings become tokens, and every text can be encoded.
 
-    Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2. Of a text without a space over more than
-    ``MAX_WORD_LENGTH`` characters (an address, a hash, a row of dashes), that piece is not learned from: the time grows
-    with the square of its length, and its repetitions would fill the vocabulary.
+    Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2. Pieces of more than ``MAX_WORD_LENGTH`` characters
+    without a space (a URL, a hash, a row of dashes) are ignored, because the time grows with the square of their
+    length, and repetitions of them would fill the vocabulary.
 
     Args:
-        texts: The texts to learn from; they are read once, one by one.
-        vocab_size: Vocabulary size, with the 256 bytes and the special tokens.
+        texts: The texts to learn from, which are read once, one at a time.
+        vocab_size: Vocabulary size, including the 256 bytes and the special tokens.
 
     Raises:
         ValueError: ``vocab_size`` is too small for the bytes and the special tokens.
     """
     least = 256 + len(SPECIAL_TOKENS)
     if vocab_size < least:
-        raise ValueError(f"byte-level BPE needs a vocabulary of at least {least} tokens; got vocab_size={vocab_size}")
+        raise ValueError(
+            f"byte-level BPE requires a vocabulary of at least {least} tokens; got vocab_size={vocab_size}"
+        )
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -66,27 +68,27 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Load a tokenizer of this library from a file.
+    """Load a tokenizer that this library saved.
 
     Raises:
-        ValueError: The file is missing or damaged, or its tokenizer has other special tokens.
+        ValueError: The file is missing or corrupted, or its tokenizer has different special tokens.
     """
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises no narrower one
-        raise ValueError(f"{path} holds no tokenizer: {' '.join(str(error).split())}") from error
+    except Exception as error:  # the library raises plain Exception
+        raise ValueError(f"{path} does not contain a tokenizer: {' '.join(str(error).split())}") from error
     if not is_own(tokenizer):
         ids = [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
-        raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL_TOKENS)}; they have the ids {ids}")
+        raise ValueError(f"the first tokens of {path} must be {', '.join(SPECIAL_TOKENS)}; they have the ids {ids}")
     return _plain(tokenizer)
 
 
 def is_own(tokenizer: Tokenizer) -> bool:
-    """Return whether a tokenizer begins with the special tokens of this library, as those that it makes do."""
+    """Return whether a tokenizer begins with this library's special tokens, like those it creates."""
     return [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS] == list(range(len(SPECIAL_TOKENS)))
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:
-    """Make the tokenizer encode special tokens in a text as plain characters: a text must not end or mask itself."""
+    """Make the tokenizer encode special tokens as plain characters, so that a text cannot end or mask itself."""
     tokenizer.encode_special_tokens = True  # this setting is not saved with the tokenizer
     return tokenizer

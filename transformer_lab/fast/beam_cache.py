@@ -1,8 +1,9 @@
-"""A key/value cache for beam search that never moves keys and values: a mask says which of them each beam may use.
+"""A key/value cache for beam search that never moves keys and values: a mask selects those that each beam may use.
 
-``KVCache.reorder`` copies all keys and values at each step of a beam search. Here the beams of a source store theirs
-side by side, in slots, and a beam that continues another one takes over its mask. Each query is also multiplied by the
-keys of the source's other beams, and −∞ is added to those scores: for a beam of 4, that is less work than the copies.
+``KVCache.reorder`` copies all keys and values at each step of a beam search. In this cache, the beams of a source store
+their keys and values in adjacent slots, and a beam that continues another beam copies its mask instead. Each query is
+also multiplied by the keys of the source's other beams, and −∞ is added to these scores. For a beam of 4, that is less
+work than the copies.
 """
 
 import torch
@@ -13,27 +14,27 @@ from transformer_lab.attention.kv_cache import INITIAL_CAPACITY_TOKENS, KVCache,
 
 
 class BeamCache:
-    """The keys and values of the tokens so far, with a slot for each row of a source at each position.
+    """The keys and values of the tokens so far, with one slot per position for each row of a source.
 
     Args:
-        cache: A decoder's cache. Its contents are copied, and it is out of date until ``write_back``.
+        cache: A decoder's cache. Its contents are copied; it stays out of date until ``write_back``.
     """
 
     def __init__(self, cache: ModelCache) -> None:
         self.cache = cache
-        self.sources = [layer.source for layer in cache.layers if layer.source is not None]  # a decoder's each have one
+        self.sources = [layer.source for layer in cache.layers if layer.source is not None]  # all have one
         source = self.sources[0]
         self.n_sources, self.max_length = len(source.k), cache.layers[0].self_attention.max_length
         self.length = self.n_slots = 0
-        self._tokens: list[Tensor] = []  # of one position each, or of several: (n_sources, slots)
-        self._bias: Tensor | None = None  # 0 or −∞, added to scores: (n_sources, width, slots); None: nothing is hidden
+        self._tokens: list[Tensor] = []  # one tensor per call, (n_sources, slots)
+        self._bias: Tensor | None = None  # 0 or −∞, (n_sources, width, slots); None if nothing is masked
         self._buffer = source.k.new_empty(len(cache.layers), 2, self.n_sources, source.k.shape[1], 0, source.k.shape[3])
         self._set_width(1)
         if cache.tokens is not None and cache.length:
             self._load(cache.tokens)
 
     def _load(self, tokens: Int[Tensor, "rows n"]) -> None:
-        """Copy the cache's contents: each row has its own slot at all positions so far."""
+        """Copy the cache's contents, with a separate slot for each row at every position so far."""
         self.length = tokens.shape[1]
         self._set_width(len(tokens) // self.n_sources)
         self._tokens.append(tokens.reshape(self.n_sources, -1))
@@ -49,10 +50,10 @@ class BeamCache:
         """Set the number of rows of each source."""
         self.width = width
         own = torch.eye(width, dtype=self._buffer.dtype, device=self._buffer.device).log()
-        self._own = own.expand(self.n_sources, width, width)  # the bias under which each row uses its own slot only
+        self._own = own.expand(self.n_sources, width, width)  # bias that lets each row use only its own slot
 
     def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "#sources_and_heads width slots"] | None:
-        """Make room for new tokens; return the bias of each head's scores, or None if nothing is hidden."""
+        """Add slots for new tokens; return the bias of each head's scores, or None if nothing is masked."""
         self._tokens.append(tokens.view(self.n_sources, self.width))
         self.length, self.n_slots = self.length + 1, self.n_slots + self.width
         if self.n_slots > self._buffer.shape[4]:
@@ -65,7 +66,7 @@ class BeamCache:
         slots = self._buffer[..., : self.n_slots, :]  # (layers, 2, n_sources, heads, n_slots, d_k)
         self._new = slots[..., -self.width :, :].permute(0, 2, 4, 1, 3, 5).unbind()
         keys, values = slots.flatten(2, 3).unbind(dim=1)
-        self._kept = list(zip(keys.mT.unbind(), values.unbind(), strict=True))  # of each layer
+        self._kept = list(zip(keys.mT.unbind(), values.unbind(), strict=True))  # one pair per layer
         if self.width == 1 and self._bias is None:
             return None
         self._bias = self._own if self._bias is None else torch.cat([self._bias, self._own], dim=2)
@@ -74,7 +75,7 @@ class BeamCache:
     def append(
         self, i: int, kv: Float[Tensor, "rows d_k_of_heads_twice"]
     ) -> tuple[Float[Tensor, "sources_and_heads d_k slots"], Float[Tensor, "sources_and_heads slots d_k"]]:
-        """Store the new tokens' keys and values of layer i; return those of all slots, the keys transposed."""
+        """Store the new tokens' keys and values of layer i; return the transposed keys and the values of all slots."""
         new = self._new[i]
         new.copy_(kv.view(new.shape))
         return self._kept[i]
@@ -95,14 +96,14 @@ class BeamCache:
             self._bias = bias.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
 
     def _keep_sources(self, sources: Int[Tensor, " left"]) -> None:
-        """Drop the slots of all other sources."""
+        """Keep only the slots of these sources."""
         if len(sources) < self.n_sources:
             self.n_sources = len(sources)
             self._buffer = self._buffer.index_select(2, sources)
             self._tokens = [tokens[sources] for tokens in self._tokens]
 
     def write_back(self) -> None:
-        """Write to the model's cache what it would hold if it had been used from the start."""
+        """Update the model's cache to the state it would have if it had been used from the start."""
         shape = self.n_sources, self.width, self.n_slots
         bias = self._buffer.new_zeros(shape) if self._bias is None else self._bias
         slots = (bias == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)

@@ -1,8 +1,8 @@
-"""When a fast path may bypass a module: compute what the module computes, without calling it.
+"""When a fast path may bypass a module, that is, compute the module's result without calling it.
 
-A call may do more than the ``forward`` of a known class: a subclass overrides it, an instance has one of its own, and
-hooks see, or change, what goes in and out. Profilers and FLOP counters register hooks for all modules at once. Modules
-that are parametrized by ``torch.nn.utils`` need no rule: they are of another class, or have a hook.
+Calling a module may do more than run the ``forward`` of a known class: a subclass or an instance may override it, and
+hooks may read or change its inputs and outputs. Profilers and FLOP counters register hooks for all modules at once.
+Modules parametrized by ``torch.nn.utils`` need no special rule, because they have a different class or a hook.
 """
 
 from collections.abc import Collection, Iterable
@@ -27,30 +27,30 @@ GLOBAL_HOOKS: tuple[Collection[object], ...] = (
 
 
 def hooks_of(*modules: nn.Module) -> list[Collection[object]]:
-    """Return all collections of hooks, of which a call of modules runs what is in them: ``any`` tells if something is.
+    """Return all collections of hooks that run when these modules are called; ``any`` tests whether there are hooks.
 
-    These are the collections themselves, which torch and ``record_attention`` add to and never replace. So a decoding
-    step gathers those of a whole model once, and asks before each token.
+    torch and ``record_attention`` add to these collections and never replace them. So a decoding step can gather the
+    collections of a whole model once and test them before each token.
     """
     return [*GLOBAL_HOOKS, *(hooks for module in modules for hooks in _own_hooks(module))]
 
 
 def _own_hooks(module: nn.Module) -> tuple[Collection[object], ...]:
-    """Return a module's own collections of hooks; attention has one more."""
+    """Return a module's own collections of hooks, including the ``weights_hooks`` of attention."""
     hooks = module._forward_hooks, module._forward_pre_hooks, module._backward_hooks, module._backward_pre_hooks
     attributes = vars(module)
     return (*hooks, attributes["weights_hooks"]) if "weights_hooks" in attributes else hooks
 
 
 def may_bypass(module: nn.Module, kind: type[Module]) -> TypeGuard[Module]:
-    """Return whether calling a module would do nothing but run the ``forward`` of exactly this class."""
+    """Return whether calling a module would only run the ``forward`` of exactly this class."""
     if type(module) is not kind or "forward" in vars(module):
         return False
     return not any(GLOBAL_HOOKS) and not any(_own_hooks(module))
 
 
 def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type[nn.Module]]) -> bool:
-    """Return whether all modules may be bypassed, and compute as in inference: see ``is_inference``, without dropout.
+    """Return whether all modules may be bypassed, ``is_inference`` is True, and no dropout is active.
 
     Args:
         modules: The modules.
@@ -62,15 +62,15 @@ def may_bypass_in_inference(modules: Iterable[nn.Module], kinds: Collection[type
 
 
 def is_inference() -> bool:
-    """Return whether there are neither gradients nor autocast, under which operations do more than they say."""
+    """Return whether gradients and autocast, which change what operations do, are both off."""
     return not torch.is_grad_enabled() and not any(map(torch.is_autocast_enabled, ("cpu", "cuda", "mps")))
 
 
 def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
-    """Return what a module returns for rows, which it takes for one sentence: a module may insist on three axes.
+    """Call a module with the rows as a single sentence, because a module may require three dimensions.
 
-    Torch's linear layers and norms and the paper's feed-forward network are bypassed: that saves reshaping there and
-    back, with its gradients, and a copy of the hidden layer.
+    torch's linear layers and norms and the paper's feed-forward network are bypassed, which saves reshaping, its
+    gradients, and a copy of the hidden layer.
     """
     if may_bypass(module, nn.Linear):
         return F.linear(x, module.weight, module.bias)

@@ -1,4 +1,4 @@
-"""Dropout that draws a quarter as many random numbers: each decides for four features."""
+"""Dropout with a quarter of the random numbers: each number decides about four features."""
 
 import torch
 from jaxtyping import Float
@@ -10,15 +10,15 @@ N_PROBABILITY_LEVELS = 2**16
 
 
 def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-    """Return what a dropout module returns, in half the time on a CPU, with other random numbers.
+    """Apply dropout like the module, but with different random numbers and in half the time on a CPU.
 
-    Torch draws a random number for each feature. Here 64 random bits decide for four features: each is dropped if the
-    number in its 16 bits is below a threshold. The probability is rounded to a multiple of 2⁻¹⁶, and the features that
-    are kept are scaled by the rounded one, so that the expected value stays exact.
+    torch draws a random number for each feature. This function uses 64 random bits for four features and drops a
+    feature if the number in its 16 bits is below a threshold. The probability is rounded to a multiple of 2⁻¹⁶. The
+    scale of the kept features uses the rounded probability, so the expected value is exact.
 
     Args:
-        module: It is called if it is not torch's ``nn.Dropout``, if the rounded probability is 0 or 1, or on an
-            accelerator.
+        module: The dropout module. It is called if it is not torch's ``nn.Dropout``, if the rounded probability is 0 or
+            1, or on an accelerator.
         x: The features.
     """
     mask = _dropout_mask(module, x)
@@ -43,9 +43,9 @@ def _dropout_mask(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tens
 
 
 def _keep_mask(x: Float[Tensor, "*batch d"], dropped: int) -> Float[Tensor, "*batch d"]:
-    """Return what the features are multiplied by: 0 for those that are dropped, and the scale for the others."""
+    """Return a factor for each feature: 0 if it is dropped, otherwise the scale."""
     n_draws = -(-x.numel() // 4)
     bits = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
-    keep = torch.empty(x.shape, dtype=x.dtype)  # not bool: converting it would take as long again
+    keep = torch.empty(x.shape, dtype=x.dtype)  # not bool, because converting it would double the time
     torch.ge(bits.view(torch.int16)[: x.numel()].view(x.shape), dropped - N_PROBABILITY_LEVELS // 2, out=keep)
     return keep.mul_(N_PROBABILITY_LEVELS / (N_PROBABILITY_LEVELS - dropped))

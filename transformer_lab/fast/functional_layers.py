@@ -1,6 +1,6 @@
-"""Embeddings, norms and linear layers as functions of one token per row, for decoding: no module is called.
+"""Embeddings, norms and linear layers as functions of one token per row, for decoding without module calls.
 
-The parameters are prepared once, and must not change as long as the functions are used.
+The parameters are prepared once and must not change while the functions are in use.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,11 +14,11 @@ from torch.nn import functional as F
 from transformer_lab.layers.embedding import look_up
 
 MAX_ROWS_IN_PLACE = 8
-"""Up to this number of rows, copying the weights in transposed order costs more than it saves."""
+"""Maximum number of rows for which a transposed copy of the weights costs more than it saves."""
 MAX_TRANSPOSED_SIZE = 2**21
-"""Weights of up to this size are copied: a copy of larger ones is slow to make, and takes memory."""
+"""Maximum size of weights to copy; copies of larger weights are slow to create and need memory."""
 MAX_FUSED_SIZE = 2**20
-"""Weights of up to this size are concatenated: larger ones would have to be copied for each text, and gain nothing."""
+"""Maximum size of weights to concatenate; larger ones would be copied for each text, without a gain."""
 
 Function = Callable[[Tensor], Tensor]
 LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]
@@ -26,21 +26,21 @@ LinearParameters = tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | 
 
 
 def embed(embedding: nn.Embedding, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "rows d_model"]:
-    """Return the embedding of each row's token; errors as in ``look_up``."""
+    """Return the embedding of each row's token; raises the errors of ``look_up``."""
     try:
         return embedding.weight.index_select(0, tokens[:, 0])
     except IndexError:
-        return look_up(embedding, tokens[:, 0])  # its error names the id
+        return look_up(embedding, tokens[:, 0])  # raises an error with the id
 
 
 def linear_parameters(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, transpose: bool) -> LinearParameters:
-    """Return what ``linear`` needs of a layer.
+    """Return the parameters of a layer in the form that ``linear`` needs.
 
     Args:
         weight: The layer's weight.
-        bias: Its bias.
-        transpose: Whether the transposed weight is stored as such, if it is not too large. Several rows are multiplied
-            by it in less time; for one or two texts, the copy takes as long as generating them.
+        bias: The layer's bias.
+        transpose: Whether to store a transposed copy of the weight, if it is not too large. It makes products with
+            several rows faster; for one or two texts, the copy takes as long as generating them.
     """
     return weight.t().contiguous() if transpose and weight.numel() <= MAX_TRANSPOSED_SIZE else weight.t(), bias
 
@@ -52,10 +52,11 @@ def linear(x: Float[Tensor, "rows d_in"], layer: LinearParameters) -> Float[Tens
 
 
 def fused_linear(layers: Sequence[nn.Linear], transpose: bool) -> Function:
-    """Return a function that computes the outputs of linear layers side by side: of small ones by a single product.
+    """Return a function that computes the concatenated outputs of linear layers, with a single product if they are
+    small.
 
     Args:
-        layers: The layers; all have a bias, or none has.
+        layers: The layers; either all or none of them have a bias.
         transpose: As in ``linear_parameters``.
     """
     if len(layers) > 1 and sum(layer.weight.numel() for layer in layers) > MAX_FUSED_SIZE:
@@ -65,14 +66,14 @@ def fused_linear(layers: Sequence[nn.Linear], transpose: bool) -> Function:
 
 
 def concatenated(layers: Sequence[nn.Linear]) -> tuple[Float[Tensor, "d_out d_in"], Float[Tensor, " d_out"] | None]:
-    """Return the weight and the bias of one linear layer that computes several; all have a bias, or none has."""
+    """Return the weight and bias of a single linear layer equal to several; either all or none have a bias."""
     weights: list[Tensor] = [layer.weight for layer in layers]
     biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
     return torch.cat(weights), torch.cat(biases) if biases else None
 
 
 def norm_function(norm: nn.Module) -> Function:
-    """Return what a norm's module computes, as a function; that of ``nn.Identity`` returns its input."""
+    """Return a norm module as a function; for ``nn.Identity``, the function returns its input."""
     if isinstance(norm, nn.LayerNorm):
         shape, eps = list(norm.normalized_shape), norm.eps
         return lambda x: torch.layer_norm(x, shape, norm.weight, norm.bias, eps)

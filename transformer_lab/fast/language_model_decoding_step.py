@@ -1,8 +1,8 @@
-"""One decoding step of a ``LanguageModel``: what ``LanguageModel.forward`` computes, in fewer operations.
+"""One decoding step of a ``LanguageModel``: the result of ``LanguageModel.forward`` in fewer operations.
 
-``transformer_decoding_step`` does the same for translators, and says why it pays. In addition, rotary positions are
-computed once for many steps. With 2 blocks of width 128, one text takes 0.55 of the plain path's time as GPT-2, and 32
-texts 0.70; as a Llama, 0.49 and 0.57.
+``transformer_decoding_step`` does the same for translators and explains why this is faster. In addition, rotary
+positions are computed once for many steps. With 2 blocks of width 128, a GPT-2 takes 0.55 of the plain code's time for
+one text and 0.70 for 32 texts; a Llama takes 0.49 and 0.57.
 """
 
 import torch
@@ -23,31 +23,31 @@ SUPPORTED = {
     feed_forward.SiLUFeedForward, feed_forward.SwiGLU, feed_forward.GeGLU,
     nn.Linear, nn.LayerNorm, nn.RMSNorm, nn.Embedding, nn.Dropout, nn.ModuleList, nn.Identity,
 }  # fmt: skip
-"""The classes of modules that ``LanguageModelStep`` bypasses; not among them: others' own, those of LoRA."""
+"""The module classes that ``LanguageModelStep`` bypasses; user-defined classes and LoRA layers are not included."""
 
 
 class LanguageModelStep:
-    """Reads one token of each row, with the cache of ``LanguageModel.new_cache``.
+    """Reads one token of each row, with a cache from ``LanguageModel.new_cache``.
 
-    The plain path can go on with the same cache at any step.
+    The plain code can continue with the same cache at any step.
 
     Args:
-        model: A model that it ``supports``. Its parameters must not change as long as this is used.
+        model: A model for which ``supports`` is True. Its parameters must not change while this object is in use.
     """
 
     def __init__(self, model: LanguageModel) -> None:
         self.model = model
         self.norm = norm_function(model.norm)
         self.hooks = hooks_of(*model.modules())
-        self._n_rows = 0  # that the weights are prepared for
-        self._unpadded: Tensor | None = None  # a text without padding
+        self._n_rows = 0  # number of rows that the weights are prepared for
+        self._unpadded: Tensor | None = None  # the last text found to have no padding
         self._rotations: Tensor | None = None
 
     @staticmethod
     def supports(model: LanguageModel) -> bool:
-        """Return whether a step computes what the model's modules would: they may be bypassed, without dropout.
+        """Return whether a step computes the same as the model, whose modules may be bypassed and use no dropout.
 
-        Models with biases of the scores, with sliding windows, or in half precision are not supported.
+        Models with score biases, with sliding windows, or in half precision are not supported.
         """
         if type(model) is not LanguageModel or model.config.positions == "alibi" or model.config.window is not None:
             return False
@@ -55,7 +55,7 @@ class LanguageModelStep:
         return full_precision and may_bypass_in_inference(model.modules(), SUPPORTED)
 
     def accepts(self, tokens: Int[Tensor, "rows 1"], cache: ModelCache) -> bool:
-        """Return whether there are rows, without padding so far, and the modules may still be bypassed."""
+        """Return whether there are rows, none has padding so far, and the modules may still be bypassed."""
         if not len(tokens) or any(self.hooks) or not is_inference():
             return False
         pad_id = self.model.config.pad_id
@@ -65,11 +65,11 @@ class LanguageModelStep:
         return not bool((unchecked == pad_id).any())
 
     def __call__(self, tokens: Int[Tensor, "rows 1"], cache: ModelCache) -> Float[Tensor, "rows vocab_size"]:
-        """Return the logits of the token after these.
+        """Return the logits of the next token.
 
         Args:
             tokens: The newest token of each row.
-            cache: What has been computed for those before, none of them padding.
+            cache: The cache of the earlier tokens, none of which is padding.
         """
         model, position, text = self.model, cache.length, cache.with_new(tokens)
         if self._n_rows != len(tokens):
@@ -95,7 +95,7 @@ class LanguageModelStep:
         self._n_rows = n_rows
 
     def rotation(self, position: int) -> Tensor:
-        """Return what the pairs of features of a head are multiplied by at a position, as complex numbers."""
+        """Return the rotation of each pair of features at a position, as complex numbers."""
         if self._rotations is None or position >= len(self._rotations):
             config, weight = self.model.config, self.model.embedding.weight
             positions = torch.arange(min(2 * position + 64, config.max_length), device=weight.device)
@@ -130,7 +130,7 @@ class BlockStep:
             self.widen, self.narrow = fused_linear([network.w_1], transpose), fused_linear([network.w_2], transpose)
 
     def __call__(self, x: Float[Tensor, "rows d_model"], cache: KVCache, rotation: Tensor | None) -> Tensor:
-        """Return the block's output, as ``Block.forward``."""
+        """Return the block's output, like ``Block.forward``."""
         x = self.post_norm_1(self.self_attention(self.norm_1(x), cache, rotation)).add_(x)
         return self.post_norm_2(self.feed_forward(self.norm_2(x))).add_(x)
 
@@ -145,7 +145,8 @@ class BlockStep:
     def self_attention(
         self, x: Float[Tensor, "rows d_model"], cache: KVCache, rotation: Tensor | None
     ) -> Float[Tensor, "rows d_model"]:
-        """Return the output of self-attention; queries that share keys and values are rows of the same product."""
+        """Return the output of self-attention; queries that share keys and values are rows of the same matrix
+        product."""
         rows, n_heads, n_kv_heads, d_k = x.shape[0], self.n_heads, self.n_kv_heads, self.d_k
         heads = self.project_qkv(x).view(rows, -1, d_k)
         if self.has_qk_norm:
@@ -162,5 +163,5 @@ class BlockStep:
 
 
 def rotate_(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> None:
-    """Rotate each vector in place as ``Rotation.rotate`` does: two neighboring features are one complex number."""
+    """Rotate each vector in place, like ``Rotation.rotate``, treating two neighboring features as a complex number."""
     torch.view_as_complex(x.view(*x.shape[:-1], -1, 2)).mul_(rotation)

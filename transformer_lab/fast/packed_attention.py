@@ -1,7 +1,8 @@
-"""Attention of packed rows: the queries of a sentence attend to its keys, and nothing is multiplied for padding.
+"""Attention of packed rows: the queries of a sentence attend to its keys, without any work for padding.
 
-Torch's kernel is made for long sentences, and never stores all their weights. Up to ``MAX_FORMULA_LENGTH`` tokens, the
-formula takes half to four fifths of its time if the gradients are written by hand and padding is left out.
+torch's kernel is optimized for long sentences and never stores all attention weights. For up to ``MAX_FORMULA_LENGTH``
+tokens, the plain formula with hand-written gradients and without padding takes half to four fifths of the kernel's
+time.
 """
 
 from typing import Any
@@ -14,9 +15,9 @@ from torch.autograd.function import once_differentiable
 from transformer_lab.fast.packed_rows import PackedRows, real_mask_of_heads
 
 MAX_FORMULA_LENGTH = 128
-"""Longest sentences that attend by the formula: the weights of longer ones would take too much memory."""
+"""Maximum length of sentences that use the formula; the weights of longer sentences would take too much memory."""
 MAX_PADDED_LENGTH = 48
-"""Longest sentences that are multiplied together, padded: doing each by itself would cost more than the padding."""
+"""Maximum length of sentences that are padded and multiplied together, which is faster than multiplying each alone."""
 
 
 def attend_rows(
@@ -27,15 +28,15 @@ def attend_rows(
     n_heads: int,
     is_causal: bool,
 ) -> Float[Tensor, "n_rows d_model"]:
-    """Return ``softmax(q kᵀ / √d_k) v`` in all heads, within each sentence.
+    """Return ``softmax(q kᵀ / √d_k) v`` for all heads of each sentence.
 
     Args:
-        queries: The queries of each row; in self-attention followed by its keys and values, in the same row.
+        queries: The queries of each row; in self-attention, followed by its keys and values in the same row.
         rows: The rows of the queries.
         keys: In cross-attention, the keys and values of each row of the source; None in self-attention.
         key_rows: The rows of the keys and values.
         n_heads: Number of heads.
-        is_causal: Whether each query attends to the keys up to its own position only.
+        is_causal: Whether each query attends only to keys up to its own position.
     """
     output: Tensor = _Attend.apply(  # type: ignore[no-untyped-call]
         queries, rows, keys, key_rows, n_heads, is_causal
@@ -67,7 +68,7 @@ class _Attend(torch.autograd.Function):
         for q, k, v in triples:
             scale = q.shape[-1] ** -0.5
             if bias is None:
-                scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)  # beta=0: nothing is added
+                scores = torch.baddbmm(q.new_zeros(()), q, k.mT, beta=0, alpha=scale)  # beta=0 adds nothing
             else:
                 scores = torch.baddbmm(bias[..., : q.shape[1], : k.shape[1]], q, k.mT, alpha=scale)
             weights = torch.softmax(scores, dim=-1, out=scores)
@@ -106,7 +107,7 @@ class _Attend(torch.autograd.Function):
 def _score_bias(
     key_rows: PackedRows, n_heads: int, is_causal: bool, per_sentence: bool, dtype: torch.dtype
 ) -> Tensor | None:
-    """Return the bias of the scores, −∞ at hidden keys, or None if none is hidden."""
+    """Return the bias of the scores, −∞ at masked keys, or None if no key is masked."""
     n = key_rows.shape[1]
     if is_causal:
         return torch.full((n, n), -torch.inf, dtype=dtype).triu(1)

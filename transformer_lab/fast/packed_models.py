@@ -1,10 +1,10 @@
-"""The forward passes of ``Transformer`` and ``LanguageModel`` on packed rows: only attention sees padding.
+"""The forward passes of ``Transformer`` and ``LanguageModel`` on packed rows, without padding.
 
-``packed_transformer`` computes what ``Transformer.encode`` and ``decode`` do with the layers of ``layers``, and
-``packed_language_model`` what ``LanguageModel.hidden`` and ``Block`` do: a change there must be made here, too, and the
-tests compare both. The models, their stacks and layers, and attention are bypassed, since they would see
-padding; all other modules are called. Attention of another class is called with the padded batch and its mask, as in
-the plain model.
+``packed_transformer`` reimplements ``Transformer.encode`` and ``decode`` with the layers of ``layers``, and
+``packed_language_model`` reimplements ``LanguageModel.hidden`` and ``Block``. If you change the plain code, change this
+module, too; the tests compare both. The models, their stacks and layers, and attention are bypassed, because they
+expect padding; all other modules are called. Attention of a different class is called with the padded batch and its
+mask, as in the plain model.
 """
 
 import math
@@ -40,16 +40,16 @@ BYPASSED = (
     Transformer, Encoder, PreNormEncoder, Decoder, PreNormDecoder, LanguageModel,
     EncoderLayer, PreNormEncoderLayer, DecoderLayer, PreNormDecoderLayer, Block, nn.Linear,
 )  # fmt: skip
-"""The classes whose ``forward`` is written a second time below; a subclass of one may do something else."""
+"""The classes whose ``forward`` is reimplemented below; a subclass may do something else."""
 
 
 def supports_packing(
     model: object, inputs: Sequence[Int[Tensor, "batch _"]], labels: Int[Tensor, "batch n"], pad_id: int
 ) -> TypeGuard[Transformer | LanguageModel]:
-    """Return whether ``packed_loss`` supports a model and a batch; if not, the plain path must be taken.
+    """Return whether ``packed_loss`` supports a model and a batch; if not, use the plain code.
 
-    It does not if the model, its stacks or its layers may not be bypassed, if its parameters are in half precision
-    (under autocast they are not), or if there is padding before a token.
+    It does not support models, stacks or layers that may not be bypassed, parameters in half precision (autocast is
+    supported), or padding before a token.
     """
     if not (
         isinstance(model, Transformer | LanguageModel)
@@ -74,9 +74,9 @@ def packed_loss(
     pad_id: int,
     smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Return ``smoothed_cross_entropy(model(*inputs), labels, pad_id, smoothing)``, where ``supports_packing`` says so.
+    """Return ``smoothed_cross_entropy(model(*inputs), labels, pad_id, smoothing)`` if ``supports_packing`` is True.
 
-    Dropout is drawn from other random numbers.
+    Dropout uses different random numbers than the plain code.
     """
     rows = PackedRows(labels != pad_id, row_multiple(labels))
     if isinstance(model, LanguageModel):
@@ -91,9 +91,9 @@ class AttentionMask(NamedTuple):
     """The keys that queries may attend to.
 
     Args:
-        allowed: The mask as the plain model passes it to attention.
-        bias: The same as a bias of the scores, made once for all layers; None hides nothing but later positions.
-        is_causal: Whether each query attends to the keys up to its own position only.
+        allowed: The mask that the plain model passes to attention.
+        bias: The mask as a bias of the scores, computed once for all layers; None masks at most later positions.
+        is_causal: Whether each query attends only to keys up to its own position.
     """
 
     allowed: Bool[Tensor, "*#batch #n_query #n_key"]
@@ -102,10 +102,10 @@ class AttentionMask(NamedTuple):
 
 
 def row_multiple(tokens: Tensor) -> int:
-    """Return the number that the number of rows should be a multiple of.
+    """Return a number of which the number of rows should be a multiple.
 
-    In half precision, a CPU generates code for a product anew for each number of rows, which costs more than the
-    product, and keeps that code for later ones.
+    In half precision on a CPU, torch generates and caches new code for each number of rows, which takes longer than the
+    product.
     """
     return 64 if tokens.device.type == "cpu" and torch.is_autocast_enabled("cpu") else 1
 
@@ -113,7 +113,7 @@ def row_multiple(tokens: Tensor) -> int:
 def packed_transformer(
     model: Transformer, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n"], rows: PackedRows
 ) -> Float[Tensor, "n_rows d_model"]:
-    """Return the decoder's output at these rows of the target."""
+    """Return the decoder's output for these rows of the target."""
     mask = padding_mask(source, model.config.source_pad_id)
     source_rows = PackedRows(mask[:, 0, 0], row_multiple(source))
     bias = None if source_rows.is_full else torch.where(mask, 0.0, -torch.inf).to(model.decoder.embedding.weight.dtype)
@@ -138,7 +138,7 @@ def packed_transformer(
 def packed_language_model(
     model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
 ) -> Float[Tensor, "n_rows d_model"]:
-    """Return the normalized output of the last block at these rows."""
+    """Return the normalized output of the last block for these rows."""
     config = model.config
     check_tokens(tokens, config.max_length)
     positions = model.position_ids(tokens)
@@ -176,7 +176,7 @@ def _embed(
 def _residual(
     layer: EncoderLayer | DecoderLayer, norm: nn.Module, x: Tensor, sublayer: Callable[[Tensor], Tensor]
 ) -> Float[Tensor, "n_rows d_model"]:
-    """Return the output of a sublayer and its residual connection, in a post-norm or a pre-norm layer."""
+    """Apply a sublayer with its norm and residual connection, as in a post-norm or a pre-norm layer."""
     if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
         return add_dropout(x, layer.dropout, sublayer(call(norm, x)))
     return call(norm, add_dropout(x, layer.dropout, sublayer(x)))
@@ -220,9 +220,9 @@ def _attend(
 
 
 def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **options: Any) -> Tensor:
-    """Attend in all heads, under autocast on a CPU in single precision.
+    """Attend in all heads, in single precision if autocast is on and the device is a CPU.
 
-    For short sentences, torch's kernel for bfloat16 takes many times as long; all other products gain by bfloat16.
+    For short sentences, torch's bfloat16 kernel takes many times longer; all other products are faster in bfloat16.
     """
     if q.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
         return attention.attend_heads(q, k, v, **options)
@@ -250,14 +250,14 @@ def _block_attention(
 
 
 def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n_rows d_out"]:
-    """Return the outputs of layers side by side; a single, larger product computes linear ones, which is faster."""
+    """Return the concatenated outputs of layers, with a single larger product for linear layers, which is faster."""
     if not all(may_bypass(layer, nn.Linear) for layer in layers):
         return torch.cat([call(layer, x) for layer in layers], dim=-1)
     return F.linear(x, *concatenated(cast("Sequence[nn.Linear]", layers)))
 
 
 def _bypassed_modules(model: Transformer | LanguageModel) -> list[nn.Module]:
-    """Return the modules whose ``forward`` is never called."""
+    """Return the modules whose ``forward`` the packed models do not call."""
     if isinstance(model, LanguageModel):
         return [model, *model.blocks, model.head]
     return [model, model.encoder, model.decoder, *model.encoder.layers, *model.decoder.layers]

@@ -1,6 +1,6 @@
-"""Packed rows: the vectors of a batch's real tokens as the rows of one matrix, without those of padding.
+"""Packed rows: the vectors of a batch's real tokens as rows of one matrix, without padding.
 
-Every part of a model but attention works at each position by itself, and can take them for one long sentence.
+Every part of a model except attention treats each position separately, so it can process the rows as one long sentence.
 """
 
 from collections.abc import Callable, Hashable
@@ -20,11 +20,11 @@ class PackedRows:
 
     Args:
         real: True at real tokens.
-        multiple: The number of rows is a multiple of this, if there are enough positions of padding to be rows, too;
-            they come last.
+        multiple: Make the number of rows a multiple of this by adding padding positions at the end, if there are
+            enough.
 
     Raises:
-        ValueError: There is padding before a real token, or a sentence without one.
+        ValueError: There is padding before a real token, or a sentence has no real token.
 
     >>> rows = PackedRows(torch.tensor([[True, True], [True, False]]))
     >>> rows.pack(torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]]))
@@ -36,7 +36,7 @@ class PackedRows:
     def __init__(self, real: Bool[Tensor, "batch n"], multiple: int = 1) -> None:
         self.shape, self.real = real.shape, real
         if not can_be_packed(real):
-            raise ValueError("only sentences with padding at their end, and with a token before it, can be packed")
+            raise ValueError("to be packed, every sentence must begin with a real token, with padding only at its end")
         self.index = real.flatten().nonzero()[:, 0]
         self.n_real = len(self.index)
         n_more = -self.n_real % multiple
@@ -48,21 +48,21 @@ class PackedRows:
 
     @cached_property
     def lengths(self) -> list[int]:
-        """Number of real tokens of each sentence; reading it waits for a GPU, so only code for the CPU does."""
+        """Number of real tokens of each sentence; reading it waits for the GPU, so only CPU code uses it."""
         lengths: list[int] = self.real.sum(1).tolist()
         return lengths
 
     def select(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_rows"]:
-        """Return each row's token, or whatever else has one number for each position."""
+        """Return each row's token, or each row's element of any other tensor of shape (batch, n)."""
         return tokens.flatten()[self.index]
 
     def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "n_rows d"]:
-        """Return the rows: the vectors of a padded batch without those of padding."""
+        """Return the rows of a padded batch, without padding."""
         flat = x.reshape(-1, x.shape[-1])
         return flat if self.is_full else _GatherRows.apply(flat, self.index)  # type: ignore[no-untyped-call]
 
     def unpack(self, x: Float[Tensor, "n_rows d"]) -> Float[Tensor, "batch n d"]:
-        """Return the padded batch, with zeros where there is no row."""
+        """Return the padded batch, with zeros at padding."""
         if not self.is_full:
             x = _ScatterRows.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
         return x.view(*self.shape, x.shape[-1])
@@ -70,10 +70,10 @@ class PackedRows:
     def split_heads(
         self, x: Float[Tensor, "n_rows d"], n_heads: int, n_parts: int, per_sentence: bool
     ) -> list[Float[Tensor, "n_parts n_all_heads _ d_k"]]:
-        """Split rows into ``n_parts``, such as queries, keys and values, and these into heads.
+        """Split rows into ``n_parts``, such as queries, keys and values, and split each part into heads.
 
         Returns:
-            A tensor for each sentence, or a single one for all of them, padded.
+            A tensor for each sentence, or a single padded tensor for all sentences.
         """
         d_k = x.shape[1] // (n_parts * n_heads)
         if per_sentence:
@@ -85,7 +85,7 @@ class PackedRows:
     def merge_heads(
         self, pieces: list[Float[Tensor, "n_parts n_all_heads _ d_k"]], n_heads: int, per_sentence: bool
     ) -> Float[Tensor, "n_rows d"]:
-        """Return the rows: the inverse of ``split_heads``."""
+        """Join the heads into rows again: the inverse of ``split_heads``."""
         n_parts, _, _, d_k = pieces[0].shape
         if per_sentence:
             merged = pieces[0].new_empty(len(self.index), n_parts, n_heads, d_k)
@@ -98,7 +98,7 @@ class PackedRows:
         return merged.view(len(self.index), -1)
 
     def cached(self, compute: Callable[..., Value], *arguments: Hashable) -> Value:
-        """Return what a function computes of these rows, which it does once for all layers."""
+        """Return a function's result for these rows, computing it only once for all layers."""
         key = compute, *arguments
         if key not in self._cached:
             self._cached[key] = compute(self, *arguments)
@@ -106,31 +106,31 @@ class PackedRows:
 
 
 def head_indices(rows: PackedRows, n_heads: int, n_parts: int) -> tuple[Int[Tensor, " _"], Int[Tensor, " _"]]:
-    """Return the indices of the d_k wide vectors that ``split_heads`` takes from rows, and those for ``merge_heads``.
+    """Return the indices of the vectors of width d_k that ``split_heads`` and ``merge_heads`` select.
 
-    At padding, ``split_heads`` takes the last row before it.
+    At padding, ``split_heads`` selects the last row before it.
     """
     (batch, n), device = rows.shape, rows.index.device
     heads, parts = torch.arange(n_heads, device=device), torch.arange(n_parts, device=device)[:, None]
     row = rows.real.flatten().cumsum(0).sub_(1).view(batch, 1, n)
     taken = (row * n_parts + parts[:, :, None, None]) * n_heads + heads[:, None]
-    first = rows.index // n * (n_heads * n) + rows.positions  # of the first head of the first part
+    first = rows.index // n * (n_heads * n) + rows.positions  # index in the first head of the first part
     back = first[:, None, None] + parts * (batch * n_heads * n) + heads * n
     return taken.flatten(), back.flatten()
 
 
 def real_mask_of_heads(rows: PackedRows, n_heads: int, dtype: torch.dtype) -> Float[Tensor, "n_all_heads n 1"]:
-    """Return 1 at real tokens and 0 at padding, in the order of ``split_heads``."""
+    """Return 1 at real tokens and 0 at padding, in the layout of ``split_heads``."""
     return rows.real[:, None, :, None].expand(-1, n_heads, -1, -1).reshape(-1, rows.shape[1], 1).to(dtype)
 
 
 def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:
-    """Return whether every sentence begins with a real token, and padding comes at its end only."""
+    """Return whether every sentence begins with a real token and has padding only at its end."""
     return bool(real[:, 0].all() & (real[:, 1:] <= real[:, :-1]).all())
 
 
 class _GatherRows(torch.autograd.Function):
-    """Select rows, none twice: torch's own gradient adds them up one by one, in case one was selected twice."""
+    """Select rows without duplicates, for which the gradient is faster than torch's, which must allow duplicates."""
 
     @staticmethod
     def forward(ctx: Any, x: Float[Tensor, "n d"], index: Int[Tensor, " n_rows"]) -> Float[Tensor, "n_rows d"]:

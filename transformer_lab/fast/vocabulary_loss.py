@@ -1,4 +1,4 @@
-"""The last linear layer and the loss in one: the gradients are computed during the forward pass."""
+"""The last linear layer and the loss in one function that computes the gradients during the forward pass."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 ROWS_PER_CHUNK = 256
-"""About this many rows of logits exist at a time. With fewer, reading and writing the weights' gradient costs more than
-the product that is added to it; with more, the logits would take more memory than the weights."""
+"""Approximate number of rows of logits in memory at a time. With fewer rows, reading and writing the weights' gradient
+costs more than the product added to it; with more, the logits would take more memory than the weights."""
 
 
 def vocabulary_loss(
@@ -21,19 +21,19 @@ def vocabulary_loss(
 ) -> Float[Tensor, ""]:
     """Return the sum of the smoothed cross-entropies of ``F.linear(x, weight, bias)``.
 
-    The gradient at the logits, ``softmax(logits) − (1 − ε) onehot(target) − ε / vocab_size``, is known as soon as the
-    logits are. So it overwrites them, a chunk of rows at a time, and is multiplied by the weights at once: neither
-    logits nor their softmax nor their gradient ever exist for all rows. A mean over tokens divides the result, and the
-    backward pass scales the gradients accordingly.
+    The gradient with respect to the logits is ``softmax(logits) − (1 − ε) onehot(target) − ε / vocab_size``, so it can
+    be computed in the forward pass. For each chunk of rows, the gradient overwrites the logits and is immediately
+    multiplied by the weights. So the logits, their softmax and their gradient never exist for all rows at once. To get
+    the mean over tokens, divide the result; the backward pass scales the gradients accordingly.
 
-    Under autocast the products are in half precision, and all else as it is.
+    Under autocast, only the products are in half precision.
 
     Args:
-        x: Outputs of the last layer, at real tokens. There may be more rows than targets: the last of them are
+        x: Inputs of the last linear layer at real tokens. If there are more rows than targets, the last rows are
             ignored.
         weight: Weights of the last linear layer.
-        bias: Its bias.
-        targets: The tokens that really follow.
+        bias: Bias of the last linear layer.
+        targets: The correct next tokens.
         smoothing: ε.
     """
     with_gradients = torch.is_grad_enabled()
@@ -59,11 +59,11 @@ class _VocabularyLoss(torch.autograd.Function):
         low_weight, low_bias = weight.to(low), None if bias is None else bias.to(low)
         total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
-        if smoothing:  # the sum of all logits, without reading them
+        if smoothing:  # the sum of all logits, computed without reading them
             logit_sum = x[: len(targets)].to(low).sum(0, dtype=x.dtype) @ low_weight.sum(0, dtype=x.dtype)
             total -= smoothing / vocab_size * (logit_sum if bias is None else logit_sum + len(targets) * bias.sum())
         buffer = x.new_empty(min(n_rows, len(x)), vocab_size, dtype=low)
-        for start in range(0, len(x) or 1, n_rows):  # one pass even without rows, for gradients of 0
+        for start in range(0, len(x) or 1, n_rows):  # run once even without rows, to get gradients of 0
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
             rows = rows.to(low)
             all_logits = _linear(rows, low_weight, low_bias, buffer[: len(rows)]).to(x.dtype)
@@ -71,7 +71,7 @@ class _VocabularyLoss(torch.autograd.Function):
             largest = logits.amax(dim=1)
             total -= (1 - smoothing) * logits.gather(1, target).sum()
             softmax = torch.softmax(logits, dim=1, out=logits)
-            total += (largest - softmax.amax(dim=1).log()).sum()  # log Σ exp(logits), without another exp
+            total += (largest - softmax.amax(dim=1).log()).sum()  # log Σ exp(logits), without computing exp again
             if with_gradients:
                 if smoothing:
                     softmax.sub_(smoothing / vocab_size)
@@ -82,12 +82,12 @@ class _VocabularyLoss(torch.autograd.Function):
                     d_bias += gradient.sum(0)
                 if low == weight.dtype:
                     torch.mm(gradient, weight, out=d_x[start : start + n_rows])
-                    d_weight.addmm_(gradient.mT, rows, beta=int(start > 0))  # beta=0: the buffer is not read
-                else:  # products in half precision, sums in single
+                    d_weight.addmm_(gradient.mT, rows, beta=int(start > 0))  # beta=0 does not read the buffer
+                else:  # products in half precision, sums in single precision
                     gradient = gradient.to(low)
                     d_x[start : start + n_rows] = gradient @ low_weight
                     (d_weight.add_ if start else d_weight.copy_)(gradient.mT @ rows)
-        # Not by save_for_backward, which would keep a reference: autograd copies a tensor that has another one.
+        # Not with save_for_backward, which keeps a reference: autograd copies a gradient that has a second reference.
         ctx.gradients = (d_x, d_weight, d_bias) if with_gradients else None
         return total
 
@@ -95,15 +95,15 @@ class _VocabularyLoss(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         if ctx.gradients is None:
-            raise RuntimeError("the gradients of this loss were handed out before: compute the loss once more")
+            raise RuntimeError("backward was already called on this loss: compute the loss again")
         (d_x, d_weight, d_bias), ctx.gradients = ctx.gradients, None
         return d_x.mul_(scale), d_weight.mul_(scale), None if d_bias is None else d_bias.mul_(scale), None, None, None
 
 
 def _rows_at_once(n: int, low: bool) -> int:
-    """Return the number of rows of a chunk if n rows are divided evenly: ``ROWS_PER_CHUNK``, give or take a half.
+    """Return the number of rows per chunk when n rows are divided evenly: ``ROWS_PER_CHUNK``, within 50 %.
 
-    In half precision it is a multiple of a quarter of that: a CPU generates code anew for each number of rows.
+    In half precision, it is a multiple of a quarter of that, because a CPU generates new code for each number of rows.
     """
     multiple = -(-ROWS_PER_CHUNK // 4) if low else 1
     return -(-n // max(1, round(n / ROWS_PER_CHUNK)) // multiple) * multiple or 1
@@ -114,7 +114,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tens
 
 
 def product_dtype(x: Tensor) -> torch.dtype:
-    """Return the precision in which a tensor is multiplied: autocast's, or its own."""
+    """Return the dtype for products with this tensor: autocast's dtype, or the tensor's own."""
     kind = x.device.type
     lowered = x.dtype == torch.float32 and torch.is_autocast_enabled(kind)
     return torch.get_autocast_dtype(kind) if lowered else x.dtype

@@ -1,4 +1,4 @@
-"""Beam search: follow several texts at once, because the most probable token need not begin the most probable text."""
+"""Beam search: extend several candidates at once, because the most probable text may start with an unlikely token."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -12,9 +12,9 @@ from transformer_lab.models.transformer import Transformer
 
 
 def length_penalty(length: Tensor, alpha: float) -> Tensor:
-    """Return ((5 + length) / 6)^α, which divides the log-probability of a text so that short ones do not always win.
+    """Return ((5 + length) / 6)^α, which divides a text's log-probability so that short texts do not always win.
 
-    Equation 14 of Wu et al. (2016), arXiv:1609.08144, without its other term.
+    Equation 14 of Wu et al. (2016), arXiv:1609.08144, without the coverage penalty.
     """
     return ((5 + length) / 6) ** alpha
 
@@ -28,32 +28,32 @@ def beam_search_from_state(
     beam_size: int,
     alpha: float,
 ) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
-    """Return, for each row, the text of the highest score that a beam search finds, and that score.
+    """Return the text with the highest score that a beam search finds for each row, and its score.
 
-    The score of a text is its log-probability over its ``length_penalty``; the token that ends it counts. A text that
-    has finished keeps its place in the beam for as long as its score is among the best. With a beam of 1 this is greedy
-    decoding.
+    The score of a text is its log-probability, including the end token, divided by its ``length_penalty``. A finished
+    text stays in the beam as long as its score is among the best. With a beam of 1, this is greedy decoding.
 
     Args:
         state: The model and its cache.
         tokens: The first tokens of each row.
         max_new_tokens: Maximum number of tokens added.
-        eos_id: The token that ends a text; after it only it follows.
-        beam_size: Number of texts followed in each row.
-        alpha: Exponent of the length penalty: 0 prefers short texts, larger values longer ones.
+        eos_id: The token that ends a text; it also pads finished texts.
+        beam_size: Number of candidate texts for each row.
+        alpha: Exponent of the length penalty: 0 favors short texts, larger values favor longer texts.
 
     Returns:
         The new tokens of each row's text, and its score.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1, or a row of logits defines no distribution.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is less than 1, or a row of logits does not define a
+            distribution.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
     beams = Beams(len(tokens), tokens.device, beam_size, eos_id, alpha)
     texts = tokens.new_full((len(tokens), max_new_tokens), eos_id)
     scores = torch.full((len(tokens),), -torch.inf, device=tokens.device)
-    unfinished = torch.arange(len(tokens), device=tokens.device)  # the rows that are still searched
+    unfinished = torch.arange(len(tokens), device=tokens.device)  # rows whose search is not finished
     for n in range(1, max_new_tokens + 1):
         logits = state.next_logits(tokens)
         check_logits(logits)
@@ -70,14 +70,14 @@ def beam_search_from_state(
 
 
 class Beams:
-    """The texts that a beam search follows: one for each row at first, then ``beam_size``, those of a row together.
+    """The candidates of a beam search: first one for each row, then ``beam_size`` for each, next to each other.
 
-    Until the first text has finished, all are of the same length, and what only finished texts need is left out.
+    Until the first text finishes, all texts have the same length, and the work for finished texts is skipped.
 
     Args:
         n_rows: Number of rows.
-        device: Where to compute.
-        beam_size: Number of texts followed in each row.
+        device: Device of the tensors.
+        beam_size: Number of candidate texts for each row.
         eos_id: The token that ends a text.
         alpha: Exponent of the length penalty.
     """
@@ -88,17 +88,18 @@ class Beams:
         self.log_probability = torch.zeros(n_rows, 1, device=device)  # (n_rows, n_beams)
         self.length = torch.zeros(n_rows, 1, device=device)
         self.finished = torch.zeros(n_rows, 1, dtype=torch.bool, device=device)
-        self.any_finished = n_rows == 0  # there is nothing to do for an empty batch
+        self.any_finished = n_rows == 0  # an empty batch is finished
         self._rows = torch.arange(n_rows, device=device)[:, None]
 
     def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
-        """Extend the texts to the most probable ones that are a token longer; return which text each continues.
+        """Extend the texts by one token to the most probable candidates; return the index of the text that each
+        extends.
 
         Args:
             logits: The logits of each text's next token.
         """
         n_rows, n_beams = self.log_probability.shape
-        # Of one text, only its beam_size most probable tokens can be among the best of all.
+        # Only the beam_size most probable tokens of a text can be among the best of all texts.
         log_probabilities, tokens = logits.log_softmax(dim=-1).topk(min(self.beam_size, logits.shape[1]))
         n_tokens = tokens.shape[1]
         log_probabilities, tokens = (x.view(n_rows, n_beams, n_tokens) for x in (log_probabilities, tokens))
@@ -106,7 +107,7 @@ class Beams:
             log_probabilities, tokens = self._only_eos_if_finished(log_probabilities, tokens)
             self.length = self.length + ~self.finished
         totals = self.log_probability[..., None] + log_probabilities
-        # Texts of the same length are ranked alike with the penalty and without.
+        # The length penalty does not change the ranking of texts with the same length.
         ranks = totals / length_penalty(self.length, self.alpha)[..., None] if self.any_finished else totals
         best_ranks, best = ranks.flatten(1).topk(min(self.beam_size, n_beams * n_tokens))
         beam, next_tokens = best // n_tokens, tokens.flatten(1).gather(1, best)
@@ -128,18 +129,18 @@ class Beams:
         log_probabilities: Float[Tensor, "n_rows n_beams n_tokens"],
         tokens: Int[Tensor, "n_rows n_beams n_tokens"],
     ) -> tuple[Float[Tensor, "n_rows n_beams n_tokens"], Int[Tensor, "n_rows n_beams n_tokens"]]:
-        """Let each finished text continue with ``eos_id`` only, once, and for certain."""
+        """Let each finished text continue only with ``eos_id``, in a single candidate with probability 1."""
         finished = self.finished[..., None]
         first = torch.arange(tokens.shape[2], device=tokens.device) == 0
         log_probabilities = log_probabilities.masked_fill(finished, -torch.inf).masked_fill(finished & first, 0.0)
         return log_probabilities, tokens.masked_fill(finished, self.eos_id)
 
     def finished_rows(self) -> Bool[Tensor, " n_rows"]:
-        """Return the rows of which all texts have finished."""
+        """Return True for each row whose texts have all finished."""
         return self.finished.all(dim=1)
 
     def best(self) -> tuple[Int[Tensor, "n_rows n_new"], Float[Tensor, " n_rows"]]:
-        """Return the text of the highest score in each row, and that score."""
+        """Return the text with the highest score in each row, and its score."""
         n_rows, n_beams = self.log_probability.shape
         length = self.length if self.any_finished else torch.full_like(self.log_probability, self.texts.shape[1])
         scores, best = (self.log_probability / length_penalty(length, self.alpha)).max(dim=1)
@@ -147,7 +148,7 @@ class Beams:
         return texts[self._rows[:, 0], best], scores
 
     def keep_rows(self, rows: Int[Tensor, " kept"]) -> Int[Tensor, " kept_texts"]:
-        """Drop all other rows; return which texts are left."""
+        """Drop all other rows; return the indices of the remaining texts."""
         kept = torch.arange(len(self.texts), device=rows.device).view_as(self.log_probability)[rows].flatten()
         self.texts, self.newest, self.log_probability = self.texts[kept], self.newest[kept], self.log_probability[rows]
         self.length, self.finished, self._rows = self.length[rows], self.finished[rows], self._rows[: len(rows)]
@@ -164,7 +165,7 @@ def beam_search(
     beam_size: int,
     alpha: float = 1.0,
 ) -> Int[Tensor, "batch n"]:
-    """Translate by ``beam_search_from_state``; arguments and errors as there and in ``greedy_decode``."""
+    """Translate with ``beam_search_from_state``; see there and in ``greedy_decode`` for arguments and errors."""
     check_tokens(source)
     begin = torch.full((len(source), 1), bos_id, device=source.device)
     state = TranslationState(model, source, max_length)

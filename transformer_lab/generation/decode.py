@@ -1,7 +1,7 @@
-"""Decoding: from a model that gives logits to token ids.
+"""Decoding: from a model's logits to token ids.
 
-``generate_steps`` is the loop: it asks a ``DecodingState`` for the logits of the next token, samples, and goes on with
-what was sampled. ``greedy_decode`` translates with it, and ``generate`` continues texts.
+``generate_steps`` is the loop: it gets the logits of the next token from a ``DecodingState``, samples a token, and
+continues with that token. ``greedy_decode`` uses it to translate, and ``generate`` to continue texts.
 """
 
 from collections.abc import Iterator
@@ -27,23 +27,23 @@ def generate_steps(
     sample: Sampler,
     eos_id: int | None = None,
 ) -> Iterator[Int[Tensor, " rows"]]:
-    """Yield the next token of every row, one step at a time, as soon as it is sampled.
+    """Yield the next token of every row as soon as it is sampled, one step at a time.
 
     Args:
         state: The model and its cache.
         tokens: The first tokens of each row.
         max_new_tokens: Maximum number of steps.
         sample: Chooses the next tokens from their logits.
-        eos_id: The token that ends a row: after it only it follows, and generation stops when every row has finished.
-            Rows that have finished are dropped from the state when ``should_compact`` says so.
+        eos_id: The token that ends a row; it also pads finished rows. Generation stops when every row has finished.
+            Finished rows are dropped from the state when ``should_compact`` returns True.
 
     Raises:
-        ValueError: A row of logits defines no distribution, as those of a model with NaN among its parameters.
+        ValueError: A row of logits does not define a distribution, for example because a parameter of the model is NaN.
     """
-    n_rows, active = len(tokens), None  # the rows that are still in the state; None: all
-    finished = None  # which of the rows in the state have finished; None: not one
+    n_rows, active = len(tokens), None  # rows still in the state; None means all
+    finished = None  # which rows in the state have finished; None means none
     for _ in range(max_new_tokens):
-        # Not around the loop: it would also hold while this generator is suspended.
+        # Not around the loop, where it would stay in effect while this generator is suspended.
         with torch.no_grad() if torch.is_grad_enabled() else nullcontext():
             logits = state.next_logits(tokens)
             check_logits(logits)
@@ -71,7 +71,7 @@ def generate_steps(
 
 
 def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
-    """Return whether at least half of the rows have finished: dropping them costs a copy of all the others."""
+    """Return whether at least half of the rows have finished, so that dropping them is worth copying the others."""
     return 2 * int(finished.count_nonzero()) >= len(finished)
 
 
@@ -79,18 +79,18 @@ def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
 def greedy_decode(
     model: Transformer, source: Int[Tensor, "batch n_source"], bos_id: int, eos_id: int, max_length: int
 ) -> Int[Tensor, "batch n"]:
-    """Translate by appending the most probable token, again and again, until every sentence has ended.
+    """Translate by repeatedly appending the most probable token until every sentence has ended.
 
     Args:
-        model: It is used in the mode it is in: call ``model.eval()`` first.
+        model: The model, which is not switched to evaluation mode: call ``model.eval()`` first.
         source: The sentences to translate.
         bos_id: The token that begins a sentence; it is not part of the output.
-        eos_id: The token that ends a sentence; after it only it follows.
+        eos_id: The token that ends a sentence; it also pads finished sentences.
         max_length: Maximum number of tokens in a translation.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, the model cannot read the source, or its logits
-            define no distribution.
+        ValueError: ``max_length`` is not between 1 and the model's maximum, the source is invalid, or the logits do not
+            define a distribution.
         TypeError: ``source`` is not a tensor.
     """
     check_tokens(source)
@@ -116,33 +116,33 @@ def generate(
     """Continue each text, sampling one token at a time.
 
     Args:
-        model: It is used in the mode it is in: call ``model.eval()`` first.
-        tokens: The texts to continue; shorter ones are padded, on either side. For a ``Transformer``, the targets so
-            far, without padding: at least the token that begins a sentence.
-        max_new_tokens: Maximum number of tokens added to each; with 0, the texts are returned as they are.
-        temperature: As in ``filter_logits``; at 0 the most probable token is taken.
+        model: The model, which is not switched to evaluation mode: call ``model.eval()`` first.
+        tokens: The texts to continue, padded on either side. For a ``Transformer``, the targets so far, without padding
+            and with at least the token that begins a sentence.
+        max_new_tokens: Maximum number of tokens added to each text; with 0, the texts are returned unchanged.
+        temperature: As in ``filter_logits``; 0 always picks the most probable token.
         top_k: As in ``filter_logits``.
         top_p: As in ``filter_logits``.
         eos_id: The token that ends a text.
         generator: Random number generator.
         min_p: As in ``filter_logits``.
-        repetition_penalty: As in ``penalize_repetition``; 1 changes nothing.
+        repetition_penalty: As in ``penalize_repetition``; 1 means no penalty.
         source: The sentences that a ``Transformer`` translates.
 
     Returns:
-        The texts, padding included, each followed by its new tokens.
+        The texts, including padding, each followed by its new tokens.
 
     Raises:
-        ValueError: ``max_new_tokens`` is negative, the texts would be longer than the model takes, the sampling options
-            or the model's logits define no distribution, ``repetition_penalty`` is not a finite number above 0, or
-            ``source`` is missing for a ``Transformer``, or given for another model.
+        ValueError: ``max_new_tokens`` is negative, the texts would exceed the model's maximum length, the sampling
+            options are invalid, the logits do not define a distribution, ``repetition_penalty`` is not a finite number
+            above 0, or ``source`` is missing for a ``Transformer`` or given for a different model.
         TypeError: ``tokens`` or ``source`` is not a tensor.
     """
     check_tokens(tokens)
     if source is not None:
         check_tokens(source)
         if source.device != tokens.device:
-            raise ValueError(f"source and tokens must be on one device; got {source.device} and {tokens.device}")
+            raise ValueError(f"source and tokens must be on the same device; got {source.device} and {tokens.device}")
     check_not_negative(max_new_tokens=max_new_tokens)
     sample = make_sampler(temperature, top_k, top_p, generator, min_p)
     if max_new_tokens == 0:
@@ -159,15 +159,15 @@ def text_state(
     repetition_penalty: float = 1.0,
     source: Int[Tensor, "batch n_source"] | None = None,
 ) -> DecodingState:
-    """Return a state that reads up to ``max_length`` tokens; the penalty and the source are as in ``generate``.
+    """Return a state for up to ``max_length`` tokens; penalty and source are as in ``generate``.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, the penalty is not a finite number above 0, or
-            there is no source although the model needs one, or the reverse.
+        ValueError: ``max_length`` is not between 1 and the model's maximum, the penalty is not a finite number above 0,
+            or the source is missing for a ``Transformer`` or given for a different model.
     """
     translates = hasattr(model, "encode")  # not isinstance: torch.compile hides the class
     if translates != (source is not None):
-        needs = "is required for a Transformer, which translates it" if translates else "is for a Transformer only"
+        needs = "is required for a Transformer, which translates it" if translates else "is only for a Transformer"
         raise ValueError(f"source {needs}; got {type(model).__name__}, source={source}")
     state: DecodingState
     if source is None:

@@ -1,4 +1,4 @@
-"""Decoding states: a model in the middle of generating, with all that it keeps of the tokens so far."""
+"""Decoding states: a model during generation, with its cache for the tokens so far."""
 
 from typing import Protocol, runtime_checkable
 
@@ -15,31 +15,31 @@ from transformer_lab.models.transformer import Transformer
 
 @runtime_checkable
 class DecodingState(Protocol):
-    """What ``generate_steps`` and beam search need of a model."""
+    """The interface of a model that ``generate_steps`` and beam search use."""
 
     def next_logits(self, tokens: Int[Tensor, "rows n"], /) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after them."""
+        """Read the newest tokens of every row; return the logits of the next token."""
 
     def reorder(self, rows: Int[Tensor, " new_rows"], /) -> None:
         """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
 
 
 class TranslationState:
-    """A Transformer and what it has read: the source, and the target so far.
+    """A Transformer with a source and the target so far.
 
     Args:
         model: It is used in the mode it is in: call ``model.eval()`` first.
         source: The sentences to translate.
-        max_length: Maximum number of tokens of the target that it will read, the first one included.
+        max_length: Maximum number of target tokens that the model will read, including the first.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's, or the model cannot read the source.
+        ValueError: ``max_length`` is not between 1 and the model's maximum, or the source is invalid.
         TypeError: The model has no encoder.
     """
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
         if not hasattr(model, "encode"):
-            raise TypeError(f"only a model with an encoder, such as a Transformer, translates; got {type(model)}")
+            raise TypeError(f"translation requires a model with an encoder, such as a Transformer; got {type(model)}")
         check_length(max_length, model.config.max_length)
         self.model, self.source, self.memory = model, source, model.encode(source)
         check_has_data(self.memory)
@@ -54,9 +54,9 @@ class TranslationState:
         return self._cache
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after them.
+        """Read the newest tokens of every row; return the logits of the next token.
 
-        A single token is read by ``TransformerStep``, in fewer operations, where that computes the same.
+        A single token is read by ``TransformerStep``, in fewer operations, if that computes the same result.
         """
         if self._step is not None and tokens.shape == (len(self.source), 1) and self._step.accepts(tokens):
             return self._step(tokens)
@@ -65,8 +65,8 @@ class TranslationState:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``.
 
-        There may be more or fewer rows than before, within the limits of ``ModelCache.reorder``; rows of one sentence
-        share the keys and values of their source.
+        There may be more or fewer rows than before, within the limits of ``ModelCache.reorder``; rows of the same
+        sentence share the keys and values of their source.
         """
         (self._cache if self._step is None else self._step).reorder(rows)
         if len(rows) != len(self.source):
@@ -76,14 +76,14 @@ class TranslationState:
 
 
 class TextState:
-    """A language model and the texts that it has read.
+    """A language model with the texts so far.
 
     Args:
         model: It is used in the mode it is in: call ``model.eval()`` first.
-        max_length: Maximum number of tokens that it will read, the first ones included.
+        max_length: Maximum number of tokens that the model will read, including the prompt.
 
     Raises:
-        ValueError: ``max_length`` is not between 1 and the model's.
+        ValueError: ``max_length`` is not between 1 and the model's maximum.
     """
 
     def __init__(self, model: LanguageModel, max_length: int) -> None:
@@ -92,10 +92,10 @@ class TextState:
         self._step = LanguageModelStep(model) if LanguageModelStep.supports(model) else None
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after them.
+        """Read the newest tokens of every row; return the logits of the next token.
 
-        Padding at the end of a prompt does not count. A single token is read by ``LanguageModelStep``, in fewer
-        operations, where that computes the same.
+        Padding at the end of a prompt is ignored. A single token is read by ``LanguageModelStep``, in fewer operations,
+        if that computes the same result.
         """
         if tokens.shape[1] == 1 and self._step is not None and self._step.accepts(tokens, self.cache):
             return self._step(tokens, self.cache)

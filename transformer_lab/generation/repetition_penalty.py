@@ -1,4 +1,4 @@
-"""The repetition penalty: tokens that a text already contains become less probable."""
+"""The repetition penalty, which makes tokens that a text already contains less probable."""
 
 import math
 
@@ -12,16 +12,16 @@ from transformer_lab.generation.decoding_state import DecodingState
 def penalize_repetition(
     logits: Float[Tensor, "rows vocab_size"], observed: Bool[Tensor, "rows vocab_size"], penalty: float
 ) -> Float[Tensor, "rows vocab_size"]:
-    """Return the logits, those of the tokens seen divided by the penalty, or multiplied where they are negative.
+    """Divide the positive logits of tokens that occur in the text by the penalty, and multiply the negative ones.
 
-    Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all of them, by 1.2 for instance; a negative logit
-    would become more probable by that, so its authors' code multiplies it.
+    Section 4.1 of Keskar et al. (2019), arXiv:1909.05858, divides all of them, by 1.2 for instance. That would make a
+    token with a negative logit more probable, so the authors' code multiplies negative logits.
     """
     return torch.where(observed, torch.where(logits > 0, logits / penalty, logits * penalty), logits)
 
 
 class PenalizedState:
-    """A decoding state that applies the repetition penalty to the tokens of the prompt and to those added.
+    """A decoding state that applies the repetition penalty to tokens of the prompt and to new tokens.
 
     Args:
         state: The model and its cache.
@@ -39,7 +39,7 @@ class PenalizedState:
         self.observed: Tensor | None = None  # (rows, vocab_size): which tokens each text contains
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row, first the prompts; return the penalized logits of the token after."""
+        """Read the prompts, then the newest tokens of every row; return the penalized logits of the next token."""
         logits = self.state.next_logits(tokens)
         if self.observed is None:
             self.observed = torch.zeros_like(logits, dtype=torch.bool)
@@ -49,7 +49,7 @@ class PenalizedState:
         return penalize_repetition(logits, self.observed, self.penalty)
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``, within the limits of the state's own ``reorder``."""
+        """Continue row i from row ``rows[i]``, within the limits of the wrapped state's ``reorder``."""
         self.state.reorder(rows)
         if self.observed is not None:
             self.observed = self.observed[rows]

@@ -1,4 +1,4 @@
-"""Sampling: draw the next token from a model's distribution, or from the most probable part of it."""
+"""Sampling: draw the next token from a model's distribution, or from its most probable part."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer_lab.checks import check_has_data
 
 Sampler = Callable[[Tensor], Tensor]
-"""From the logits of the next tokens, (batch, vocab_size), to the next tokens, (batch)."""
+"""A function from the logits of the next tokens, (batch, vocab_size), to the next tokens, (batch)."""
 
 
 def filter_logits(
@@ -25,36 +25,36 @@ def filter_logits(
 
     Args:
         logits: The model's logits.
-        temperature: Divides the logits: below 1, probable tokens become more probable; above 1, less.
-        top_k: Number of tokens to keep, the most probable ones. None keeps all.
-        top_p: Of these, keep the smallest set, from the most probable token on, whose probabilities add up to this:
-            Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
-        min_p: Keep the tokens whose probability is at least this fraction of the most probable one's: section 3 of
+        temperature: Divides the logits. Below 1, probable tokens become more probable; above 1, less probable.
+        top_k: Number of most probable tokens to keep. None keeps all.
+        top_p: Of these, keep the smallest set of most probable tokens whose probabilities add up to at least this
+            value: Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
+        min_p: Keep the tokens whose probability is at least this fraction of the highest probability: section 3 of
             Nguyen et al. (2024), arXiv:2407.01082. None keeps all.
 
     Returns:
-        The logits, in float32 at least; −∞ for tokens that are never drawn.
+        The logits, in at least float32, with −∞ for tokens that are never drawn.
 
     Raises:
-        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not above 0 and
-            at most 1.
+        ValueError: The temperature is not above 0, ``top_k`` is less than 1, or ``top_p`` or ``min_p`` is not above 0
+            and at most 1.
 
     >>> filter_logits(torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log(), top_p=0.6).softmax(-1)
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
     """
     check_sampling_options(temperature, top_k, top_p, min_p)
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # sums in half precision are far off
-    logits = logits - logits.amax(dim=-1, keepdim=True)  # so that no temperature makes them overflow
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))  # sums are inaccurate in half precision
+    logits = logits - logits.amax(dim=-1, keepdim=True)  # so they do not overflow at any temperature
     logits = logits / max(temperature, torch.finfo(logits.dtype).tiny)
     if min_p is not None:
-        logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the most probable token's logit is 0
-    top_p = None if top_p == 1 else top_p  # rounded sums reach 1 before the last token
+        logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the highest logit is 0
+    top_p = None if top_p == 1 else top_p  # because of rounding, the sum may reach 1 before the last token
     if top_k is None and top_p is None:
         return logits
     n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
     ranked, order = logits.topk(n_kept) if top_k is not None else logits.sort(dim=-1, descending=True)
     if top_p is not None:
-        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of all tokens ranked above each
+        mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of the tokens ranked above each token
         later = torch.arange(n_kept, device=logits.device) > 0
         ranked = ranked.masked_fill((mass_before >= top_p) & later, -torch.inf)
     return torch.full_like(logits, -torch.inf).scatter_(-1, order, ranked)
@@ -63,7 +63,7 @@ def filter_logits(
 def check_sampling_options(
     temperature: float, top_k: int | None, top_p: float | None, min_p: float | None = None
 ) -> None:
-    """Raise ValueError unless these arguments of ``filter_logits`` define a distribution; bounds as there."""
+    """Raise ValueError unless these arguments are within the bounds of ``filter_logits``."""
     if not temperature > 0:
         raise ValueError(f"temperature must be above 0 to sample; got {temperature=}")
     if top_k is not None and top_k < 1:
@@ -74,18 +74,18 @@ def check_sampling_options(
 
 
 def check_logits(logits: Float[Tensor, "rows vocab_size"]) -> None:
-    """Raise ValueError if some row defines no distribution: it holds NaN or +∞, or nothing but −∞.
+    """Raise ValueError if a row does not define a distribution because it contains NaN or +∞, or only −∞.
 
     >>> check_logits(torch.tensor([[0.0, 1.0], [0.0, torch.nan]]))
     Traceback (most recent call last):
         ...
-    ValueError: row 1 of the logits has the maximum nan: check the parameters for NaN, and half precision for overflow
+    ValueError: the maximum of row 1 of the logits is nan: check for NaN parameters, and for overflow in half precision
     """
     check_has_data(logits)
     for row, largest in enumerate(logits.amax(dim=-1).tolist()):  # faster than operations on such short tensors
         if not math.isfinite(largest):
-            found = f"row {row} of the logits has the maximum {largest}"
-            raise ValueError(f"{found}: check the parameters for NaN, and half precision for overflow")
+            found = f"the maximum of row {row} of the logits is {largest}"
+            raise ValueError(f"{found}: check for NaN parameters, and for overflow in half precision")
 
 
 def sample_next(
@@ -96,9 +96,9 @@ def sample_next(
     generator: torch.Generator | None = None,
     min_p: float | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draw the next token of each text; arguments and errors as in ``filter_logits``.
+    """Draw the next token of each text; arguments and errors are the same as in ``filter_logits``.
 
-    The draw is repeatable given a generator with a known seed.
+    The draw is reproducible with a seeded generator.
     """
     probabilities = filter_logits(logits, temperature, top_k, top_p, min_p).softmax(dim=-1)
     return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
@@ -108,7 +108,7 @@ def greedy(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
     """Return the most probable token of each row."""
     if len(logits) == 1:
         return logits.argmax(dim=-1)
-    return logits.max(dim=-1).indices  # the same, in a third of the time on a CPU
+    return logits.max(dim=-1).indices  # same as argmax, in a third of the time on a CPU
 
 
 def make_sampler(
@@ -118,9 +118,9 @@ def make_sampler(
     generator: torch.Generator | None = None,
     min_p: float | None = None,
 ) -> Sampler:
-    """Return a function that samples the next tokens; at temperature 0, the one that takes the most probable.
+    """Return a function that samples the next tokens, or takes the most probable ones if the temperature is 0.
 
-    Arguments and errors are those of ``sample_next``; errors are raised here, not at the first token.
+    Arguments and errors are the same as in ``sample_next``; errors are raised immediately, not at the first token.
     """
     if temperature == 0:
         return greedy

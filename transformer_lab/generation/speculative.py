@@ -1,6 +1,6 @@
-"""Speculative decoding: a small model drafts some tokens ahead, and the large one checks them all in one pass.
+"""Speculative decoding: a small model drafts several tokens, and the large model checks them in one pass.
 
-The result is distributed exactly as if the large model had generated alone: Leviathan et al. (2023),
+The result has exactly the same distribution as if the large model had generated alone: Leviathan et al. (2023),
 arXiv:2211.17192, algorithm 1.
 """
 
@@ -18,11 +18,11 @@ from transformer_lab.models.language_model import LanguageModel
 
 
 class CachedModel:
-    """A language model and its cache, for a text whose last tokens may be taken back.
+    """A language model with a cache, for a text whose last tokens may be removed again.
 
     Args:
         model: The model.
-        max_length: Maximum number of tokens that it will read.
+        max_length: Maximum number of tokens that the model will read.
         sampling_options: Arguments for ``filter_logits``.
     """
 
@@ -31,7 +31,7 @@ class CachedModel:
         self.cache: ModelCache = model.new_cache(max_length)
 
     def __call__(self, text: Int[Tensor, "1 n"], n_last: int) -> Float[Tensor, "n_last vocab_size"]:
-        """Read what is new in a text; return the probabilities of the token after each of its last ``n_last``."""
+        """Read the new part of a text; return the next-token probabilities at each of its last ``n_last`` positions."""
         known = min(self.cache.length, text.shape[1] - n_last)
         self.cache.truncate(known)
         logits = self.model.head(self.model.hidden(text[:, known:], self.cache)[0, -n_last:])
@@ -53,18 +53,18 @@ def speculate(
     generator: torch.Generator | None = None,
     min_p: float | None = None,
 ) -> Int[Tensor, "batch n_all"]:
-    """Continue a text as ``generate`` does, with the help of a faster model.
+    """Continue a text like ``generate``, but faster, with the help of a draft model.
 
-    The draft proposes ``num_draft_tokens`` tokens. A token x to which the model gives the probability p(x), and the
-    draft q(x), is accepted with probability min(1, p(x) / q(x)); at the first that is not, a token is drawn from max(0,
-    p − q) instead, and the rest are dropped. If all are accepted, the model adds one more.
+    The draft model proposes ``num_draft_tokens`` tokens. Let p be the model's distribution and q the draft's. A token x
+    is accepted with probability min(1, p(x) / q(x)). The first rejected token is replaced by a token drawn from max(0,
+    p − q), normalized, and the rest are dropped. If all tokens are accepted, the model adds one more.
 
     Args:
-        model: The model whose distribution counts. Call ``model.eval()`` first, and ``draft.eval()``.
+        model: The model to sample from. Call ``model.eval()`` and ``draft.eval()`` first.
         draft: A faster model with the same vocabulary.
         tokens: The text to continue, without padding.
         max_new_tokens: Maximum number of tokens added.
-        num_draft_tokens: Number of tokens that the draft proposes at a time.
+        num_draft_tokens: Number of tokens that the draft model proposes at a time.
         temperature: As in ``filter_logits``, for both models.
         top_k: As in ``filter_logits``, for both models.
         top_p: As in ``filter_logits``, for both models.
@@ -74,12 +74,12 @@ def speculate(
 
     Raises:
         ValueError: There are several texts, the vocabularies differ in size, ``num_draft_tokens`` is below 1,
-            ``max_new_tokens`` is negative, or the text would become longer than a model takes.
+            ``max_new_tokens`` is negative, or the text would exceed the maximum length of a model.
     """
     sizes = model.config.vocab_size, draft.config.vocab_size
     if len(tokens) != 1 or sizes[0] != sizes[1] or num_draft_tokens < 1:
         raise ValueError(
-            "speculative decoding needs one text, two models of one vocabulary, and num_draft_tokens ≥ 1; "
+            "speculative decoding requires one text, two models with the same vocabulary, and num_draft_tokens ≥ 1; "
             f"got {len(tokens)} texts, vocabularies of {sizes[0]} and {sizes[1]}, {num_draft_tokens=}"
         )
     check_not_negative(max_new_tokens=max_new_tokens)
@@ -105,7 +105,7 @@ def _speculate_once(
     num_draft_tokens: int,
     generator: torch.Generator | None,
 ) -> Iterator[Int[Tensor, " 1"]]:
-    """Draft, check, and yield the tokens to add, from 1 to ``num_draft_tokens`` + 1."""
+    """Draft and check tokens; yield the 1 to ``num_draft_tokens`` + 1 tokens to add."""
     text, drafted = tokens, []
     for _ in range(num_draft_tokens):
         drafted.append(draft(text, 1)[0])

@@ -1,4 +1,5 @@
-"""Attention weights and shapes of a running model.
+"""Inspect a running model: attention weights and shapes.
 
-``hooks`` record attention weights, and ``shapes`` list what every module takes and returns. Uses ``attention``.
+``hooks`` records attention weights, and ``shapes`` lists the input and output shapes of every module. Uses
+``attention``.
 """

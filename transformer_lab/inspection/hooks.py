@@ -1,4 +1,4 @@
-"""Attention weights of a running model, recorded without changing it."""
+"""Record the attention weights of a running model without changing it."""
 
 import inspect
 from collections.abc import Iterator
@@ -14,15 +14,14 @@ from transformer_lab.attention.multi_head import AttentionBase, split_heads
 
 @contextmanager
 def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
-    """Record the weights of every attention that runs inside the ``with`` block, by the module's name.
+    """Record the weights of every attention module that runs inside the ``with`` block, by the module's name.
 
-    The model computes what it always does, but with the weights. Outside the block nothing is recorded, and nothing
-    costs anything. Of several passes the last is recorded. In a beam search, all beams of a source are queries of one
-    row in cross-attention, whose weights have the shape (n_sources, n_heads, n_beams · n_query, n_key).
+    The model computes the same result, plus the weights. Outside the block, there is no recording and no overhead. If
+    the model runs several times, the last pass is recorded. In a beam search, cross-attention treats all beams of a
+    source as queries of one row, so its weights have the shape (n_sources, n_heads, n_beams · n_query, n_key).
 
-    Modules of other classes are recorded as well if they have the parts of ``MultiHeadAttention``, ``w_q``, ``w_k``,
-    ``w_v``, ``w_o`` and ``n_heads``, and are called as it is. Their weights are computed a second time, from their
-    inputs.
+    A module of another class is recorded if it has the attributes of ``MultiHeadAttention`` (``w_q``, ``w_k``, ``w_v``,
+    ``w_o`` and ``n_heads``) and the same signature. Its weights are recomputed from its inputs.
 
     >>> import torch
     >>> from transformer_lab.attention.multi_head import MultiHeadAttention
@@ -43,7 +42,7 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
         _, weights[name] = scaled_dot_product_attention(q, k, k, mask)
 
     with ExitStack() as afterwards:
-        for name, module in getattr(model, "_orig_mod", model).named_modules():  # also of a compiled model
+        for name, module in getattr(model, "_orig_mod", model).named_modules():  # unwrap a compiled model
             if isinstance(module, AttentionBase):
                 record = partial(weights.__setitem__, name)
                 module.weights_hooks.append(record)
@@ -55,6 +54,6 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
 
 
 def _has_attention_parts(module: nn.Module) -> bool:
-    """Return whether a module is another class of multi-head attention, such as one from outside."""
+    """Return whether a module of another class looks like multi-head attention."""
     parts = ("w_q", "w_k", "w_v", "w_o", "n_heads")
     return all(hasattr(module, name) for name in parts)

@@ -1,4 +1,4 @@
-"""The shapes of all inputs and outputs inside a model, as a table."""
+"""A table of the shapes of all inputs and outputs inside a model."""
 
 from functools import partial
 from typing import Any
@@ -9,16 +9,16 @@ from torch import Tensor, nn
 
 
 def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFrame:
-    """Return a table of the shapes that enter and leave each module in one run of a model, in the order of the calls.
+    """Run a model and return a table of the input and output shapes of each module, in the order of the calls.
 
     Args:
-        model: Any model. It is run in the mode it is in, without gradients.
-        *inputs: Its positional arguments.
-        **keywords: Its keyword arguments.
+        model: Any model. It runs without gradients, and its mode is not changed.
+        *inputs: Positional arguments for the model.
+        **keywords: Keyword arguments for the model.
 
     Returns:
-        A row for each call of a module: its name, its class, the shapes of its tensors, and the number of its
-        parameters, those of its submodules included. What stands for a missing part, ``nn.Identity``, has none.
+        A row for each call of a module, with its name, its class, the shapes of its tensors, and its number of
+        parameters including submodules. ``nn.Identity`` modules, which stand for missing parts, have no row.
 
     >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
     module      class input shapes output shape  parameters
@@ -43,7 +43,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         open_rows.pop()["output shape"] = _shapes([output])
 
     handles = []
-    model = getattr(model, "_orig_mod", model)  # of a model that torch.compile has wrapped
+    model = getattr(model, "_orig_mod", model)  # unwrap a compiled model
     for name, module in model.named_modules():
         if isinstance(module, nn.Identity):
             continue
@@ -59,7 +59,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
 
 
 def _shapes(values: Any) -> str:
-    """Return the shapes of all tensors in a value, those in lists, tuples and dicts included."""
+    """Return the shapes of all tensors in a value, including those inside lists, tuples and dicts."""
     if isinstance(values, Tensor):
         return str(tuple(values.shape))
     if isinstance(values, dict):

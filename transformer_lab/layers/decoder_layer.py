@@ -10,11 +10,11 @@ from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normalized.
+    """Self-attention, cross-attention and a feed-forward network, each added to its input and then normalized.
 
-    ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Queries
-    of the cross-attention come from the decoder, keys and values from the *last* encoder layer, for every decoder
-    layer alike. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same.
+    ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. The queries
+    of the cross-attention come from the decoder; its keys and values come from the *last* encoder layer, in every
+    decoder layer. ``fast.packed_models`` and ``fast.transformer_decoding_step`` compute the same.
 
     Args:
         d_model: Width of the input and output.
@@ -62,14 +62,14 @@ class DecoderLayer(nn.Module):
         """Return the layer's output at every position.
 
         Args:
-            x: The target so far, one vector per position; with a cache, its new positions only.
+            x: The target so far, one vector per position; with a cache, only the new positions.
             memory: The encoder's output.
-            mask: True where a position may attend to another: not to later ones, as in ``decoder_mask``.
-            memory_mask: True where a position may attend to one of the source: to all but padding.
-            cache: From ``new_cache``: holds the keys and values of earlier calls, and those of the memory.
+            mask: True where a position may attend to another, as in ``decoder_mask``: only to earlier ones and itself.
+            memory_mask: True where a position may attend to a source position: to all except padding.
+            cache: A cache from ``new_cache`` with the keys and values of earlier calls and of the memory.
 
         Raises:
-            ValueError: A vector is not ``d_model`` wide.
+            ValueError: A vector does not have width ``d_model``.
         """
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
         x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask, self_cache)))
@@ -83,21 +83,21 @@ class DecoderLayer(nn.Module):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None,
         source: SourceKV | None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the cross-attention's output: to the memory, or to its keys and values if they are there already."""
+        """Return the cross-attention output over the memory, reusing its keys and values if they are cached."""
         if source is not None:
             return self.cross_attention.attend_to_source(x, source, memory_mask)
         return self.cross_attention(x, memory, memory, memory_mask)
 
     def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int) -> LayerCache:
-        """Return a cache for up to ``max_length`` positions; the keys and values of the memory are computed here."""
+        """Compute the keys and values of the memory, and return a cache for up to ``max_length`` positions."""
         return LayerCache(max_length, SourceKV(*self.cross_attention.project_kv(memory, memory)))
 
 
 class PreNormDecoderLayer(DecoderLayer):
-    """The same parts, but each sublayer's input is normalized; the sum itself is not.
+    """A decoder layer that normalizes the input of each sublayer instead of the sum.
 
-    ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The memory has
-    been normalized at the encoder's end.
+    ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The encoder's
+    final norm has already normalized the memory.
     """
 
     def forward(
@@ -108,7 +108,7 @@ class PreNormDecoderLayer(DecoderLayer):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the layer's output at every position; arguments as in ``DecoderLayer``."""
+        """Return the layer's output at every position; the arguments are the same as in ``DecoderLayer``."""
         check_sequences(self.self_attention.d_model, self.norm_1, x=x)
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
         normalized = self.norm_1(x)

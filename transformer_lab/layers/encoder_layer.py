@@ -11,8 +11,8 @@ from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 class EncoderLayer(nn.Module):
     """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalized.
 
-    ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is on
-    what each sublayer adds (section 5.4). ``fast.packed_models`` computes the same.
+    ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is
+    applied to the output of each sublayer (section 5.4). ``fast.packed_models`` computes the same.
 
     Args:
         d_model: Width of the input and output.
@@ -52,17 +52,17 @@ class EncoderLayer(nn.Module):
         """Return the layer's output at every position; the mask is True where a position may attend to another.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input does not have width ``d_model``.
         """
         x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
         return self.norm_2(x + self.dropout(self.feed_forward(x)))
 
 
 class PreNormEncoderLayer(EncoderLayer):
-    """The same parts, but each sublayer's input is normalized; the sum itself is not.
+    """An encoder layer that normalizes the input of each sublayer instead of the sum.
 
-    ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these needs
-    a norm of its own at the end.
+    ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these layers
+    needs a final norm.
     """
 
     def forward(
@@ -71,7 +71,7 @@ class PreNormEncoderLayer(EncoderLayer):
         """Return the layer's output at every position; the mask is True where a position may attend to another.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input does not have width ``d_model``.
         """
         check_sequences(self.self_attention.d_model, self.norm_1, x=x)
         normalized = self.norm_1(x)

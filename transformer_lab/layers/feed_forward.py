@@ -1,7 +1,7 @@
-"""Feed-forward networks: what a layer computes at each position by itself.
+"""Feed-forward networks, which a layer applies at each position separately.
 
-They are position-wise: the same small network at every position, seeing none of the others. The hidden layer is the
-widest, ``d_ff``, which the paper sets to four times ``d_model``.
+They are position-wise: the same small network is applied at every position, without access to the others. The hidden
+layer has width ``d_ff``, which the paper sets to four times ``d_model``.
 """
 
 from typing import Literal, get_args
@@ -37,7 +37,7 @@ class FeedForward(nn.Module):
         """Apply the network at every position.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input does not have width ``d_model``.
         """
         check_width("d_model", self.w_1.in_features, self.w_1, x=x)
         return self.w_2(self.activation(self.w_1(x)))
@@ -48,10 +48,10 @@ class FeedForward(nn.Module):
 
 
 class GELUFeedForward(FeedForward):
-    """Two linear layers with a GELU between them: z times the probability that a standard normal number is below z.
+    """Two linear layers with a GELU between them: z times the probability that a standard normal variable is below z.
 
     ``w_2(gelu(w_1(x)))`` with ``gelu(z) = z/2 (1 + erf(z/√2))``: section 2 of Hendrycks and Gimpel (2016),
-    arXiv:1606.08415. Arguments are those of ``FeedForward``.
+    arXiv:1606.08415. The arguments are the same as in ``FeedForward``.
 
     >>> GELUFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
@@ -63,25 +63,26 @@ class GELUFeedForward(FeedForward):
 
 
 class GELUTanhFeedForward(FeedForward):
-    """Two linear layers with a GELU between them, in the approximate form that GPT-2 was trained with.
+    """Two linear layers with the tanh approximation of GELU between them, as in GPT-2.
 
     ``w_2(gelu(w_1(x)))`` with ``gelu(z) ≈ z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``, which differs from GELU by less
-    than 0.0005: section 2 of Hendrycks and Gimpel (2016), arXiv:1606.08415. Arguments are those of ``FeedForward``.
+    than 0.0005: section 2 of Hendrycks and Gimpel (2016), arXiv:1606.08415. The arguments are the same as in
+    ``FeedForward``.
 
     >>> GELUTanhFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
     """
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
-        """Apply GELU in its tanh form."""
+        """Apply the tanh approximation of GELU."""
         return F.gelu(z, approximate="tanh")
 
 
 class SiLUFeedForward(FeedForward):
-    """Two linear layers with a SiLU between them, also called swish: the choice of most of Marian's published models.
+    """Two linear layers with a SiLU (swish) between them, as in most published Marian models.
 
     ``w_2(silu(w_1(x)))`` with ``silu(z) = z / (1 + e^(−z))``: section 3 of Ramachandran et al. (2017),
-    arXiv:1710.05941. Arguments are those of ``FeedForward``.
+    arXiv:1710.05941. The arguments are the same as in ``FeedForward``.
 
     >>> SiLUFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
@@ -93,10 +94,10 @@ class SiLUFeedForward(FeedForward):
 
 
 class SwiGLU(nn.Module):
-    """A feed-forward network with a gated hidden layer: one projection decides how much of the other passes.
+    """A feed-forward network with a gated hidden layer: one projection gates the other.
 
-    ``w_down(silu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Without biases, as in Llama;
-    its three matrices need a d_ff of 2/3 the usual one to have as many parameters.
+    ``w_down(silu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. It has no biases, as in Llama.
+    To match the number of parameters of a network with two matrices, use 2/3 of the usual d_ff.
 
     Args:
         d_model: Width of the input and output.
@@ -116,7 +117,7 @@ class SwiGLU(nn.Module):
         """Apply the network at every position.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input does not have width ``d_model``.
         """
         check_width("d_model", self.w_up.in_features, self.w_up, x=x)
         return self.w_down(self.activation(self.w_gate(x)) * self.w_up(x))
@@ -127,9 +128,9 @@ class SwiGLU(nn.Module):
 
 
 class GeGLU(SwiGLU):
-    """A gated feed-forward network whose gate is a GELU, in its tanh form: the choice of Gemma.
+    """A gated feed-forward network whose gate is the tanh approximation of GELU, as in Gemma.
 
-    ``w_down(gelu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Arguments are those of
+    ``w_down(gelu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. The arguments are the same as in
     ``SwiGLU``.
 
     >>> GeGLU(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
@@ -137,27 +138,27 @@ class GeGLU(SwiGLU):
     """
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
-        """Apply GELU in its tanh form."""
+        """Apply the tanh approximation of GELU."""
         return F.gelu(z, approximate="tanh")
 
 
 Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
-"""Activation of a network of two linear layers."""
+"""Activation of a feed-forward network with two linear layers."""
 FeedForwardName = Literal[Activation, "swiglu", "geglu"]
-"""Name of a feed-forward network: its activation, or that of a gated one."""
+"""Name of a feed-forward network, with or without a gate."""
 
 
 def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool = True) -> FeedForward | SwiGLU:
     """Return the feed-forward network of this name.
 
     Args:
-        name: Which network.
+        name: Name of the network.
         d_model: Width of the input and output.
         d_ff: Width of the hidden layer.
-        bias: Whether the layers have biases; those of ``SwiGLU`` and ``GeGLU`` never do.
+        bias: Whether the layers have biases; ``SwiGLU`` and ``GeGLU`` never have any.
 
     Raises:
-        ValueError: There is no network of this name.
+        ValueError: The name is unknown.
 
     >>> make_feed_forward("gelu", d_model=8, d_ff=32)
     GELUFeedForward(

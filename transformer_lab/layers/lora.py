@@ -1,4 +1,4 @@
-"""LoRA: fine-tune a model by small matrices beside its own, which stay as they are."""
+"""LoRA: fine-tune a model by training small matrices next to its frozen weights."""
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -7,15 +7,15 @@ from transformer_lab.checks import check_positive
 
 
 class LoRALinear(nn.Module):
-    """A linear layer that stays as it is, and a product of two small matrices that is trained in its place.
+    """A frozen linear layer plus a trainable product of two small matrices.
 
-    ``linear(x) + (alpha / rank) b a x``: section 4.1 of Hu et al. (2021), arXiv:2106.09685. ``b`` starts at 0, so that
-    training starts from the model as it is. There are rank (d_in + d_out) parameters to train instead of d_in d_out.
+    ``linear(x) + (alpha / rank) b a x``: section 4.1 of Hu et al. (2021), arXiv:2106.09685. ``b`` starts at 0, so
+    training starts from the unchanged model. There are rank (d_in + d_out) trainable parameters instead of d_in d_out.
 
     Args:
-        linear: The layer; its parameters are frozen.
-        rank: Rank of the product: the width between the two matrices.
-        alpha: Scale of the product, divided by the rank.
+        linear: The layer, whose parameters get frozen.
+        rank: Rank of the product.
+        alpha: Scaling factor; the product is scaled by alpha / rank.
 
     Raises:
         ValueError: The rank is not positive.
@@ -35,5 +35,5 @@ class LoRALinear(nn.Module):
         self.scale = alpha / rank
 
     def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """Return the layer's output, changed by the product."""
+        """Return the layer's output plus the scaled low-rank product."""
         return self.linear(x) + self.scale * (x @ self.a.mT @ self.b.mT)

@@ -1,7 +1,7 @@
-"""Norms: they keep the numbers at every position at one size, however many layers are stacked.
+"""Norms, which keep the scale of the features constant however many layers are stacked.
 
-Each works on one position by itself, over its features; neither other positions nor other sentences take part. The
-models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what these
+A norm works over the features of one position, independently of other positions and sentences. The models use
+``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what these modules
 compute.
 """
 
@@ -22,13 +22,12 @@ def layer_norm(
     """Normalize every position to mean 0 and variance 1 over its features, then scale and shift each feature.
 
     ``weight (x − mean) / √(variance + eps) + bias``: equation 4 of Ba et al. (2016), arXiv:1607.06450. The variance
-    divides by d, not d − 1, and eps is added under the root: it keeps a position whose features are all alike from
-    dividing by 0.
+    divides by d, not d − 1. eps is added inside the square root and prevents a division by 0 if all features are equal.
 
     >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), torch.ones(3), torch.zeros(3), eps=0.0) * (14 / 3) ** 0.5
     tensor([[-2., -1.,  3.]])
     """
-    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # in float16, squares overflow from 256 on
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # squares of 256 or more overflow in float16
     deviations = wide - wide.mean(dim=-1, keepdim=True)
     variance = deviations.square().mean(dim=-1, keepdim=True)
     return weight * (deviations / torch.sqrt(variance + eps)).to(x.dtype) + bias
@@ -43,7 +42,7 @@ def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: flo
     >>> rms_norm(torch.tensor([[1.0, 7.0]]), weight=torch.ones(2), eps=0.0) * 5
     tensor([[1., 7.]])
     """
-    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # in float16, squares overflow from 256 on
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))  # squares of 256 or more overflow in float16
     root_mean_square = torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)
     return weight * (wide / root_mean_square).to(x.dtype)
 
@@ -52,13 +51,13 @@ def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.Layer
     """Return torch's module for the norm of this name.
 
     Args:
-        name: Which norm.
+        name: Name of the norm.
         d: Number of features.
-        eps: Keeps the norm from dividing by 0.
-        bias: Whether there is a bias; RMSNorm never has one.
+        eps: Prevents division by 0.
+        bias: Whether the norm has a bias; RMSNorm never has one.
 
     Raises:
-        ValueError: There is no norm of this name.
+        ValueError: The name is unknown.
 
     >>> make_norm("rms", 8, eps=1e-6)
     RMSNorm((8,), eps=1e-06, elementwise_affine=True)

@@ -1,6 +1,7 @@
-"""Whole networks, and the configurations that give them their sizes.
+"""Complete networks and their configurations.
 
-In reading order: ``initialization`` and ``layer_stack`` are shared; ``encoder`` and ``decoder`` are the two
-halves that ``transformer`` joins, as ``transformer_config`` says; ``language_model`` and ``language_model_config``
-are a decoder alone; ``recurrent`` holds the networks that were used before. Uses ``attention`` and ``layers``.
+In reading order: ``initialization`` and ``layer_stack`` are shared code; ``encoder`` and ``decoder`` are the two halves
+of ``transformer``, which is configured by ``transformer_config``; ``language_model`` and ``language_model_config``
+define decoder-only models; ``recurrent`` has the recurrent networks that came before the Transformer. Uses
+``attention`` and ``layers``.
 """

@@ -1,4 +1,4 @@
-"""The decoder: embedded tokens, and a stack of layers that also attend to the encoder's output."""
+"""The decoder: embeddings and a stack of layers that also attend to the encoder's output."""
 
 from collections.abc import Iterable
 from typing import cast
@@ -15,9 +15,9 @@ from transformer_lab.models.layer_stack import LayerStack
 class Decoder(LayerStack):
     """Embed tokens, add their positions, and pass them through layers that also attend to the encoder's output.
 
-    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of
-    ``LayerStack``. ``fast.packed_models`` computes the same in training, and ``fast.transformer_decoding_step`` in
-    decoding.
+    The right half of the paper's figure 1, without the last linear layer. Arguments and errors are the same as in
+    ``LayerStack``. ``fast.packed_models`` computes the same result in training, and ``fast.transformer_decoding_step``
+    in decoding.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch
@@ -36,16 +36,16 @@ class Decoder(LayerStack):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
         cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the decoder's output at every position; arguments as in ``DecoderLayer``.
+        """Return the decoder's output at every position; the arguments are the same as in ``DecoderLayer``.
 
         Raises:
-            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary; or
-                ``memory`` is of another shape or batch size.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or contains an id outside the vocabulary;
+                or ``memory`` has the wrong shape or batch size.
             TypeError: ``tokens`` or ``memory`` is not a tensor.
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
         check_sequences(x.shape[-1], memory=memory)
-        n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would make constants of them under export
+        n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would turn them into constants under export
         if n_memories != n_sentences:
             raise ValueError(f"memory and tokens must have the same batch size; got {n_memories} and {n_sentences}")
         for i, layer in enumerate(self.layers):
@@ -53,13 +53,13 @@ class Decoder(LayerStack):
         return self.norm(x)
 
     def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int) -> ModelCache:
-        """Return a cache for ``max_length`` tokens; this computes each layer's keys and values of the memory."""
+        """Compute each layer's keys and values of the memory, and return a cache for ``max_length`` tokens."""
         layers = cast("Iterable[DecoderLayer]", self.layers)
         return ModelCache([layer.new_cache(memory, max_length) for layer in layers])
 
 
 class PreNormDecoder(Decoder):
-    """A decoder of pre-norm layers, with the norm at the end that they need."""
+    """A decoder of pre-norm layers, with the final norm that they need."""
 
     layer = PreNormDecoderLayer
     final_norm = nn.LayerNorm

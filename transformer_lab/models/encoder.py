@@ -1,4 +1,4 @@
-"""The encoder: embedded tokens, and a stack of layers in which every position attends to all others."""
+"""The encoder: embeddings and a stack of layers in which every position attends to all positions."""
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
@@ -10,8 +10,8 @@ from transformer_lab.models.layer_stack import LayerStack
 class Encoder(LayerStack):
     """Embed tokens, add their positions, and pass them through a stack of layers.
 
-    The left half of the paper's figure 1. Arguments and errors are those of ``LayerStack``. ``fast.packed_models``
-    computes the same in training, without padding.
+    The left half of the paper's figure 1. Arguments and errors are the same as in ``LayerStack``.
+    ``fast.packed_models`` computes the same result in training, skipping padding.
 
     >>> import torch
     >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
@@ -27,11 +27,11 @@ class Encoder(LayerStack):
         """Return the encoder's output at every position.
 
         Args:
-            tokens: The sentences, padded to one length.
-            mask: True where a position may attend to another, as ``padding_mask`` returns it.
+            tokens: The sentences, padded to the same length.
+            mask: True where a position may attend to another, as returned by ``padding_mask``.
 
         Raises:
-            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or contains an id outside the vocabulary.
         """
         x = self.embed(tokens)
         for layer in self.layers:
@@ -40,7 +40,7 @@ class Encoder(LayerStack):
 
 
 class PreNormEncoder(Encoder):
-    """An encoder of pre-norm layers, with the norm at the end that they need."""
+    """An encoder of pre-norm layers, with the final norm that they need."""
 
     layer = PreNormEncoderLayer
     final_norm = nn.LayerNorm

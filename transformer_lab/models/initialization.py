@@ -1,13 +1,13 @@
-"""Initial weights: of a Transformer, and of a language model."""
+"""Initial weights of Transformers and language models."""
 
 from torch import nn
 
 
 def initialize(model: nn.Module) -> None:
-    """Initialize the parameters of a Transformer; the paper does not say how.
+    """Initialize the parameters of a Transformer, for which the paper gives no method.
 
-    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms stay as torch
-    makes them: weights 1, biases 0.
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms keep torch's
+    defaults: weights 1, biases 0.
     """
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -19,14 +19,14 @@ def initialize(model: nn.Module) -> None:
 
 
 def initialize_language_model(model: nn.Module, n_layers: int) -> None:
-    """Initialize the parameters of a language model as GPT-2's: section 2.3 of Radford et al. (2019).
+    """Initialize the parameters of a language model as in GPT-2: section 2.3 of Radford et al. (2019).
 
-    Matrices and embeddings are N(0, 0.02²), biases 0. The last matrix of each sublayer, whose outputs are added up over
-    the blocks, is smaller by √(2 n_layers). Norms stay as torch makes them.
+    Matrices and embeddings are N(0, 0.02²), biases 0. The last matrix of each sublayer is divided by √(2 n_layers),
+    because its outputs are summed over the blocks. Norms keep torch's defaults.
 
     Args:
         model: The model.
-        n_layers: Number of its blocks, each of two sublayers.
+        n_layers: Number of blocks, each with two sublayers.
     """
     for name, parameter in model.named_parameters():
         if name.endswith(("w_o.weight", "w_2.weight", "w_down.weight")):

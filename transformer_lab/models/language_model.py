@@ -1,6 +1,6 @@
-"""Language models: a stack without an encoder, which predicts each token from those before it.
+"""Decoder-only language models, which predict each token from the earlier ones.
 
-One model, built from the parts that its configuration names, goes from GPT-2 to Llama in small steps.
+A single class covers GPT-2, Llama and the steps between them; the configuration selects its parts.
 """
 
 import math
@@ -23,17 +23,17 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
 class Block(nn.Module):
-    """Self-attention, then a feed-forward network, each on a normalized copy of its input and added to it.
+    """Self-attention, then a feed-forward network; each is applied to its normalized input and added to the input.
 
-    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. What a sublayer adds may be
-    normalized as well, or instead: as the configuration's ``norm_placement`` says. ``fast.packed_models`` and
-    ``fast.language_model_decoding_step`` compute the same.
+    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. Depending on the
+    configuration's ``norm_placement``, the sublayer's output is normalized as well, or instead. ``fast.packed_models``
+    and ``fast.language_model_decoding_step`` compute the same result.
 
     Args:
         config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given, or ``n_kv_heads`` does not
+        ValueError: ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, or ``n_kv_heads`` does not
             divide ``n_heads``.
 
     >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
@@ -66,7 +66,8 @@ class Block(nn.Module):
         cache: KVCache | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
+        """Return the block's output at every position; arguments and errors are the same as in
+        ``GroupedQueryAttention``."""
         check_sequences(self.self_attention.d_model, self.self_attention.w_q, x=x)
         attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
         x = x + self.dropout(self.post_norm_1(attended))
@@ -76,8 +77,8 @@ class Block(nn.Module):
 class LanguageModel(nn.Module):
     """Predict the next token at every position of a text.
 
-    Padding is masked wherever it is, and does not count as a position: padding before, after or in a text changes
-    nothing. The same is computed in fewer operations by ``fast.packed_models`` in training, and by
+    Padding is masked everywhere and does not count as a position, so padding before, after or inside a text does not
+    change the result. ``fast.packed_models`` computes the same result in fewer operations in training, and
     ``fast.language_model_decoding_step`` in decoding.
 
     Args:
@@ -96,8 +97,8 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # The embeddings are initialized so small that sinusoids would drown them. Section 3.4 of the paper scales
-        # them, too.
+        # The initial embeddings are so small that sinusoids would dominate them. Section 3.4 of the paper also scales
+        # them.
         scaled = config.scaled_embeddings or config.positions == "sinusoidal"
         self.scale = math.sqrt(config.d_model) if scaled else 1.0
         self.positions: Tensor | None
@@ -119,9 +120,11 @@ class LanguageModel(nn.Module):
         was_empty = self.embedding.weight.is_meta
         tied = getattr(self.head, "weight", None) is self.embedding.weight
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if tied:  # to and from the meta device, torch makes a new tensor for each name
+        if tied:  # to or from the meta device, torch creates a separate tensor for each name
             self.head.weight = self.embedding.weight
-        if was_empty and self.config.positions == "sinusoidal" and self.positions is not None:  # in no state dict
+        if (
+            was_empty and self.config.positions == "sinusoidal" and self.positions is not None
+        ):  # not part of the state dict
             self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
         return self
 
@@ -131,20 +134,20 @@ class LanguageModel(nn.Module):
         """Return the logits of the next token at every position.
 
         Args:
-            tokens: The text so far; with a cache, its new tokens only.
-            cache: From ``new_cache``: holds what has been computed for earlier tokens.
+            tokens: The text so far; with a cache, only the new tokens.
+            cache: A cache from ``new_cache`` with the keys and values of earlier tokens.
 
         Raises:
-            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or contains an id outside the vocabulary.
         """
         return self.head(self.hidden(tokens, cache))
 
     def next_logits(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch vocab_size"]:
-        """Return the logits of the token after each text, without computing those of earlier positions.
+        """Return the logits of the next token of each text, without computing logits of earlier positions.
 
-        Padding at the end of a text does not count; arguments and errors as in ``forward``.
+        Padding at the end of a text is ignored; arguments and errors are the same as in ``forward``.
         """
         hidden = self.hidden(tokens, cache)
         if self.config.pad_id is None or tokens.shape[1] == 1:
@@ -155,9 +158,10 @@ class LanguageModel(nn.Module):
     def hidden(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the normalized output of the last block at every position; arguments as in ``forward``.
+        """Return the normalized output of the last block at every position; the arguments are the same as in
+        ``forward``.
 
-        ``head`` turns it into logits, of as many positions as are needed.
+        Pass the positions you need to ``head`` to get their logits.
         """
         config = self.config
         check_tokens(tokens, config.max_length, 0 if cache is None else cache.length)
@@ -165,7 +169,7 @@ class LanguageModel(nn.Module):
         key_positions = self.position_ids(text)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
-        inputs_by_locality = {  # computed once for all local blocks, and once for all others
+        inputs_by_locality = {  # computed once for all local blocks and once for all other blocks
             local: self.attention_inputs(text, query_positions, key_positions, x.dtype, local)
             for local in {config.is_local(i) for i in range(config.n_layers)}
         }
@@ -184,12 +188,12 @@ class LanguageModel(nn.Module):
     def embed(
         self, tokens: Int[Tensor, "batch n"], positions: Int[Tensor, "#batch n"]
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the embeddings of tokens, plus those of their positions if positions are added."""
+        """Return the embeddings of tokens, plus position embeddings if the model adds any."""
         x = look_up(self.embedding, tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
 
     def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
-        """Return the position of every token of each text, as ``positions_of``."""
+        """Return the position of every token of each text, like ``positions_of``."""
         return positions_of(text, self.config.pad_id)
 
     def attention_inputs(
@@ -200,23 +204,24 @@ class LanguageModel(nn.Module):
         dtype: torch.dtype,
         local: bool,
     ) -> tuple[Bool[Tensor, "*batch n_query n_key"] | None, Positional, bool]:
-        """Return what the last tokens of a text attend with, in local blocks or in the others.
+        """Return the attention inputs of the last tokens of a text, for local or for global blocks.
 
-        That is the mask, what attention is told about positions, and whether it masks the future by itself.
+        These are the mask, the position information, and whether the kernel applies the causal mask itself.
         """
         positional = self.positional(query_positions, key_positions, dtype, local)
         n_query, n_key, pad_id = query_positions.shape[1], text.shape[1], self.config.pad_id
         if local and self.config.window is not None and self.config.window.size < n_key:
             mask = sliding_window_mask(query_positions, key_positions, self.config.window.size)[:, None]
             return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
-        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
+        # The kernels apply the causal mask themselves, which is faster, but only without another mask, a bias or cached
+        # keys.
         is_causal = pad_id is None and positional.bias is None
-        if n_query != n_key:  # a statement: torch.compile would make an expression a symbol, which no kernel takes
+        if n_query != n_key:  # not an expression, which torch.compile would turn into a symbol that no kernel accepts
             is_causal = False
         return None if is_causal else self.mask(text, n_query), positional, is_causal
 
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
-        """Return the mask of the last ``n_query`` tokens of a text; None where they may attend to all of it."""
+        """Return the mask of the last ``n_query`` tokens of a text, or None if they may attend to the whole text."""
         if self.config.pad_id is not None:
             return decoder_mask(text, self.config.pad_id, n_query)
         return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
@@ -228,7 +233,7 @@ class LanguageModel(nn.Module):
         dtype: torch.dtype,
         local: bool,
     ) -> Positional:
-        """Return what attention is told about these positions: nothing, where they are in the embeddings."""
+        """Return the position information for attention, which is empty if positions are part of the embeddings."""
         config = self.config
         if config.positions == "alibi":
             return Positional(bias=distance_bias(config.n_heads, query_positions, key_positions).to(dtype))
@@ -238,11 +243,11 @@ class LanguageModel(nn.Module):
 
 
 def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tensor, "#batch n"]:
-    """Return the positions of the tokens of each text: the real ones are numbered from 0, whatever padding is between.
+    """Return the positions of the tokens of each text, counting only real tokens, from 0.
 
     Args:
         tokens: The texts.
-        pad_id: The token that pads short ones. None: there is none, and one row stands for all the batch.
+        pad_id: The token that pads short texts. With None there is no padding, and one row is returned for the batch.
 
     >>> positions_of(torch.tensor([[0, 0, 7, 8, 9]]), pad_id=0)
     tensor([[0, 0, 0, 1, 2]])

@@ -1,4 +1,4 @@
-"""The configuration of a language model: one that goes from GPT-2 to Llama in small steps."""
+"""The configuration of a language model, from GPT-2 to Llama."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -9,25 +9,25 @@ from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
-"""How a model learns the positions of its tokens."""
+"""How a model encodes the positions of its tokens."""
 NormPlacement = Literal["before", "after", "both"]
-"""What is normalized: a sublayer's input, as in GPT-2 and Llama, what it adds, as in OLMo 2, or both, as in Gemma 3.
+"""What is normalized: a sublayer's input (GPT-2 and Llama), its output (OLMo 2), or both (Gemma 3).
 
-``x + sublayer(norm(x))``, ``x + norm(sublayer(x))``, or ``x + norm(sublayer(norm(x)))``. Unlike in the paper of 2017,
-the sum itself never is.
+``x + sublayer(norm(x))``, ``x + norm(sublayer(x))``, or ``x + norm(sublayer(norm(x)))``. Unlike in the 2017 paper, the
+sum is never normalized.
 """
 
 
 @dataclass(frozen=True)
 class SlidingWindow:
-    """The blocks in which a token attends to the nearest tokens before it only: local attention.
+    """Local attention: the blocks in which a token attends only to the nearest earlier tokens.
 
     Args:
-        size: Number of tokens that a token attends to, itself included.
-        pattern: Which blocks are local, repeated over all of them. Every block of Mistral is: ``(True,)``; five blocks
-            of six are in Gemma 3: ``(True, True, True, True, True, False)``.
-        rotary_base: ``base`` of rotary positions in local blocks, where they are not scaled; None: rotary positions
-            are those of the other blocks.
+        size: Number of tokens that a token attends to, including itself.
+        pattern: Which blocks are local; the pattern repeats over all blocks. In Mistral, every block is local:
+            ``(True,)``; in Gemma 3, five of six blocks are: ``(True, True, True, True, True, False)``.
+        rotary_base: ``base`` of rotary positions in local blocks, which are then not scaled. None means the same rotary
+            positions as in the other blocks.
 
     Raises:
         ValueError: The size or ``rotary_base`` is not positive, or the pattern is empty.
@@ -45,49 +45,52 @@ class SlidingWindow:
         if self.rotary_base is not None:
             check_positive(rotary_base=self.rotary_base)
         if not self.pattern:
-            raise ValueError(f"the pattern must say of at least one block whether it is local; got {self.pattern}")
+            raise ValueError(f"the pattern of local blocks must not be empty; got {self.pattern}")
 
     def is_local(self, block: int) -> bool:
-        """Return whether this block, counted from 0, is local."""
+        """Return whether this block (counting from 0) is local."""
         return self.pattern[block % len(self.pattern)]
 
 
 @dataclass(frozen=True)
 class LanguageModelConfig:
-    """Everything that decides the shape of a language model; the defaults are GPT-2's smallest.
+    """The parts and sizes of a language model; the defaults are those of the smallest GPT-2.
 
     Args:
         vocab_size: Vocabulary size.
         d_model: Width of every vector between the blocks.
         n_heads: Number of query heads in a block.
-        n_kv_heads: Number of heads of keys and values; None means ``n_heads``.
+        n_kv_heads: Number of key/value heads; None means ``n_heads``.
         d_k: Width of a head; None means d_model / n_heads.
         d_ff: Width of the hidden layer of the feed-forward networks.
         n_layers: Number of blocks.
         max_length: Maximum number of tokens in a text.
         dropout: Dropout probability of the embeddings and of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        positions: How the model learns the positions of its tokens.
+        positions: How the model encodes the positions of its tokens.
         rotary_base: ``base`` of rotary positions.
-        rotary_scaling: How rotary positions are slowed for texts longer than the first ones in training; None: not.
-        window: The blocks that attend to the nearest tokens only; None: there are none.
-        norm: Which norm.
-        norm_eps: Keeps the norm from dividing by 0.
-        norm_placement: Whether a sublayer's input is normalized, what it adds, or both.
-        qk_norm: Whether each head's queries and keys are normalized, before they are rotated.
-        feed_forward: Which feed-forward network.
-        bias: Whether there are biases; RMSNorm, SwiGLU, GeGLU and the last linear layer have none in any case.
-        qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
-        tie_embeddings: Whether the embeddings are also the last linear layer's weights.
-        scaled_embeddings: Whether the embeddings are multiplied by √d_model; with sinusoidal positions they always are.
-        pad_id: The token that pads short texts, or None if there is none.
+        rotary_scaling: How rotary positions are slowed for texts longer than the original training texts; None means
+            not.
+        window: The blocks with local attention; None means none.
+        norm: Name of the norm.
+        norm_eps: Prevents division by 0 in the norm.
+        norm_placement: Whether a sublayer's input, its output, or both are normalized.
+        qk_norm: Whether each head's queries and keys are normalized before rotation.
+        feed_forward: Name of the feed-forward network.
+        bias: Whether the modules have biases; RMSNorm, SwiGLU, GeGLU and the last linear layer never have any.
+        qkv_bias: Whether the query, key and value projections have biases; None means ``bias``.
+        tie_embeddings: Whether the last linear layer uses the embeddings as its weights.
+        scaled_embeddings: Whether the embeddings are multiplied by √d_model, as they always are with sinusoidal
+            positions.
+        pad_id: The token that pads short texts; None means no padding.
 
     Raises:
-        ValueError: A size is not a positive integer, ``rotary_base`` not positive, a dropout probability not between 0
-            and 1, a name unknown, ``pad_id`` not in the vocabulary, or the width of a head odd with rotary positions.
+        ValueError: A size is not a positive integer, ``rotary_base`` is not positive, a dropout probability is not
+            between 0 and 1, a name is unknown, ``pad_id`` is not in the vocabulary, or the width of a head is odd with
+            rotary positions.
     """
 
-    __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
+    __no_type_check__ = True  # not checked by jaxtyping, because the checks below have better error messages
 
     vocab_size: int
     d_model: int = 768
@@ -127,26 +130,26 @@ class LanguageModelConfig:
             check_token_id("pad_id", self.pad_id, self.vocab_size)
         if self.positions == "rotary" and self.head_width % 2:
             sizes = f"d_model={self.d_model}, n_heads={self.n_heads}" if self.d_k is None else f"d_k={self.d_k}"
-            raise ValueError(f"rotary positions need an even number of features in each head; got {sizes}")
+            raise ValueError(f"rotary positions require an even number of features in each head; got {sizes}")
 
     def is_local(self, block: int) -> bool:
-        """Return whether a block, counted from 0, attends to the nearest tokens only."""
+        """Return whether a block (counting from 0) has local attention."""
         return self.window is not None and self.window.is_local(block)
 
     def rotary(self, local: bool) -> tuple[float, RotaryScaling | None]:
-        """Return the base and the scaling of rotary positions in local blocks, or in the others."""
+        """Return the base and the scaling of rotary positions, for local or for global blocks."""
         if local and self.window is not None and self.window.rotary_base is not None:
             return self.window.rotary_base, None
         return self.rotary_base, self.rotary_scaling
 
     @property
     def head_width(self) -> int:
-        """Width of each head's queries, keys and values: ``d_k``, or what the heads get of ``d_model``."""
+        """Width of each head's queries, keys and values: ``d_k``, or ``d_model / n_heads``."""
         return self.d_model // self.n_heads if self.d_k is None else self.d_k
 
     @classmethod
     def gpt2(cls, vocab_size: int = 50257, **overrides: Any) -> "LanguageModelConfig":
-        """Return the configuration of GPT-2's smallest model: 124,439,808 parameters. Radford et al. (2019).
+        """Return the configuration of the smallest GPT-2, with 124,439,808 parameters: Radford et al. (2019).
 
         >>> LanguageModelConfig.gpt2(n_layers=24, d_model=1024, n_heads=16, d_ff=4096).n_layers
         24
@@ -155,7 +158,7 @@ class LanguageModelConfig:
 
     @classmethod
     def llama(cls, vocab_size: int = 32000, **overrides: Any) -> "LanguageModelConfig":
-        """Return the configuration of Llama 2's smallest model: 6,738,415,616 parameters.
+        """Return the configuration of the smallest Llama 2, with 6,738,415,616 parameters.
 
         Touvron et al. (2023), arXiv:2307.09288.
         """

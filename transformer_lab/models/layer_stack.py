@@ -1,4 +1,4 @@
-"""What encoder and decoder have in common: embedded tokens, their positions, and a stack of layers."""
+"""The common base of encoder and decoder: embeddings, positions, and a stack of layers."""
 
 import math
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from transformer_lab.models.initialization import initialize
 
 
 class LayerStack(nn.Module):
-    """Token embeddings and positions, a stack of layers, and a final norm where the layers leave that to do.
+    """Token embeddings and positions, a stack of layers, and a final norm for pre-norm layers.
 
-    Its parameters are drawn by ``initialize``.
+    ``initialize`` sets the parameters.
 
     Args:
         vocab_size: Vocabulary size.
@@ -40,7 +40,7 @@ class LayerStack(nn.Module):
     layer: ClassVar[type[nn.Module]]
     """The layer class."""
     final_norm: ClassVar[type[nn.Module]] = nn.Identity
-    """The norm at the end; post-norm layers normalize their own output, and need none."""
+    """The final norm; post-norm layers normalize their own output and need none."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LayerStack(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions: Tensor
         if learned_positions:
-            self.positions = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))  # as the embeddings
+            self.positions = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))  # like the embeddings
         else:
             self.register_buffer("positions", sinusoidal_encoding(max_length, d_model), persistent=False)
         self.dropout = nn.Dropout(dropout)
@@ -72,21 +72,21 @@ class LayerStack(nn.Module):
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
         was_empty = self.positions.is_meta
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        if was_empty and not isinstance(self.positions, nn.Parameter):  # no state dict holds the sinusoids
+        if was_empty and not isinstance(self.positions, nn.Parameter):  # the sinusoids are not part of the state dict
             self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
         return self
 
     def embed(self, tokens: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
-        """Return the embeddings of tokens, scaled by √d_model, plus their positions: sections 3.4 and 3.5 of the paper.
+        """Return the embeddings of tokens, scaled by √d_model, plus the positions: sections 3.4 and 3.5 of the paper.
 
-        The scale lifts embeddings, drawn with variance 1/d_model, to the size of the sinusoids.
+        The embeddings are initialized with variance 1/d_model; scaling them brings them to the size of the sinusoids.
 
         Args:
             tokens: The token ids.
-            start: The position of the first of them.
+            start: The position of the first token.
 
         Raises:
-            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or contains an id outside the vocabulary.
         """
         check_tokens(tokens, len(self.positions), start)
         scale = math.sqrt(self.embedding.embedding_dim)

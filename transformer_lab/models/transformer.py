@@ -18,13 +18,13 @@ from transformer_lab.models.transformer_config import TransformerConfig
 class Transformer(nn.Module):
     """Predict the next token of a target, given its source: Vaswani et al. (2017), arXiv:1706.03762.
 
-    The embeddings are also the last linear layer's weights, and source and target share them if they share their
-    vocabulary (section 3.4). Padding is masked wherever it is, but takes up positions: padding after a sentence changes
-    nothing, padding before it does. The same is computed in fewer operations by ``fast.packed_models`` in training, and
-    by ``fast.transformer_decoding_step`` in decoding.
+    The last linear layer uses the target embeddings as its weights, and source and target share their embeddings if
+    they share a vocabulary (section 3.4). Padding is masked everywhere but occupies positions, so padding after a
+    sentence does not change the result, but padding before it does. ``fast.packed_models`` computes the same result in
+    fewer operations in training, and ``fast.transformer_decoding_step`` in decoding.
 
     Args:
-        config: The model's shape.
+        config: The model's sizes and options.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
@@ -49,14 +49,15 @@ class Transformer(nn.Module):
     def _tie(self) -> None:
         """Share the embeddings' weights if source and target share a vocabulary.
 
-        The weights, not the module: torch.func, which swaps each module's tensors, would swap a shared module twice.
+        Only the weights are shared, not the module: torch.func swaps each module's tensors and would swap a shared
+        module twice.
         """
         if self.config.source_vocab_size is None:
             self.encoder.embedding.weight = self.decoder.embedding.weight
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
         super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
-        self._tie()  # ``to_empty`` makes a new tensor for each name
+        self._tie()  # ``to_empty`` creates a separate tensor for each name
         return self
 
     def forward(
@@ -66,10 +67,10 @@ class Transformer(nn.Module):
 
         Args:
             source: The sentences to translate, padded with ``source_pad_id``.
-            target: The translations so far, from the token that begins a sentence; padded with ``target_pad_id``.
+            target: The translations so far, including the token that begins a sentence, padded with ``target_pad_id``.
 
         Raises:
-            ValueError: Tokens are empty, too long, not an integer tensor, or hold an id outside the vocabulary.
+            ValueError: The tokens are empty, too long, not an integer tensor, or contain an id outside the vocabulary.
         """
         return self.decode(target, self.encode(source), source)
 
@@ -87,17 +88,17 @@ class Transformer(nn.Module):
         """Return the logits of the next token at every position of the target, given what ``encode`` returned.
 
         Args:
-            target: The translations so far; with a cache, their new tokens only.
+            target: The translations so far; with a cache, only the new tokens.
             memory: The output of ``encode``.
-            source: Its input.
-            cache: From ``new_cache``: holds what has been computed for earlier tokens, and for the memory.
+            source: The input of ``encode``.
+            cache: A cache from ``new_cache`` with the keys and values of earlier tokens and of the memory.
 
         Raises:
-            ValueError: ``target`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+            ValueError: ``target`` is empty, too long, not an integer tensor, or contains an id outside the vocabulary.
         """
         check_tokens(target, self.config.max_length, 0 if cache is None else cache.length)
         tokens = target if cache is None else cache.with_new(target)
-        mask = None  # of a single query that may attend to everything
+        mask = None  # a single query may attend to everything
         if self.config.hide_target_padding:
             mask = decoder_mask(tokens, self.config.target_pad_id, target.shape[1])
         elif target.shape[1] > 1:
@@ -109,8 +110,8 @@ class Transformer(nn.Module):
         return F.linear(x, self.decoder.embedding.weight, self.output_bias)
 
     def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int | None = None) -> ModelCache:
-        """Return a cache for targets of up to ``max_length`` tokens; None means the model's maximum.
+        """Return a cache for targets of up to ``max_length`` tokens; None means the model's maximum length.
 
-        Each layer's keys and values of the memory are computed here, once.
+        This computes each layer's keys and values of the memory once.
         """
         return self.decoder.new_cache(memory, self.config.max_length if max_length is None else max_length)

@@ -1,4 +1,4 @@
-"""The configuration of a Transformer: the paper's sizes, and all others."""
+"""The configuration of a Transformer, with the paper's base and big models."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,36 +9,37 @@ from transformer_lab.layers.feed_forward import Activation
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Everything that decides the shape of a Transformer; the defaults are the paper's base model.
+    """The sizes and options of a Transformer; the defaults are those of the paper's base model.
 
     Args:
-        vocab_size: Vocabulary size of the target; of the source too, unless ``source_vocab_size`` is given.
-        source_vocab_size: Vocabulary size of the source. None: both share one vocabulary and one embedding.
+        vocab_size: Vocabulary size of the target, and of the source unless ``source_vocab_size`` is given.
+        source_vocab_size: Vocabulary size of the source. With None, source and target share a vocabulary and
+            embeddings.
         d_model: Width of every vector between the layers.
         n_heads: Number of attention heads in a layer.
         d_ff: Width of the hidden layer of the feed-forward networks.
-        n_layers: Number of layers of the encoder, and of the decoder.
+        n_layers: Number of layers in the encoder and in the decoder.
         max_length: Maximum number of tokens in a sentence.
         dropout: Dropout probability of the embeddings and of each sublayer's output.
         attention_dropout: Dropout probability of the attention weights.
-        pre_norm: Whether the sublayers' inputs are normalized, and not the sums.
-        learned_positions: Whether positions are learned, and not sinusoids.
+        pre_norm: Whether the sublayers' inputs are normalized, instead of the sums.
+        learned_positions: Whether positions are learned, instead of sinusoids.
         source_pad_id: The token that pads short sources.
         target_pad_id: The token that pads short targets.
         feed_forward: Activation of the feed-forward networks.
-        output_bias: Whether each token has a bias of its own in the logits.
-        hide_target_padding: Whether padding in the target is masked. Where the same token begins every target, as in
-            Marian's models, it must not be; at the end nothing attends to it anyway, but other padding.
+        output_bias: Whether the logits have a bias for each token.
+        hide_target_padding: Whether padding in the target is masked. Set it to False if the padding token also begins
+            every target, as in Marian models. At the end of a target, only other padding attends to padding anyway.
 
     Raises:
-        ValueError: A size is not a positive integer, a dropout probability not between 0 and 1, a padding token not in
-            its vocabulary, or ``feed_forward`` unknown.
+        ValueError: A size is not a positive integer, a dropout probability is not between 0 and 1, a padding token is
+            not in its vocabulary, or ``feed_forward`` is unknown.
 
     >>> TransformerConfig.big(vocab_size=37_000).d_ff
     4096
     """
 
-    __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
+    __no_type_check__ = True  # not checked by jaxtyping, because the checks below have better error messages
 
     vocab_size: int
     source_vocab_size: int | None = None
@@ -74,7 +75,7 @@ class TransformerConfig:
 
     @property
     def stack(self) -> dict[str, Any]:
-        """What encoder and decoder have in common, as arguments for ``LayerStack``."""
+        """The arguments for ``LayerStack`` that encoder and decoder share."""
         names = ["d_model", "n_heads", "d_ff", "n_layers", "max_length"]
         names += ["dropout", "attention_dropout", "learned_positions"]
         return {name: getattr(self, name) for name in names} | {"activation": self.feed_forward}
@@ -83,7 +84,8 @@ class TransformerConfig:
     def base(cls, vocab_size: int, **overrides: Any) -> "TransformerConfig":
         """Return the base model of the paper's table 3.
 
-        With the 37,000 tokens of its English-German task that is 63,082,496 parameters; the paper says 65 million.
+        With the 37,000 tokens of the paper's English-German task it has 63,082,496 parameters; the paper reports 65
+        million.
         """
         return cls(vocab_size, **overrides)
 
@@ -91,6 +93,6 @@ class TransformerConfig:
     def big(cls, vocab_size: int, **overrides: Any) -> "TransformerConfig":
         """Return the big model of the paper's table 3.
 
-        With 37,000 tokens that is 214,245,376 parameters; the paper says 213 million.
+        With 37,000 tokens it has 214,245,376 parameters; the paper reports 213 million.
         """
         return replace(cls(vocab_size, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3), **overrides)

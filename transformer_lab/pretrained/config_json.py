@@ -1,4 +1,4 @@
-"""The options in the ``config.json`` of a published model, with the defaults of ``transformers``."""
+"""Options from the ``config.json`` of a published model, with the defaults of ``transformers``."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -24,13 +24,13 @@ MAX_VALUE_LENGTH = 200
 
 
 def shortened(value: object) -> str:
-    """Return the ``repr`` of a value, cut if it is long."""
+    """Return the ``repr`` of a value, truncated if it is long."""
     displayed = repr(value)
     return displayed if len(displayed) <= MAX_VALUE_LENGTH else f"{displayed[:MAX_VALUE_LENGTH]}…"
 
 
 class Options:
-    """The options of a configuration; an option that is missing or null has its default.
+    """The options of a configuration; a missing or null option has its default.
 
     Args:
         values: The configuration as read from JSON.
@@ -51,7 +51,7 @@ class Options:
         """Return the value of an option.
 
         Raises:
-            ValueError: The value has another type than the default.
+            ValueError: The value has a different type than the default.
         """
         value, kind = self.values.get(name), type(default)
         if value is None:
@@ -61,7 +61,7 @@ class Options:
         return kind(value)
 
     def nested(self, name: str) -> dict[str, Any]:
-        """Return the value of an option that holds further options; none if it is missing.
+        """Return the value of an option that contains other options, or an empty dict if it is missing.
 
         Raises:
             ValueError: The value is not an object.
@@ -83,20 +83,20 @@ class Options:
         return known[value]
 
     def require(self, **only: object) -> None:
-        """Require that each of these options has this value, or is missing.
+        """Require that each of these options is missing or has this value.
 
         Raises:
-            ValueError: Some have other values; all of them are named.
+            ValueError: Some options have other values; the message lists all of them.
         """
         wrong = [name for name, value in only.items() if self.values.get(name, value) not in (value, None)]
         if wrong:
             self._refuse([f"{n}={self.values[n]!r}" for n in wrong], [f"{n}={only[n]!r}" for n in wrong])
 
     def require_equal(self, **pairs: object) -> None:
-        """Require that these values, under the names of their options, are equal.
+        """Require that the values of these options are equal.
 
         Raises:
-            ValueError: They differ; all of them are named.
+            ValueError: They differ; the message lists all of them.
         """
         if len(set(pairs.values())) > 1:
             self._refuse([f"{name}={value!r}" for name, value in pairs.items()], [f"{' = '.join(pairs)}"])

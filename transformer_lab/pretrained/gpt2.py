@@ -21,7 +21,7 @@ def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfi
         pad_id: Padding token to mask, if any.
 
     Raises:
-        ValueError: Options have values that this library's models do not support; all of them are named.
+        ValueError: This library's models do not support some options; the message lists all of them.
     """
     options.require(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     dropout = options.get("resid_pdrop", 0.1)
@@ -64,7 +64,7 @@ def options_of(config: LanguageModelConfig) -> dict[str, Any]:
 
 
 def incompatibilities(config: LanguageModelConfig) -> list[str]:
-    """Return the options, as ``name=value``, that GPT-2's layout requires and ``config`` lacks; none if it fits."""
+    """Return the options, as ``name=value``, that GPT-2's layout requires and ``config`` does not have."""
     required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.n_kv_heads not in (None, config.n_heads):
         required.append(f"n_kv_heads={config.n_heads}")
@@ -74,7 +74,7 @@ def incompatibilities(config: LanguageModelConfig) -> list[str]:
 
 
 def layout(config: LanguageModelConfig) -> Layout:
-    """Return which tensor of a GPT-2 checkpoint holds which parameters of ours."""
+    """Return the mapping from the tensors of a GPT-2 checkpoint to our parameters."""
     head = "lm_head.weight"
     entries = [
         Entry("transformer.wte.weight", ("embedding.weight",), others=(head,) if config.tie_embeddings else ()),

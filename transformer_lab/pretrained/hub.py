@@ -1,7 +1,7 @@
-"""The folder of a published model: ``config.json`` and safetensors files, local or downloaded from the hub.
+"""The folder of a published model with ``config.json`` and safetensors files, local or downloaded from the hub.
 
-A model without safetensors is read from ``pytorch_model.bin``. That is a pickle, which could run any code, so it is
-loaded with ``weights_only=True``, which allows tensors only.
+A model without safetensors is read from ``pytorch_model.bin``. A pickle could run arbitrary code, so it is loaded with
+``weights_only=True``, which allows only tensors.
 """
 
 import json
@@ -19,18 +19,18 @@ from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 CONFIG, TENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 SAFETENSORS_PATTERNS = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]
-"""Files to download: not the weights that a repository may hold for other libraries as well."""
+"""Files to download, without weights for other libraries."""
 PICKLE_PATTERNS = ["pytorch_model*.bin"]
-"""Files to download in addition where there are no safetensors."""
+"""Additional files to download if there are no safetensors."""
 EXAMPLES = "openai-community/gpt2 or, to translate, Helsinki-NLP/opus-mt-en-de"
 HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 def fetch_model(name: str | Path) -> Path:
-    """Return the folder of a model, downloaded from the hub if need be.
+    """Return the folder of a model, downloading it from the hub if necessary.
 
     Args:
-        name: A folder, or a name on the hub, such as ``Helsinki-NLP/opus-mt-en-de``.
+        name: A folder or a name on the hub, such as ``Helsinki-NLP/opus-mt-en-de``.
 
     Raises:
         ValueError: ``name`` is neither, or the download failed.
@@ -39,23 +39,23 @@ def fetch_model(name: str | Path) -> Path:
         return folder
     if not HUB_NAME.fullmatch(str(name)):
         raise ValueError(f"{name} is neither a folder nor a name on the hub, such as {EXAMPLES}")
-    from huggingface_hub import snapshot_download  # slow, and needed only here
+    from huggingface_hub import snapshot_download  # slow to import, and needed only here
 
     try:
         folder = Path(snapshot_download(str(name), allow_patterns=SAFETENSORS_PATTERNS))
         if not any(folder.glob("model*.safetensors")):
             folder = Path(snapshot_download(str(name), allow_patterns=PICKLE_PATTERNS))
-    except Exception as error:  # of many types, from several libraries
+    except Exception as error:  # several libraries raise many types of errors
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ValueError(f"{name} is not a folder here, and could not be fetched from the hub: {reason}") from error
+        raise ValueError(f"{name} is not a local folder, and could not be downloaded from the hub: {reason}") from error
     return folder
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON file that holds an object.
+    """Read a JSON file that contains an object.
 
     Raises:
-        ValueError: The file is missing, is not valid JSON, or holds no object.
+        ValueError: The file is missing, is not valid JSON, or does not contain an object.
     """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -64,15 +64,15 @@ def read_json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path} must hold an object; got {type(found).__name__}")
+        raise ValueError(f"{path} must contain a JSON object; got {type(found).__name__}")
     return found
 
 
 def read_model_tensors(folder: Path) -> dict[str, Tensor]:
-    """Read the tensors of a model by their published names, from one file or from all files that an index lists.
+    """Read the tensors of a model by their published names, from one file or from all files listed in an index.
 
     Raises:
-        ValueError: There are no tensors, a file is missing or damaged, or a pickle holds more than tensors.
+        ValueError: There are no tensors, a file is missing or corrupted, or a pickle contains other objects.
     """
     for name in (TENSORS, PICKLED):
         if (folder / name).is_file():
@@ -80,16 +80,18 @@ def read_model_tensors(folder: Path) -> dict[str, Tensor]:
         if (index := folder / f"{name}.index.json").is_file():
             files = read_json(index).get("weight_map")
             if not isinstance(files, dict) or not all(isinstance(file, str) for file in files.values()):
-                raise ValueError(f"{index} has no weight_map that says in which files the tensors are")
-            parts = sorted({Path(file).name for file in files.values()})  # never outside this folder
+                raise ValueError(f"{index} has no weight_map from tensor names to files")
+            parts = sorted(
+                {Path(file).name for file in files.values()}
+            )  # names only, so that no path leads outside this folder
             if missing := [part for part in parts if not (folder / part).is_file()]:
-                raise ValueError(f"{folder} lacks what {index.name} lists: {', '.join(missing)}")
+                raise ValueError(f"{folder} lacks files listed in {index.name}: {', '.join(missing)}")
             return {name: tensor for part in parts for name, tensor in _read_file(folder / part).items()}
-    raise ValueError(f"{folder} has no {TENSORS}, no {TENSORS}.index.json, and no {PICKLED}")
+    raise ValueError(f"{folder} has no {TENSORS}, no {TENSORS}.index.json and no {PICKLED}")
 
 
 def write_model(folder: Path, options: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write a folder that ``transformers`` can load: ``config.json`` and one safetensors file."""
+    """Write ``config.json`` and one safetensors file, which ``transformers`` can load."""
     write_options(folder, options)
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     content = save(whole, metadata={"format": "pt"})
@@ -98,7 +100,7 @@ def write_model(folder: Path, options: Mapping[str, Any], tensors: Mapping[str, 
 
 
 def write_options(folder: Path, options: Mapping[str, Any]) -> None:
-    """Write the ``config.json`` of a model to its folder, which is made if need be."""
+    """Write the ``config.json`` of a model to its folder, creating the folder if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
     atomic_write_text(folder / CONFIG, json.dumps(dict(options), indent=2) + "\n")
 
@@ -108,11 +110,11 @@ def _read_file(path: Path) -> dict[str, Tensor]:
         try:
             return load_file(path)
         except SafetensorError as error:
-            raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}") from error
+            raise ValueError(f"{path} is corrupted: {' '.join(str(error).split())}") from error
     try:
         found = torch.load(path, map_location="cpu", weights_only=True)
-    except Exception as error:  # of many types, for files that are not pickles
-        raise ValueError(f"{path} is damaged, or holds more than tensors") from error
+    except Exception as error:  # many types of errors for files that are not pickles
+        raise ValueError(f"{path} is corrupted or contains objects other than tensors") from error
     if not isinstance(found, dict) or not all(isinstance(tensor, Tensor) for tensor in found.values()):
-        raise ValueError(f"{path} must hold tensors by name")
+        raise ValueError(f"{path} must contain a dict of tensors by name")
     return found

@@ -1,4 +1,4 @@
-"""The layouts of Llama and its relatives on the hub: Mistral, Qwen 2 and 3, and the text models of Gemma 3."""
+"""The layouts of Llama and related models on the hub: Mistral, Qwen 2 and 3, and the text models of Gemma 3."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ ALL_NORM_NAMES = {
     "pre_feedforward_layernorm": "norm_2",
     "post_feedforward_layernorm": "post_norm_2",
 }
-"""Names of a block's norms there and here, where what is added is normalized as well."""
+"""Published and our names of a block's norms, if sublayer outputs are normalized as well."""
 
 
 def _is_local_in_qwen(options: Options, layer: int) -> bool:
@@ -55,7 +55,7 @@ LLAMA = LlamaLayout("llama", "LlamaForCausalLM", _LLAMA, only={"mlp_bias": False
 MISTRAL = LlamaLayout(
     "mistral", "MistralForCausalLM", _MISTRAL, is_local=lambda options, _: options.values["sliding_window"] is not None
 )
-"""Mistral: every block is local. Jiang et al. (2023), arXiv:2310.06825."""
+"""Mistral: every block has local attention. Jiang et al. (2023), arXiv:2310.06825."""
 
 QWEN_2 = LlamaLayout(
     "qwen2", "Qwen2ForCausalLM", _QWEN_2, settings={"qkv_bias": True}, is_local=_is_local_in_qwen
@@ -74,4 +74,4 @@ GEMMA_3 = LlamaLayout(
     only={"final_logit_softcapping": None, "attn_logit_softcapping": None, "use_bidirectional_attention": False},
     is_local=_is_local_in_gemma, base=1e6, local_base=1e4, norm_names=ALL_NORM_NAMES, norm_conversion=AddOne(),
 )  # fmt: skip
-"""The text models of Gemma 3: five blocks of six are local. Gemma Team (2025), arXiv:2503.19786."""
+"""The text models of Gemma 3: five of six blocks have local attention. Gemma Team (2025), arXiv:2503.19786."""

@@ -1,4 +1,4 @@
-"""The layout that Llama and its relatives on the hub share. What they differ in is data: see ``llama``."""
+"""The layout that Llama and related models on the hub share; ``llama`` lists the differences."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from transformer_lab.pretrained.rotary_options import LAYER_TYPES, read_rotary, 
 from transformer_lab.pretrained.tensor_layout import Chain, Conversion, Entry, InterleaveHalves, Layout
 
 FEED_FORWARD_NAMES = {"gate_proj": "w_gate", "up_proj": "w_up", "down_proj": "w_down"}
-"""Names of the feed-forward network's matrices there and here."""
+"""Published and our names of the feed-forward network's matrices."""
 GATED_OF_ACTIVATION: dict[str, FeedForwardName] = {
     "silu": "swiglu",
     "swish": "swiglu",
@@ -22,27 +22,27 @@ GATED_OF_ACTIVATION: dict[str, FeedForwardName] = {
 ACTIVATION_OF_GATED = {"swiglu": "silu", "geglu": "gelu_pytorch_tanh"}
 """The activation of ``transformers`` for each gated feed-forward network of this library."""
 NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
-"""Names of a block's norms there and here, where only inputs are normalized."""
+"""Published and our names of a block's norms, if only sublayer inputs are normalized."""
 IDENTITY = Conversion()
 MAX_LAYERS = 10_000
-"""Number of layers that no model has."""
+"""Upper limit for the number of layers of a model."""
 
 
 @dataclass(frozen=True)
 class LlamaLayout:
-    """The layout of Llama, or of one of its relatives.
+    """The layout of Llama or of a related model.
 
     Args:
-        model_type: Its name in ``config.json``.
-        architecture: Its class in ``transformers``.
-        defaults: The options that it has, with their defaults in ``transformers``.
+        model_type: The ``model_type`` in ``config.json``.
+        architecture: The class in ``transformers``.
+        defaults: The options of the model type, with their defaults in ``transformers``.
         settings: Settings of ``LanguageModelConfig`` that every such model has.
-        only: Options of which this library's models support one value only.
-        is_local: Returns from the options whether a layer, counted from 0, has a window, where ``layer_types`` does not
-            say it.
-        base: Base of rotary positions by default.
-        local_base: Base of rotary positions in local blocks by default. None: it is that of the others.
-        norm_names: Names of a block's norms there and here.
+        only: Options for which this library's models support only one value.
+        is_local: A function that returns whether a layer (counting from 0) has local attention, given the options,
+            if there is no ``layer_types``.
+        base: Default base of rotary positions.
+        local_base: Default base of rotary positions in local blocks. None means the same base as in other blocks.
+        norm_names: Published and our names of a block's norms.
         norm_conversion: How the scales of norms are stored.
     """
 
@@ -78,7 +78,7 @@ class LlamaLayout:
             pad_id: Padding token to mask, if any.
 
         Raises:
-            ValueError: Options have values that this library's models do not support; all of them are named.
+            ValueError: This library's models do not support some options; the message lists all of them.
         """
         options = Options({**self.defaults, **options.values}, options.where)
         options.require(**self.only)
@@ -111,7 +111,7 @@ class LlamaLayout:
     def options_of(self, config: LanguageModelConfig) -> dict[str, Any]:
         """Convert a configuration of this library into the options of ``config.json``.
 
-        Dropout outside attention is lost: these layouts have no option for it.
+        Dropout outside attention is lost, because these layouts have no option for it.
         """
         options = {
             "model_type": self.model_type,
@@ -131,7 +131,9 @@ class LlamaLayout:
             **write_rotary(config.rotary_base, config.rotary_scaling),
         }
         local = [config.is_local(i) for i in range(config.n_layers)]
-        no_window = None if self.local_base is None else config.max_length  # Gemma wants a number, used or not
+        no_window = (
+            None if self.local_base is None else config.max_length
+        )  # Gemma requires a number even if it is not used
         some = {
             "attention_bias": config.bias,
             "mlp_bias": False,
@@ -146,7 +148,7 @@ class LlamaLayout:
         return options
 
     def incompatibilities(self, config: LanguageModelConfig) -> list[str]:
-        """Return the options, as ``name=value``, that the layout requires and ``config`` lacks; none if it fits."""
+        """Return the options, as ``name=value``, that the layout requires and ``config`` does not have."""
         required = dict(self.required)
         qkv_bias = required.pop("qkv_bias", config.bias)
         found = [f"{name}={value!r}" for name, value in required.items() if getattr(config, name) != value]
@@ -166,7 +168,7 @@ class LlamaLayout:
         return found
 
     def layout(self, config: LanguageModelConfig) -> Layout:
-        """Return which tensor of a checkpoint holds which parameters of ours."""
+        """Return the mapping from the tensors of a checkpoint to our parameters."""
         head = "lm_head.weight"
         entries = [
             Entry("model.embed_tokens.weight", ("embedding.weight",), others=(head,) if config.tie_embeddings else ()),
@@ -202,10 +204,10 @@ class LlamaLayout:
         return read_rotary(options, "rope_theta", self.base, None if self.local_base is None else "full_attention")
 
     def _window(self, options: Options) -> SlidingWindow | None:
-        """Return which blocks are local.
+        """Return the blocks with local attention.
 
         Raises:
-            ValueError: A block is of another type, or a local one has no window.
+            ValueError: A block has an unsupported type, or a local block has no window.
         """
         types = self._layer_types(options)
         if not any(local := tuple(kind == "sliding_attention" for kind in types)):
@@ -225,7 +227,7 @@ class LlamaLayout:
         return SlidingWindow(size, pattern, None if (base, scaling) == self._rotary(options) else base)
 
     def _layer_types(self, options: Options) -> list[str]:
-        """Return the type of each layer: what ``layer_types`` says, or what each layout does without it."""
+        """Return the type of each layer, from ``layer_types`` or, without it, from the layout's default."""
         n_layers, given = options.get("num_hidden_layers", 0), options.values.get("layer_types")
         if n_layers > MAX_LAYERS:
             raise ValueError(f"{options.where}: num_hidden_layers must be at most {MAX_LAYERS:,}; got {n_layers}")

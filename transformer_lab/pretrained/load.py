@@ -1,4 +1,4 @@
-"""Load published checkpoints into this library's models, and save these models so that ``transformers`` loads them."""
+"""Load published checkpoints into this library's models, and save models in formats that ``transformers`` loads."""
 
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -21,7 +21,7 @@ from transformer_lab.tensor_files import check_sinusoids, described_by, make_emp
 
 @runtime_checkable
 class LanguageModelLayout(Protocol):
-    """A published layout of language models, as the module ``gpt2`` or an instance of ``LlamaLayout``."""
+    """A published layout of language models, such as the module ``gpt2`` or an instance of ``LlamaLayout``."""
 
     def config_of(self, options: Options, pad_id: int | None = None) -> LanguageModelConfig:
         """Convert a configuration of ``transformers`` into one of this library."""
@@ -30,7 +30,7 @@ class LanguageModelLayout(Protocol):
         """Convert a configuration of this library into the options of ``config.json``."""
 
     def incompatibilities(self, config: LanguageModelConfig) -> list[str]:
-        """Return the options that the layout requires and ``config`` lacks."""
+        """Return the options that the layout requires and ``config`` does not have."""
 
     def layout(self, config: LanguageModelConfig) -> Layout:
         """Return which tensor of a checkpoint holds which parameters of ours."""
@@ -40,7 +40,7 @@ LANGUAGE_MODELS: dict[str, LanguageModelLayout] = {
     "gpt2": gpt2,
     **{layout.model_type: layout for layout in (llama.LLAMA, llama.MISTRAL, llama.QWEN_2, llama.QWEN_3, llama.GEMMA_3)},
 }
-"""The layout of each ``model_type``; a model is saved in the first one that fits."""
+"""The layout of each ``model_type``; a model is saved in the first matching layout."""
 
 
 def load_language_model(name: str | Path, pad_id: int | None = None) -> LanguageModel:
@@ -48,15 +48,15 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
 
     Args:
         name: A folder with ``config.json`` and safetensors, or a name on the hub.
-        pad_id: Padding token to mask, or None if there is none. The one that a published configuration names is
-            ignored: it is often a token that also occurs in texts.
+        pad_id: Padding token to mask, or None. The padding token of a published configuration is ignored, because it is
+            often a token that also occurs in texts.
 
     Returns:
-        The model in eval mode, in float32.
+        The model in float32 and in evaluation mode.
 
     Raises:
-        ValueError: There is no such model, this library does not support some of its options, or its tensors do not fit
-            the configuration; all of these are named.
+        ValueError: There is no such model, this library does not support some of its options, or its tensors do not
+            match the configuration; the message lists all problems.
     """
     folder = fetch_model(name)
     options = read_options(folder)
@@ -64,7 +64,7 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
     if kind not in LANGUAGE_MODELS:
         supported = " or ".join(LANGUAGE_MODELS)
         hint = ", a translation model: load it with load_translator"
-        is_translation_model = kind in ("", "marian")  # one that was trained here has no model_type
+        is_translation_model = kind in ("", "marian")  # a translator trained with this library has no model_type
         raise ValueError(f"{options.where}: model_type must be {supported}; got {kind!r}{hint * is_translation_model}")
     family = LANGUAGE_MODELS[kind]
     with described_by(options.where):
@@ -82,11 +82,11 @@ def load_translation_model(name: str | Path) -> Transformer:
         name: A folder with ``config.json`` and safetensors, or a name on the hub.
 
     Returns:
-        The model in eval mode, in float32. Pad its sources with ``config.source_pad_id``.
+        The model in float32 and in evaluation mode. Pad its sources with ``config.source_pad_id``.
 
     Raises:
-        ValueError: There is no such model, this library does not support some of its options, or its tensors do not fit
-            the configuration; all of these are named.
+        ValueError: There is no such model, this library does not support some of its options, or its tensors do not
+            match the configuration; the message lists all problems.
     """
     folder = fetch_model(name)
     options = read_options(folder)
@@ -98,7 +98,7 @@ def load_translation_model(name: str | Path) -> Transformer:
     stored = read_model_tensors(folder)
     model = make_empty(lambda: Transformer(config), config.n_layers, stored, options.where)
     check_sinusoids(config.max_length, config.d_model, stored, options.where)
-    stored.setdefault(marian.OUTPUT_BIAS, torch.zeros(1, config.vocab_size))  # some have none
+    stored.setdefault(marian.OUTPUT_BIAS, torch.zeros(1, config.vocab_size))  # some checkpoints have none
     marian.layout(config).load(model, stored, str(folder))
     return model.eval()
 
@@ -107,7 +107,7 @@ def read_options(folder: Path) -> Options:
     """Read the ``config.json`` of a model.
 
     Raises:
-        ValueError: The folder has none, or it is damaged.
+        ValueError: The file is missing or corrupted.
     """
     return Options(read_json(folder / CONFIG), str(folder / CONFIG))
 
@@ -119,28 +119,28 @@ def save_pretrained(
     eos_id: int | list[int] | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> None:
-    """Save a model so that ``transformers`` and this library load it.
+    """Save a model in a format that ``transformers`` and this library can load.
 
-    A language model is saved in the first layout of ``LANGUAGE_MODELS`` that fits, a ``Transformer`` in Marian's.
+    A language model is saved in the first matching layout of ``LANGUAGE_MODELS``, a ``Transformer`` in Marian's layout.
     Dropout that the layout has no option for is lost.
 
     Args:
         model: The model.
-        folder: Folder to write to; it is made if need be.
+        folder: Folder to write to; it is created if necessary.
         bos_id: The token that begins a text; required for a ``Transformer``.
         eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
         tokenizer: The tokenizer of a language model, saved next to it so that ``TextGenerator.load`` can read the
-            folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
+            folder. Not used for a ``Transformer``, because Marian has a different kind of tokenizer.
 
     Raises:
-        ValueError: No layout fits the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.
+        ValueError: No layout matches the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.
     """
-    model = getattr(model, "_orig_mod", model)  # of a model that torch.compile has wrapped
+    model = getattr(model, "_orig_mod", model)  # unwrap a compiled model
     if isinstance(model, Transformer):
         if settings := marian.incompatibilities(model.config):
-            raise ValueError(f"this model has no published layout; Marian's needs {', '.join(settings)}")
+            raise ValueError(f"no published layout matches this model; Marian's requires {', '.join(settings)}")
         if bos_id is None or not isinstance(eos_id, int):
-            raise ValueError(f"Marian's layout says how targets begin and end; got bos_id={bos_id}, eos_id={eos_id}")
+            raise ValueError(f"Marian's layout requires bos_id and eos_id; got bos_id={bos_id}, eos_id={eos_id}")
         write_model(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))
         return
     write_model(folder, published_options(model.config, bos_id, eos_id), published_tensors(model))
@@ -151,7 +151,7 @@ def save_pretrained(
 def published_options(
     config: LanguageModelConfig, bos_id: int | None, eos_id: int | list[int] | None
 ) -> dict[str, Any]:
-    """Return what ``config.json`` says of a language model.
+    """Return the options of a language model for ``config.json``.
 
     Args:
         config: The model's configuration.
@@ -159,7 +159,7 @@ def published_options(
         eos_id: The token that ends a text, or several.
 
     Raises:
-        ValueError: No layout fits the model.
+        ValueError: No layout matches the model.
     """
     tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
     return _layout_of(config).options_of(config) | tokens
@@ -169,16 +169,16 @@ def published_tensors(model: LanguageModel) -> dict[str, Tensor]:
     """Return the parameters of a language model under their published names.
 
     Raises:
-        ValueError: No layout fits the model.
+        ValueError: No layout matches the model.
     """
     return _layout_of(model.config).layout(model.config).tensors(model)
 
 
 def _layout_of(config: LanguageModelConfig) -> LanguageModelLayout:
-    """Return the first layout that fits a model."""
+    """Return the first layout that matches a model."""
     required = {kind: layout.incompatibilities(config) for kind, layout in LANGUAGE_MODELS.items()}
     for kind, settings in required.items():
         if not settings:
             return LANGUAGE_MODELS[kind]
     needs = "; ".join(f"{kind} needs {', '.join(settings)}" for kind, settings in required.items())
-    raise ValueError(f"this model has no published layout: {needs}")
+    raise ValueError(f"no published layout matches this model: {needs}")

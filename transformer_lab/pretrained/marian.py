@@ -1,7 +1,7 @@
 """The layout of Marian's translation models on the hub: ``MarianMTModel`` of ``transformers``.
 
-Marian's sinusoids have the sines in the first half of the features and the cosines in the second; ours alternate. So
-the features between the layers are reordered in every parameter that reads or writes them.
+Marian's sinusoids have the sines in the first half of the features and the cosines in the second half; ours alternate.
+So every parameter that reads or writes features between the layers is reordered.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ ATTENTIONS = {
     "encoder": {"self_attn": "self_attention"},
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
 }
-"""Names of the attention modules of each side, there and here."""
+"""Published and our names of the attention modules of each side."""
 OUTPUT_BIAS = "final_logits_bias"
 """Name of the output bias, which some checkpoints lack."""
 
@@ -27,7 +27,7 @@ def config_of(options: Options) -> TransformerConfig:
     """Convert a configuration of ``transformers`` into one of this library.
 
     Raises:
-        ValueError: Options have values that this library's models do not support; all of them are named.
+        ValueError: This library's models do not support some options; the message lists all of them.
     """
     options = Options({"scale_embedding": False, **options.values}, options.where)
     options.require(
@@ -55,7 +55,7 @@ def config_of(options: Options) -> TransformerConfig:
         target_pad_id=pad_id,
         feed_forward=options.one_of("activation_function", "gelu", FEED_FORWARD_OF_ACTIVATION),
         output_bias=True,
-        hide_target_padding=False,  # it also begins every target
+        hide_target_padding=False,  # the padding token also begins every target
     )
 
 
@@ -91,7 +91,7 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
 
 
 def incompatibilities(config: TransformerConfig) -> list[str]:
-    """Return the options, as ``name=value``, that Marian's layout requires and ``config`` lacks; none if it fits."""
+    """Return the options, as ``name=value``, that Marian's layout requires and ``config`` does not have."""
     required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.source_pad_id != config.target_pad_id:
         required.append("source_pad_id = target_pad_id")
@@ -99,7 +99,7 @@ def incompatibilities(config: TransformerConfig) -> list[str]:
 
 
 def layout(config: TransformerConfig) -> Layout:
-    """Return which tensor of a Marian checkpoint holds which parameters of ours."""
+    """Return the mapping from the tensors of a Marian checkpoint to our parameters."""
     entries = list(_embeddings(config))
     if config.output_bias:
         entries.append(Entry(OUTPUT_BIAS, ("output_bias",), SqueezeRow()))

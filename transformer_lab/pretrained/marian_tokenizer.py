@@ -1,4 +1,4 @@
-"""Marian's tokenizer: sentencepiece splits texts into pieces, and a separate vocabulary numbers them."""
+"""Marian's tokenizer: SentencePiece splits texts into pieces, and a separate vocabulary maps them to ids."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ UNKNOWN, END, PAD = "<unk>", "</s>", "<pad>"
 class MarianTokenizer:
     """The tokenizer of a published translation model.
 
-    Its folder holds ``source.spm``, ``target.spm`` and ``vocab.json``, and also ``target_vocab.json`` if source and
+    Its folder contains ``source.spm``, ``target.spm`` and ``vocab.json``, and also ``target_vocab.json`` if source and
     target have separate vocabularies. A source may begin with the target language, as in ``>>fra<< Good morning.``, if
     the vocabulary has a token for it.
 
@@ -21,7 +21,7 @@ class MarianTokenizer:
         folder: A local folder; ``fetch_model`` downloads one from the hub.
 
     Raises:
-        ValueError: A file is missing or damaged, or a vocabulary lacks ``<unk>``, ``</s>`` or ``<pad>``.
+        ValueError: A file is missing or corrupted, or a vocabulary lacks ``<unk>``, ``</s>`` or ``<pad>``.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -48,7 +48,7 @@ class MarianTokenizer:
             ValueError: Some ids are not in the target vocabulary.
         """
         if unknown := [index for index in ids if index not in self.pieces]:
-            raise ValueError(f"the vocabulary has no tokens {unknown}")
+            raise ValueError(f"the target vocabulary has no tokens with the ids {unknown}")
         pieces = [self.pieces[index] for index in ids]
         return self.target.decode([piece for piece in pieces if piece not in (UNKNOWN, END, PAD)]).strip()
 
@@ -59,7 +59,7 @@ def _processor(path: Path) -> SentencePieceProcessor:
     try:
         return SentencePieceProcessor(model_file=str(path))
     except Exception as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise ValueError(f"{path} is corrupted: {error}") from error
 
 
 def _vocabulary(path: Path) -> dict[str, int]:
@@ -67,5 +67,5 @@ def _vocabulary(path: Path) -> dict[str, int]:
     if missing := [token for token in (UNKNOWN, END, PAD) if token not in vocabulary]:
         raise ValueError(f"{path} lacks {', '.join(missing)}")
     if wrong := [piece for piece, index in vocabulary.items() if type(index) is not int]:
-        raise ValueError(f"{path} must number its pieces; {wrong[0]!r} has {shortened(vocabulary[wrong[0]])}")
+        raise ValueError(f"{path} must map every piece to an id; {wrong[0]!r} has {shortened(vocabulary[wrong[0]])}")
     return vocabulary

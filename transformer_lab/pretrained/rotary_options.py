@@ -1,7 +1,7 @@
-"""Rotary positions in ``config.json``: their base, and how they are slowed for longer texts.
+"""Rotary positions in ``config.json``: their base and their scaling for longer texts.
 
-Newer versions of ``transformers`` keep both in ``rope_parameters``, older ones in ``rope_theta`` and ``rope_scaling``,
-which all versions read.
+Newer versions of ``transformers`` store both in ``rope_parameters``, older versions in ``rope_theta`` and
+``rope_scaling``, which all versions can read.
 """
 
 from typing import Any
@@ -12,22 +12,22 @@ from transformer_lab.pretrained.config_json import Options
 KINDS = {"default": None, "linear": LinearScaling, "llama3": Llama3Scaling}
 """This library's scaling for each ``rope_type``."""
 LAYER_TYPES = {"full_attention", "sliding_attention"}
-"""Types of layers that may have rotary positions of their own."""
+"""Types of layers that may have separate rotary positions."""
 
 
 def read_rotary(
     options: Options, base_name: str, default_base: float, layer_type: str | None = None
 ) -> tuple[float, RotaryScaling | None]:
-    """Return the base of the rotary frequencies, and how they are scaled.
+    """Return the base of the rotary frequencies and their scaling.
 
     Args:
         options: The options of ``config.json``.
-        base_name: The option that older versions keep the base in.
-        default_base: The base where the options have none.
-        layer_type: The layers that are asked about, where ``rope_parameters`` has an object for each type.
+        base_name: The option that contains the base in older versions.
+        default_base: The base if the options have none.
+        layer_type: The type of layer, if ``rope_parameters`` has an object for each type.
 
     Raises:
-        ValueError: The scaling is of a kind that this library does not have, or only a part of each head is rotated.
+        ValueError: This library does not support the kind of scaling, or only a part of each head is rotated.
     """
     options.require(partial_rotary_factor=1.0)
     base, scaling = options.get(base_name, default_base), None
@@ -35,7 +35,7 @@ def read_rotary(
     newer = options.nested("rope_parameters")
     if layer_type is not None:
         if unknown := sorted(newer.keys() - LAYER_TYPES):
-            raise ValueError(f"{options.where}: rope_parameters has no object for each layer type; got {unknown}")
+            raise ValueError(f"{options.where}: rope_parameters must have one object per layer type; got {unknown}")
         newer = Options(newer, f"{options.where}, rope_parameters").nested(layer_type)
     for name, found in (("rope_parameters", newer), ("rope_scaling", older)):
         if found:
@@ -46,7 +46,7 @@ def read_rotary(
 
 
 def write_rotary(base: float, scaling: RotaryScaling | None) -> dict[str, Any]:
-    """Return the options for rotary positions, as all versions read them."""
+    """Return the options for rotary positions in the format that all versions can read."""
     match scaling:
         case None:
             return {"rope_theta": base}
@@ -68,7 +68,7 @@ def _read_scaling(rope: Options, options: Options) -> RotaryScaling | None:
     if kind is None:
         rope.require(factor=1.0)
         return None
-    factor = rope.get("factor", 0.0)  # it must be there: a factor of 0 is refused
+    factor = rope.get("factor", 0.0)  # required: a factor of 0 is rejected
     if kind is LinearScaling:
         return LinearScaling(float(factor))
     name = "original_max_position_embeddings"

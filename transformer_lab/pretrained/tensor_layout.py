@@ -1,4 +1,4 @@
-"""How a published checkpoint stores the parameters of a model: under which names, in which order and shape."""
+"""How a published checkpoint stores the parameters of a model: names, order and shapes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,19 +12,19 @@ from transformer_lab.tensor_files import plain_names
 
 
 class Conversion:
-    """Converts a published tensor into parameters of ours, and back. This one leaves it as it is."""
+    """Converts a published tensor into our parameters and back; the base class leaves it unchanged."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Return our tensors for one of theirs."""
+        """Return our tensors for a published tensor."""
         return [theirs]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Return their tensor for ours."""
+        """Return the published tensor for our tensors."""
         return ours[0]
 
 
 class Transpose(Conversion):
-    """They store matrices as ``(in, out)``, as ``Conv1D`` does, and we as ``(out, in)``; vectors stay as they are."""
+    """Published matrices are ``(in, out)``, as in ``Conv1D``, ours are ``(out, in)``; vectors do not change."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Transpose it."""
@@ -36,7 +36,7 @@ class Transpose(Conversion):
 
 
 class SplitQKV(Conversion):
-    """They store the projections to queries, keys and values as one matrix ``(in, 3 · out)``, and we as three."""
+    """The query, key and value projections are published as one matrix ``(in, 3 · out)``; ours are three matrices."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
         """Split it into three, transposed."""
@@ -48,28 +48,28 @@ class SplitQKV(Conversion):
 
 
 class SqueezeRow(Conversion):
-    """They store a vector as a matrix of one row."""
+    """A vector is published as a matrix with one row."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Remove the first axis."""
+        """Remove the first dimension."""
         return [theirs.squeeze(0)]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Add a first axis."""
+        """Add a first dimension."""
         return ours[0].unsqueeze(0)
 
 
 @dataclass(frozen=True)
 class InterleaveHalves(Conversion):
-    """The two features of a pair are neighbors in ours, and half the width apart in theirs.
+    """The two features of a pair are neighbors in our layout, and half the width apart in the published layout.
 
-    Pairs are the two features of a head that a rotary position rotates together, or the sine and the cosine of one
-    frequency in sinusoidal positions. The order of features makes no difference to a model as long as every parameter
-    that reads or writes them agrees on it.
+    A pair is the two features of a head that rotary positions rotate together, or the sine and the cosine of a
+    frequency in sinusoidal positions. The order of features does not matter to a model as long as all parameters that
+    read or write them use the same order.
 
     Args:
-        axis: Axis of the features.
-        n_groups: Number of groups on that axis that are reordered separately, such as one for each head.
+        axis: Dimension of the features.
+        n_groups: Number of groups in that dimension that are reordered separately, such as one for each head.
 
     >>> InterleaveHalves(axis=0).to_ours(torch.tensor([1, 2, 3, -1, -2, -3]))
     [tensor([ 1, -1,  2, -2,  3, -3])]
@@ -90,10 +90,10 @@ class InterleaveHalves(Conversion):
 
 
 class AddOne(Conversion):
-    """They store the scale of a norm as its difference from 1."""
+    """The scale of a norm is published as its difference from 1."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Add 1, in float32: half precision would round it."""
+        """Add 1 in float32, because half precision would round the sum."""
         return [theirs.float() + 1]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
@@ -103,22 +103,22 @@ class AddOne(Conversion):
 
 @dataclass(frozen=True)
 class Chain(Conversion):
-    """Two conversions of one tensor, the first and then the second."""
+    """Two conversions of a tensor, one after the other."""
 
     first: Conversion
     second: Conversion
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Convert it by both."""
+        """Apply both conversions."""
         return self.second.to_ours(*self.first.to_ours(theirs))
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Convert it back by both."""
+        """Invert both conversions, in reverse order."""
         return self.first.to_theirs([self.second.to_theirs(ours)])
 
 
 class Entry(NamedTuple):
-    """A published tensor, and the parameters of ours that it holds.
+    """A published tensor and the parameters of ours that it contains.
 
     Args:
         theirs: Name of the published tensor.
@@ -139,9 +139,9 @@ class Layout:
 
     Args:
         entries: The published tensors with the parameters that they hold.
-        prefix: Optional beginning of all names: models are published with or without their last layer.
-        constants: Tensors that a checkpoint may store although they are not learned; their values are checked.
-        ignored: Regular expression for the names of tensors that a checkpoint may store and nothing uses.
+        prefix: Optional prefix of all names, because models are published with or without their last layer.
+        constants: Tensors that a checkpoint may contain although they are not learned; their values are checked.
+        ignored: Regular expression for the names of unused tensors that a checkpoint may contain.
     """
 
     entries: Sequence[Entry]
@@ -150,22 +150,22 @@ class Layout:
     ignored: str = r"(?!)"
 
     def load(self, model: nn.Module, stored: Mapping[str, Tensor], where: str) -> None:
-        """Copy published tensors into a model of ours.
+        """Copy published tensors into one of our models.
 
         Args:
-            model: The model, made from the converted configuration, from ``make_empty`` or elsewhere.
+            model: The model, built from the converted configuration, for example by ``make_empty``.
             stored: The published tensors by name.
             where: Name of the checkpoint in error messages.
 
         Raises:
-            ValueError: Tensors are missing, unknown, of another shape, not finite, or contradict each other; all of
-                them are named, and nothing is loaded.
+            ValueError: Tensors are missing, unknown, of the wrong shape, not finite, or contradict each other. The
+                message lists all of them, and nothing is loaded.
         """
         ours = plain_names(model.named_parameters())
         theirs = self._with_prefix(stored)
         if problems := sorted(self._problems(ours, theirs)):
-            message = " ".join("; ".join(problems).split())  # names may have line ends
-            raise ValueError(f"{where} does not fit its configuration: {message}")
+            message = " ".join("; ".join(problems).split())  # names may contain newlines
+            raise ValueError(f"{where} does not match its configuration: {message}")
         if any(parameter.is_meta for parameter in ours.values()):
             ours = plain_names(model.to_empty(device="cpu").named_parameters())
         with torch.no_grad():
@@ -175,7 +175,7 @@ class Layout:
                     ours[our_name].copy_(tensor)
 
     def tensors(self, model: nn.Module) -> dict[str, Tensor]:
-        """Return the parameters of a model as the checkpoint stores them."""
+        """Return the parameters of a model in the format of the checkpoint."""
         ours = plain_names(model.named_parameters())
         return {entry.theirs: entry.conversion.to_theirs([ours[name] for name in entry.ours]) for entry in self.entries}
 
@@ -197,15 +197,15 @@ class Layout:
                 if theirs[name].shape != shape:
                     yield f"{name} has the shape {tuple(theirs[name].shape)}, not {tuple(shape)}"
                 elif not theirs[name].isfinite().all():
-                    yield f"{name} holds NaN or infinity"
+                    yield f"{name} contains NaN or infinity"
                 elif not torch.equal(theirs[name], theirs[found[0]]):
-                    yield f"{name} and {found[0]} differ, and should be one"
+                    yield f"{name} and {found[0]} differ but must be equal"
         for name in self.constants.keys() & theirs.keys():
             expected, half = self.constants[name], theirs[name].element_size() < 4
             if theirs[name].shape != expected.shape:
                 yield f"{name} has the shape {tuple(theirs[name].shape)}, not {tuple(expected.shape)}"
             elif not torch.allclose(theirs[name].float(), expected, rtol=0, atol=1e-2 if half else 1e-4):
-                yield f"{name} is not what this library's models compute"
+                yield f"{name} differs from the constant of this library's models"
         for name in theirs.keys() - known:
             if not re.fullmatch(self.ignored, name):
                 yield f"{name} is unknown"

@@ -1,4 +1,4 @@
-"""The tokenizer of a published language model, in either of the two formats on the hub."""
+"""The tokenizer of a published language model, in either of the hub's two formats."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,10 +15,10 @@ def load_text_tokenizer(folder: Path, special: Sequence[int] = ()) -> Tokenizer:
 
     Args:
         folder: Folder with ``tokenizer.json``, or with ``vocab.json`` and ``merges.txt``, GPT-2's original format.
-        special: Ids of the special tokens, which GPT-2's original format does not mark.
+        special: Ids of the special tokens, which are not marked in GPT-2's original format.
 
     Raises:
-        ValueError: The files are missing or damaged.
+        ValueError: The files are missing or corrupted.
     """
     if (folder / TOKENIZER).is_file():
         tokenizer = _load_files(folder, [TOKENIZER], Tokenizer.from_file)
@@ -26,7 +26,7 @@ def load_text_tokenizer(folder: Path, special: Sequence[int] = ()) -> Tokenizer:
         tokenizer.no_truncation()
         return tokenizer
     if missing := [name for name in (VOCABULARY, MERGES) if not (folder / name).is_file()]:
-        raise ValueError(f"{folder} has no {TOKENIZER}, and no {' and no '.join(missing)}")
+        raise ValueError(f"{folder} has no {TOKENIZER} and no {' and no '.join(missing)}")
     tokenizer = Tokenizer(_load_files(folder, [VOCABULARY, MERGES], models.BPE.from_file))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -38,6 +38,6 @@ def load_text_tokenizer(folder: Path, special: Sequence[int] = ()) -> Tokenizer:
 def _load_files(folder: Path, names: Sequence[str], load: Callable[..., T]) -> T:
     try:
         return load(*(str(folder / name) for name in names))
-    except Exception as error:  # the library raises no narrower one
+    except Exception as error:  # the library raises plain Exception
         reason = " ".join(str(error).split())
-        raise ValueError(f"{folder}: no tokenizer could be read from {' and '.join(names)}: {reason}") from error
+        raise ValueError(f"{folder}: cannot read a tokenizer from {' and '.join(names)}: {reason}") from error

@@ -1,6 +1,6 @@
-"""Text in, text out.
+"""Models that take and return text.
 
-In reading order: ``translator`` translates texts, ``marian_translator`` with a published model; ``streaming`` turns
-tokens into text as they are generated, ``text_generator`` continues a text. Uses ``generation``, ``pretrained`` and
-``data``.
+In reading order: ``translator`` translates texts, and ``marian_translator`` does so with a published model;
+``streaming`` converts tokens into text as they are generated; ``text_generator`` continues texts. Uses ``generation``,
+``pretrained`` and ``data``.
 """

@@ -1,4 +1,4 @@
-"""A published translator: text in, text out, from a local folder or a name on the hub."""
+"""A published translator, loaded from a local folder or by its name on the hub."""
 
 from pathlib import Path
 
@@ -12,17 +12,17 @@ from transformer_lab.text.translator import TextTranslator, Translator
 
 
 class MarianTranslator(TextTranslator):
-    """A Transformer published in Marian's layout, and its tokenizer.
+    """A Transformer published in Marian's layout, with its tokenizer.
 
     Args:
-        model: The model, on the device to compute on. It is changed: the output bias of the padding token, with which
-            its targets begin, becomes −∞, so that padding is never generated.
+        model: The model, on the device to compute on. The output bias of its padding token, which begins the targets,
+            is set to −∞, so that padding is never generated.
         tokenizer: The model's tokenizer.
         bos_id: The token that begins a translation.
         eos_id: The token that ends sources and translations.
 
     Raises:
-        ValueError: Model and tokenizer disagree on the vocabulary, on the end of a text, or on padding.
+        ValueError: Model and tokenizer have different vocabularies, end tokens or padding tokens.
     """
 
     def __init__(self, model: Transformer, tokenizer: MarianTokenizer, bos_id: int, eos_id: int) -> None:
@@ -31,11 +31,15 @@ class MarianTranslator(TextTranslator):
         sides = ((tokenizer.vocabulary, config.n_source_tokens), (tokenizer.target_vocabulary, config.vocab_size))
         for vocabulary, n_tokens in sides:
             if (last := max(vocabulary.values())) >= n_tokens:
-                raise ValueError(f"token ids must be below vocab_size={n_tokens}; the tokenizer has {last}")
+                raise ValueError(
+                    f"token ids must be less than vocab_size={n_tokens}; the tokenizer's largest id is {last}"
+                )
             if (end := vocabulary[END]) != eos_id:
-                raise ValueError(f"the token that ends a text is {end} for the tokenizer, and {eos_id} for the model")
+                raise ValueError(f"the end token is {end} for the tokenizer but {eos_id} for the model")
         if (pad_id := tokenizer.vocabulary[PAD]) != config.source_pad_id:
-            raise ValueError(f"padding is {pad_id} for the tokenizer, and {config.source_pad_id} for the model")
+            raise ValueError(
+                f"the padding token is {pad_id} for the tokenizer but {config.source_pad_id} for the model"
+            )
         if model.output_bias is not None:
             with torch.no_grad():
                 model.output_bias[config.target_pad_id] = -torch.inf
@@ -50,7 +54,7 @@ class MarianTranslator(TextTranslator):
             device: The device to compute on.
 
         Raises:
-            ValueError: Files are missing or damaged, or the model has options that this library does not support.
+            ValueError: Files are missing or corrupted, or this library does not support some options of the model.
         """
         folder = fetch_model(name)
         options = read_options(folder)
@@ -59,7 +63,7 @@ class MarianTranslator(TextTranslator):
         return cls(model.to(device), MarianTokenizer(folder), bos_id, options.get("eos_token_id", 0))
 
     def source_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a source, however long."""
+        """Return the token ids of a source of any length."""
         return self.tokenizer.encode(text)
 
     def decode(self, ids: list[int]) -> str:
@@ -68,14 +72,14 @@ class MarianTranslator(TextTranslator):
 
 
 def load_translator(name: str | Path, device: torch.device | str = "cpu") -> TextTranslator:
-    """Load a translator, trained with this library or published.
+    """Load a translator that was trained with this library or published.
 
     Args:
         name: A folder written by training, a published folder, or a name on the hub.
         device: The device to compute on.
 
     Raises:
-        ValueError: Files are missing or damaged, or the model has options that this library does not support.
+        ValueError: Files are missing or corrupted, or this library does not support some options of the model.
     """
     folder = fetch_model(name)
     if (folder / CONFIG).is_file() and "model_type" in read_json(folder / CONFIG):

@@ -1,4 +1,4 @@
-"""A published language model that continues texts: text in, text out, from a local folder or a name on the hub."""
+"""A published language model that continues texts, loaded from a local folder or by its name on the hub."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
@@ -22,12 +22,12 @@ from transformer_lab.text.streaming import stop_at, stream_text
 
 
 class TextGenerator:
-    """A language model and its tokenizer.
+    """A language model with its tokenizer.
 
     Args:
         model: The model, on the device to compute on.
         tokenizer: The model's tokenizer.
-        bos_id: The token that stands for an empty prompt. None: prompts must not be empty.
+        bos_id: The token to use for an empty prompt. With None, prompts must not be empty.
         eos_ids: The tokens that end a text.
 
     Raises:
@@ -38,7 +38,7 @@ class TextGenerator:
         self, model: LanguageModel, tokenizer: Tokenizer, bos_id: int | None = None, eos_ids: Sequence[int] = ()
     ) -> None:
         if (last := max(tokenizer.get_vocab().values())) >= (n_tokens := model.config.vocab_size):
-            raise ValueError(f"token ids must be below vocab_size={n_tokens}; the tokenizer has {last}")
+            raise ValueError(f"token ids must be less than vocab_size={n_tokens}; the tokenizer's largest id is {last}")
         self.model, self.tokenizer, self.bos_id, self.eos_ids = model.eval(), tokenizer, bos_id, eos_ids
 
     @classmethod
@@ -52,14 +52,14 @@ class TextGenerator:
             device: The device to compute on.
 
         Raises:
-            ValueError: Files are missing or damaged, or the model has options that this library does not support.
+            ValueError: Files are missing or corrupted, or this library does not support some options of the model.
         """
         folder = fetch_model(name)
         model = load_language_model(folder).to(device)
         options = read_options(folder)
         bos_ids, eos_ids = (_ids(options, f"{which}_token_id") for which in ("bos", "eos"))
         tokenizer = load_text_tokenizer(folder, [*bos_ids, *eos_ids])
-        tokenizer.encode_special_tokens = is_own(tokenizer)  # as in training: the file does not say it
+        tokenizer.encode_special_tokens = is_own(tokenizer)  # as in training; the file does not contain this setting
         return cls(model, tokenizer, next(iter(bos_ids), None), eos_ids)
 
     def stream(
@@ -74,24 +74,24 @@ class TextGenerator:
         min_p: float | None = None,
         repetition_penalty: float = 1.0,
     ) -> Iterator[str]:
-        """Continue a text, and yield what is added piece by piece, each piece as soon as no later token can change it.
+        """Continue a text and yield the new text in pieces, each as soon as no later token can change it.
 
         Args:
             prompt: The text to continue.
-            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for.
+            max_new_tokens: Maximum number of tokens to add. None means up to the model's maximum length.
             temperature: As in ``generate``; 0 takes the most probable token.
             top_k: As in ``generate``.
             top_p: As in ``generate``.
-            stops: The output ends before the first of these strings that is complete.
+            stops: The output ends before the first complete stop string.
             generator: Random number generator.
             min_p: As in ``generate``.
             repetition_penalty: As in ``generate``.
 
         Raises:
             ValueError: The prompt is empty and there is no ``bos_id``, the prompt or ``max_new_tokens`` exceeds the
-                model's ``max_length``, an option of sampling or the penalty is out of range, a stop string is empty, or
-                the model's logits are not finite.
-            TypeError: The prompt is not a text.
+                model's ``max_length``, a sampling option or the penalty is out of range, a stop string is empty, or the
+                logits do not define a distribution.
+            TypeError: The prompt is not a string.
         """
         tokens = self._begin(prompt)
         n_new = self._n_new(len(tokens), max_new_tokens)
@@ -112,11 +112,11 @@ class TextGenerator:
         repetition_penalty: float = 1.0,
         batch_size: int = 64,
     ) -> list[str]:
-        """Return what is added to each of several texts.
+        """Return the continuation of each prompt.
 
-        Prompts of as many tokens are continued together, without padding: the model may know no token for it. At
-        temperature 0, what is added to each is what is added to it alone. A prompt may occur several times: each then
-        gets a sample of its own.
+        Prompts with the same number of tokens are continued together, without padding, because the model may have no
+        padding token. At temperature 0, each continuation is the same as for the prompt alone. If a prompt occurs
+        several times, each occurrence gets a separate sample.
 
         Args:
             prompts: The texts to continue.
@@ -128,14 +128,14 @@ class TextGenerator:
             generator: Random number generator.
             min_p: As in ``stream``.
             repetition_penalty: As in ``stream``.
-            batch_size: Largest number of texts that are continued together.
+            batch_size: Maximum number of texts in a batch.
 
         Raises:
-            ValueError: As in ``stream``, or ``batch_size`` is below 1.
-            TypeError: ``prompts`` is one text, or holds something else than texts.
+            ValueError: As in ``stream``, or ``batch_size`` is less than 1.
+            TypeError: ``prompts`` is a single string, or contains items that are not strings.
         """
         if isinstance(prompts, str):
-            raise TypeError(f"prompts must be a list of texts; got the text {prompts!r}: pass [prompt]")
+            raise TypeError(f"prompts must be a list of strings; got the string {prompts!r}: pass [prompt]")
         check_positive(batch_size=batch_size)
         sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         ids = [self._begin(prompt) for prompt in prompts]
@@ -151,11 +151,11 @@ class TextGenerator:
         return added
 
     def _n_new(self, n_prompt: int, max_new_tokens: int | None) -> int:
-        """Return how many tokens may be added to a prompt of ``n_prompt``."""
+        """Return how many tokens may be added to a prompt of ``n_prompt`` tokens."""
         limit = self.model.config.max_length
         if n_prompt > limit:
-            raise ValueError(f"the prompt has {n_prompt} tokens; this model reads 1 to max_length={limit}")
-        room = limit - n_prompt + 1  # the last token that is written is not read
+            raise ValueError(f"the prompt has {n_prompt} tokens; the model accepts 1 to max_length={limit}")
+        room = limit - n_prompt + 1  # the model never reads the last new token
         n_new = room if max_new_tokens is None else max_new_tokens
         if not 1 <= n_new <= room:
             raise ValueError(
@@ -163,11 +163,12 @@ class TextGenerator:
             )
         return n_new
 
-    @torch.no_grad()  # made with gradients, a state never takes its fast path
+    @torch.no_grad()  # with gradients, a state never uses its fast path
     def _steps(
         self, ids: list[list[int]], n_new: int, sample: Sampler, repetition_penalty: float
     ) -> Iterator[Int[Tensor, " rows"]]:
-        """Yield the next token of every row until all have ended, each with the first of ``eos_ids``."""
+        """Yield the next token of every row until all rows have ended; every end token becomes the first of
+        ``eos_ids``."""
         tokens = torch.tensor(ids, device=next(self.model.parameters()).device)
         ends = torch.tensor(list(self.eos_ids), device=tokens.device, dtype=tokens.dtype)
 
@@ -179,24 +180,24 @@ class TextGenerator:
         return generate_steps(state, tokens, n_new, one_end, self.eos_ids[0] if self.eos_ids else None)
 
     def _text(self, tokens: Iterable[int], prompt: list[int], stops: Sequence[str]) -> Iterator[str]:
-        """Return the text of the tokens after a prompt, in pieces, up to what ends it."""
+        """Return the text of the tokens after a prompt, in pieces, up to an end token or a stop string."""
         added = takewhile(lambda token: token not in self.eos_ids, tokens)
         return stop_at(stream_text(added, self.tokenizer.decode, prompt), stops)
 
     def _begin(self, prompt: str) -> list[int]:
         if not isinstance(prompt, str):
-            raise TypeError(f"a prompt must be a text; got {type(prompt).__name__}")
+            raise TypeError(f"a prompt must be a string; got {type(prompt).__name__}")
         if tokens := self.tokenizer.encode(prompt).ids:
             return tokens
         if self.bos_id is None:
-            raise ValueError("the prompt is empty, and this model has no token that begins a text")
+            raise ValueError("the prompt is empty, and this model has no token to begin a text with")
         return [self.bos_id]
 
 
 def _ids(options: Options, name: str) -> list[int]:
-    """Return the ids in an option that holds a token, a list of tokens, or null."""
+    """Return the ids in an option whose value is a token id, a list of them, or null."""
     value = options.values.get(name)
     ids = value if isinstance(value, list) else [] if value is None else [value]
     if not all(type(token) is int for token in ids):
-        raise ValueError(f"{options.where}: {name} must be a token id, or a list of them; got {value!r}")
+        raise ValueError(f"{options.where}: {name} must be a token id or a list of token ids; got {value!r}")
     return ids

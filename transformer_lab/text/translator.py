@@ -1,4 +1,4 @@
-"""Translators: text in, text out. A folder written by training holds everything that a translator needs."""
+"""Translators of texts. A folder written by training contains everything that a translator needs."""
 
 import json
 from abc import ABC, abstractmethod
@@ -32,7 +32,7 @@ CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 
 class TextTranslator(ABC):
-    """A Transformer that translates texts; subclasses define how texts become tokens.
+    """A Transformer that translates texts; subclasses define the tokenization.
 
     Args:
         model: The model, on the device to compute on.
@@ -45,7 +45,7 @@ class TextTranslator(ABC):
 
     @abstractmethod
     def source_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a source, however long."""
+        """Return the token ids of a source of any length."""
 
     @abstractmethod
     def decode(self, ids: list[int]) -> str:
@@ -58,11 +58,11 @@ class TextTranslator(ABC):
 
     @property
     def longest(self) -> int:
-        """Largest number of tokens of a text: ``max_length`` without the token that ends or begins it."""
+        """Maximum number of tokens in a text: ``max_length`` without the begin or end token."""
         return self.model.config.max_length - 1
 
     def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Return the token ids of a source, truncated to what the model takes, with the end token."""
+        """Return the token ids of a source, truncated to the model's maximum length, with the end token."""
         return np.asarray([*self.source_tokens(text)[: self.longest], self.eos_id])
 
     @torch.no_grad()
@@ -73,16 +73,17 @@ class TextTranslator(ABC):
         batch_size: int = 64,
         beam_size: int = 1,
     ) -> Iterator[str]:
-        """Yield the translations of texts, reading one batch of texts at a time.
+        """Yield translations, reading one batch of texts at a time.
 
         Args:
             texts: The sources; the translation of an empty text is empty.
-            max_length: Largest number of tokens of a translation. None: as many as the model can generate.
-            batch_size: Largest number of texts that are translated together.
+            max_length: Maximum number of tokens in a translation. None means the model's maximum.
+            batch_size: Maximum number of texts in a batch.
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
 
         Raises:
-            ValueError: ``max_length`` is not between 1 and the model's, or ``batch_size`` or ``beam_size`` is below 1.
+            ValueError: ``max_length`` is not between 1 and the model's maximum, or ``batch_size`` or ``beam_size`` is
+                less than 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)
@@ -103,7 +104,7 @@ class TextTranslator(ABC):
 
 
 class Translator(TextTranslator):
-    """A Transformer trained with this library, and the tokenizer that sources and targets share.
+    """A Transformer trained with this library, with the tokenizer that sources and targets share.
 
     Args:
         model: The model, on the device to compute on.
@@ -119,11 +120,11 @@ class Translator(TextTranslator):
         """Load a translator from its folder.
 
         Raises:
-            ValueError: Files are missing or damaged.
+            ValueError: Files are missing or corrupted.
         """
         missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS_FILE) if not (folder / name).is_file()]
         if missing:
-            raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
+            raise ValueError(f"{folder} does not contain a trained model: {', '.join(missing)} not found")
         where = f"{folder / CONFIG} does not describe a model of this library"
         with described_by(where):
             config = TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8")))
@@ -134,17 +135,17 @@ class Translator(TextTranslator):
         return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
 
     def save_description(self, folder: Path) -> None:
-        """Write configuration and tokenizer to a folder; training writes the parameters."""
+        """Write the configuration and the tokenizer to a folder; training writes the parameters."""
         folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(folder / CONFIG, json.dumps(asdict(self.model.config), indent=2) + "\n")
         atomic_write_text(folder / TOKENIZER, self.tokenizer.to_str(pretty=True))
 
     def source_tokens(self, text: str) -> list[int]:
-        """Return the token ids of a source, however long."""
+        """Return the token ids of a source of any length."""
         return self.tokenizer.encode(text).ids
 
     def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Return the token ids of a translation, truncated to what the model takes, with begin and end tokens."""
+        """Return the token ids of a translation, truncated to the model's maximum length, with begin and end tokens."""
         return np.asarray([self.bos_id, *self.tokenizer.encode(text).ids[: self.longest], self.eos_id])
 
     def decode(self, ids: list[int]) -> str:

@@ -1,7 +1,7 @@
-"""Checkpoints: everything that a training run needs to be resumed as if it had never stopped, in one file.
+"""Checkpoints: one file with everything needed to resume a training run as if it had never stopped.
 
-It is a safetensors file: tensors by name, and JSON in its metadata. Reading it runs no code. It is written atomically:
-whenever the run is killed, the old or the new checkpoint is there, whole.
+A checkpoint is a safetensors file with tensors by name and JSON metadata. Reading it runs no code. It is written
+atomically: even if the run is killed, either the old or the new checkpoint is complete.
 """
 
 import re
@@ -24,18 +24,18 @@ def save_training(
     info: Mapping[str, Any],
     ema: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Save parameters, the state of the optimizers and of torch's random number generators, and ``info``.
+    """Save the parameters, the states of the optimizers and of torch's random number generators, and ``info``.
 
     Args:
         path: The file.
         model: The model.
-        optimizer: Its optimizer, or several, each of some of its parameters.
-        info: What else the run needs, as JSON can hold it.
-        ema: The averaged parameters by name, if an average is kept.
+        optimizer: The model's optimizer, or several optimizers for different parameters.
+        info: Other data of the run, in JSON types.
+        ema: The averaged parameters by name, if there is an EMA.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"ema.{name}": tensor for name, tensor in (ema or {}).items()}
-    start = 0  # parameters are counted through all optimizers
+    start = 0  # parameters are numbered across all optimizers
     for one in _all_of(optimizer):
         for index, state in one.state_dict()["state"].items():
             tensors |= {f"optimizer.{start + index}.{name}": torch.as_tensor(value) for name, value in state.items()}
@@ -53,28 +53,28 @@ def load_training(
     ema: Mapping[str, Tensor] | None = None,
     check: Callable[[Mapping[str, Any]], None] = lambda info: None,
 ) -> dict[str, Any]:
-    """Restore what ``save_training`` saved, and return its ``info``.
+    """Restore the state that ``save_training`` saved, and return its ``info``.
 
     Args:
         path: The file.
         model: The model to load into.
         optimizer: The optimizer to load into, or several in the order in which they were saved.
-        ema: The averaged parameters to load into, if an average is kept.
-        check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
+        ema: The averaged parameters to load into, if there is an EMA.
+        check: Called with the ``info`` before anything is loaded; it raises ValueError if the run does not match.
 
     Raises:
-        ValueError: The file is damaged, is not a checkpoint of a run, or is of a model of another shape.
+        ValueError: The file is corrupted, is not a checkpoint, or belongs to a model with different shapes.
         OSError: The file cannot be read.
     """
     tensors, info = read_tensors(path)
     if "random" not in tensors:
-        raise ValueError(f"{path} does not hold a training run")
+        raise ValueError(f"{path} is not a checkpoint of a training run")
     check(info)
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
     for name, tensor in plain_names((ema or {}).items()).items():
         stored = tensors.get(f"ema.{name}", tensor)
         if stored.shape != tensor.shape:
-            raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")
+            raise ValueError(f"{path} is corrupted: the EMA of {name} has shape {tuple(stored.shape)}")
         tensor.copy_(stored)
     optimizers = _all_of(optimizer)
     for one, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
@@ -84,24 +84,24 @@ def load_training(
         if "random.cuda" in tensors and torch.cuda.is_available():
             torch.cuda.set_rng_state(tensors["random.cuda"])
     except (RuntimeError, TypeError) as error:
-        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+        raise ValueError(f"{path} is corrupted: {str(error).splitlines()[0]}") from error
     return info
 
 
 def _states(
     tensors: Mapping[str, Tensor], optimizers: Sequence[torch.optim.Optimizer], path: Path
 ) -> list[dict[int, dict[str, Tensor]]]:
-    """Return the state of each optimizer: some tensors for each parameter, of its shape or single numbers.
+    """Return the state of each optimizer: tensors for each parameter, with the parameter's shape or single numbers.
 
     Raises:
-        ValueError: Some are of another shape, are missing, or belong to no parameter.
+        ValueError: Tensors have the wrong shape, are missing, or do not belong to a parameter.
     """
     stored: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if match := re.fullmatch(r"optimizer\.(\d{1,9})\.(\w+)", name):
             stored.setdefault(int(match[1]), {})[match[2]] = tensor
         elif name.startswith("optimizer."):
-            raise ValueError(f"{path} is damaged: it holds {name}")
+            raise ValueError(f"{path} is corrupted: unexpected tensor {name}")
     states, start = [], 0
     for optimizer in optimizers:
         n = _n_parameters(optimizer)
@@ -109,23 +109,23 @@ def _states(
         _check_state(states[-1], optimizer, path)
         start += n
     if stored:
-        raise ValueError(f"{path} is damaged: the optimizer has {start} parameters, and it has state of more")
+        raise ValueError(f"{path} is corrupted: it has optimizer state for more than {start} parameters")
     return states
 
 
 def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.optim.Optimizer, path: Path) -> None:
-    """Raise ValueError if some of an optimizer's state is of another shape than its parameter, or is missing."""
+    """Raise ValueError if some of an optimizer's state is missing or does not have the shape of its parameter."""
     index = 0
     for group in optimizer.param_groups:
         own = [(parameter, state.get(index + i, {})) for i, parameter in enumerate(group["params"])]
         index += len(own)
         if len({frozenset(of_one) for _, of_one in own if of_one}) > 1:
-            raise ValueError(f"{path} is damaged: of some parameters, a part of the optimizer's state is missing")
+            raise ValueError(f"{path} is corrupted: part of the optimizer's state is missing for some parameters")
         for parameter, of_one in own:
             for name, tensor in of_one.items():
                 if tensor.dim() and tensor.shape != parameter.shape:
-                    shapes = f"{tuple(tensor.shape)}, of a parameter of shape {tuple(parameter.shape)}"
-                    raise ValueError(f"{path} is damaged: {name} of the optimizer has the shape {shapes}")
+                    shapes = f"{tuple(tensor.shape)} for a parameter of shape {tuple(parameter.shape)}"
+                    raise ValueError(f"{path} is corrupted: {name} of the optimizer has shape {shapes}")
 
 
 def _all_of(optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer]) -> Sequence[torch.optim.Optimizer]:

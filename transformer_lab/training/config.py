@@ -1,4 +1,4 @@
-"""Training settings: everything that determines a run beside the model and the data."""
+"""Training settings: everything that determines a run except the model and the data."""
 
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -15,28 +15,27 @@ class TrainingConfig:
 
     Args:
         steps: Number of steps.
-        batch_tokens: Largest number of tokens, padding included, in the longer side of a batch.
-        lr: Highest learning rate of the cosine schedule; a factor on the Noam schedule.
-        warmup: Number of steps in which the learning rate rises.
-        schedule: How the learning rate falls after that: along a cosine to 0 at the last step, or with the inverse
-            square root of the step as in the paper.
-        optimizer: AdamW, or Muon for the matrices of the layers and AdamW for all else, both at the same learning rate:
-            fewer steps are needed, and each takes longer.
-        clip: Largest norm of the gradient.
+        batch_tokens: Maximum number of tokens in the longer side of a batch, including padding.
+        lr: Peak learning rate of the cosine schedule, or a factor for the Noam schedule.
+        warmup: Number of warm-up steps, in which the learning rate rises.
+        schedule: How the learning rate falls after the warm-up: along a cosine to 0 at the last step, or with the
+            inverse square root of the step, as in the paper.
+        optimizer: AdamW, or Muon for the matrices of the layers and AdamW for the rest, both at the same learning rate.
+            Muon needs fewer steps, but each takes longer.
+        clip: Maximum norm of the gradient.
         label_smoothing: Label smoothing.
         weight_decay: Weight decay of matrices.
-        ema: Decay of the exponential moving average of the parameters, 0.998 for instance; the averaged parameters
-            are then validated and saved. 0 means no average.
-        seed: Seed of the parameters, of the order of the batches, and of dropout.
+        ema: Decay of the exponential moving average (EMA) of the parameters, for instance 0.998; the averaged
+            parameters are then validated and saved. 0 means no EMA.
+        seed: Random seed for the parameters, the order of the batches, and dropout.
         log_every: Number of steps between two rows of the log.
         validate_every: Number of steps between two validations; 0 means only at the end.
         save_every: Number of steps between two checkpoints.
-        autocast: Whether to compute in bfloat16 where that is safe. It pays on GPUs and on CPUs that have
-            instructions for it (1.4 times as fast on one with AVX-512 BF16); CPUs that emulate it are slower.
+        autocast: Whether to compute in bfloat16 where that is safe. It is faster on GPUs and on CPUs with bfloat16
+            instructions (1.4 times as fast on a CPU with AVX-512 BF16), but slower on CPUs that emulate them.
 
     Raises:
-        ValueError: A number is out of its range, a name is none of those offered, or the warm-up does not end before
-            the last step.
+        ValueError: A number is out of range, a name is unknown, or the warm-up does not end before the last step.
     """
 
     steps: int
@@ -75,7 +74,7 @@ class TrainingConfig:
         self.lr_at(1, d_model=1)
 
     def lr_at(self, step: int, d_model: int) -> float:
-        """Return the learning rate of a step, counted from 1."""
+        """Return the learning rate of a step, counting from 1."""
         if self.schedule == "noam":
             return self.lr * noam_rate(step, d_model, self.warmup)
         return cosine_rate(step, self.lr, self.warmup, self.steps)

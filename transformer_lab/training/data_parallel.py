@@ -1,4 +1,4 @@
-"""Data parallelism on one machine: start a few connected workers, and see that they compute what one would."""
+"""Data parallelism on one machine: connected workers that together compute the same gradients as one worker."""
 
 import copy
 import sys
@@ -22,10 +22,10 @@ THREADS_BY_DEFAULT = sys.platform == "win32"
 
 
 class World:
-    """The workers that compute together, and which of them this is; these are processes connected by gloo.
+    """A group of workers and the rank of this worker; the workers are processes connected by gloo.
 
     Args:
-        rank: Number of this worker, counted from 0.
+        rank: Rank of this worker, counting from 0.
         size: Number of workers.
     """
 
@@ -33,21 +33,21 @@ class World:
         self.rank, self.size = rank, size
 
     def all_reduce(self, tensor: Tensor) -> None:
-        """Replace a tensor by its sum over all workers, in place."""
+        """Replace a tensor with its sum over all workers, in place."""
         dist.all_reduce(tensor)
 
     def barrier(self) -> None:
-        """Wait until all workers are here."""
+        """Wait until all workers have reached the barrier."""
         dist.barrier()
 
 
 class ThreadWorld(World):
-    """Workers that are threads of one process.
+    """A group of workers that are threads of one process.
 
     Args:
-        rank: Number of this worker, counted from 0.
-        meeting: Where the workers wait for each other.
-        tensors: One place for each worker, where it shows its tensor to the others.
+        rank: Rank of this worker, counting from 0.
+        meeting: The barrier at which the workers wait for each other.
+        tensors: A list with one slot per worker, through which the workers share tensors.
     """
 
     def __init__(self, rank: int, meeting: threading.Barrier, tensors: list[Tensor]) -> None:
@@ -55,15 +55,15 @@ class ThreadWorld(World):
         self._meeting, self._tensors = meeting, tensors
 
     def all_reduce(self, tensor: Tensor) -> None:
-        """Replace a tensor by its sum over all workers, in place."""
+        """Replace a tensor with its sum over all workers, in place."""
         self._tensors[self.rank] = tensor
         self.barrier()
         total = torch.stack(self._tensors).sum(0)
-        self.barrier()  # all have read before one writes
+        self.barrier()  # all workers have read before any of them writes
         tensor.copy_(total)
 
     def barrier(self) -> None:
-        """Wait until all workers are here."""
+        """Wait until all workers have reached the barrier."""
         self._meeting.wait()
 
 
@@ -74,22 +74,22 @@ def run_processes(
     seconds: float = 120,
     in_threads: bool = THREADS_BY_DEFAULT,
 ) -> list[Any]:
-    """Run a function in new processes that can exchange tensors, and return its results, by rank.
+    """Run a function in new processes that can exchange tensors, and return the results by rank.
 
     Args:
-        work: The function; it takes a ``World`` and ``args``. The new processes import it, so it must be defined in a
-            module, not in a notebook.
-        *args: Its other arguments, which are copied for each process.
+        work: The function, which takes a ``World`` and ``args``. The new processes import it, so it must be defined in
+            a module, not in a notebook.
+        *args: Other arguments of the function, which are copied for each process.
         n_processes: Number of processes.
-        seconds: How long they may take.
-        in_threads: Use threads instead of processes, as on Windows, where gloo often finds no network device. They
-            exchange tensors through the ``World`` alone, not through ``torch.distributed``.
+        seconds: Time limit in seconds.
+        in_threads: Whether to use threads instead of processes, as on Windows, where gloo often finds no network
+            device. Threads exchange tensors only through the ``World``, not through ``torch.distributed``.
 
     Raises:
-        TimeoutError: They took longer. Processes were ended; threads end when they next wait for each other.
-        torch.multiprocessing.ProcessRaisedException: One raised an error, which is shown; the others were ended.
-            Threads raise the error itself.
-        torch.multiprocessing.ProcessExitedException: One ended by itself; so were the others.
+        TimeoutError: The time limit was exceeded. Processes are killed; threads end when they next wait for each other.
+        torch.multiprocessing.ProcessRaisedException: A process raised an error, which the message shows; the others
+            are killed. Threads raise the original error.
+        torch.multiprocessing.ProcessExitedException: A process exited unexpectedly; the others are killed.
     """
     if in_threads:
         return _run_threads(work, args, n_processes, seconds)
@@ -109,32 +109,32 @@ def run_processes(
 
 
 class StepReport(NamedTuple):
-    """What one process saw of a step of data parallelism."""
+    """The measurements of one process in a data-parallel step."""
 
     n_tokens: int
-    """How many tokens were predicted in its part of the batch."""
+    """Number of predicted tokens in the process's part of the batch."""
     own: Float[Tensor, " n_parameters"]
-    """The gradient of the mean loss of its own part, all parameters in a row."""
+    """The gradient of the mean loss of the process's own part, flattened over all parameters."""
     reduced: Float[Tensor, " n_parameters"]
-    """The gradient after the all-reduce: that of the mean loss of the whole batch."""
+    """The gradient after the all-reduce, which is the gradient of the mean loss of the whole batch."""
     seconds: dict[str, float]
-    """The fastest whole batch alone, step together, and all-reduce by itself; alone, all but the first process wait."""
+    """Best times for the whole batch in one process, for the joint step, and for the all-reduce alone."""
 
 
 def data_parallel_step(
     world: World, model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_repeats: int = 5
 ) -> StepReport:
-    """Compute the gradients of one batch together with other processes, and time it: for ``run_processes``.
+    """Compute and time the gradients of one batch together with other processes, for ``run_processes``.
 
-    Every process has the same parameters, and takes every ``world.size``-th text. The gradient of the mean over all
-    tokens is the sum of the gradients of the processes, weighted by their fractions of the tokens.
+    Every process has the same parameters and takes every ``world.size``-th text. The gradient of the mean over all
+    tokens is the sum of the processes' gradients, weighted by their fractions of the tokens.
 
     Args:
-        world: The processes.
-        model: Gives the logits of the next token at each position, (batch, n, vocab_size).
+        world: The group of processes.
+        model: Returns the logits of the next token at each position, (batch, n, vocab_size).
         tokens: The whole batch.
-        pad_id: The token that pads short texts; it is not predicted.
-        n_repeats: How often each measurement is made.
+        pad_id: The token that pads short texts, which is not predicted.
+        n_repeats: Number of repetitions of each measurement.
     """
     part = tokens[world.rank :: world.size]
     n_tokens = int((part[:, 1:] != pad_id).sum())
@@ -160,12 +160,12 @@ def data_parallel_step(
 
 
 def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int) -> Float[Tensor, " n_parameters"]:
-    """Return the gradient of the mean loss over all next tokens that are no padding, all parameters in a row.
+    """Return the gradient of the mean loss over all next tokens except padding, flattened over all parameters.
 
     Args:
-        model: Gives the logits of the next token at each position, (batch, n, vocab_size).
+        model: Returns the logits of the next token at each position, (batch, n, vocab_size).
         tokens: The texts.
-        pad_id: The token that pads short texts; it is not predicted.
+        pad_id: The token that pads short texts, which is not predicted.
     """
     logits = model(tokens[:, :-1])
     loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=pad_id)
@@ -173,7 +173,7 @@ def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id:
 
 
 def _fastest(world: World, run: Callable[[], object], n_repeats: int) -> float:
-    """Return the shortest time from when all workers are ready until all are done."""
+    """Return the shortest time from the moment all workers are ready until all are done."""
     times = []
     for _ in range(n_repeats):
         world.barrier()
@@ -187,7 +187,7 @@ def _fastest(world: World, run: Callable[[], object], n_repeats: int) -> float:
 def _work_in_process(
     rank: int, n_processes: int, work: Callable[..., Any], args: tuple[Any, ...], folder: str, seconds: float
 ) -> None:
-    torch.set_num_threads(1)  # so that the processes do not compete for cores
+    torch.set_num_threads(1)  # prevents the processes from competing for cores
     meeting = Path(folder, "meeting").as_uri()
     dist.init_process_group("gloo", meeting, timedelta(seconds=seconds), n_processes, rank)
     try:
@@ -206,7 +206,7 @@ def _run_threads(work: Callable[..., Any], args: tuple[Any, ...], n_threads: int
         try:
             results[rank] = work(ThreadWorld(rank, meeting, tensors), *own_args)
         except threading.BrokenBarrierError:
-            pass  # another thread failed, or the time is up
+            pass  # another thread failed, or the time limit was exceeded
         except Exception as error:
             errors.append(error)
             meeting.abort()

@@ -1,4 +1,4 @@
-"""An exponential moving average of a model's parameters, which often does better than the last of them."""
+"""An exponential moving average (EMA) of a model's parameters, which often performs better than the last ones."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ from torch import Tensor, nn
 
 
 class EMA:
-    """An exponential moving average of a model's parameters, which varies less from step to step than they do.
+    """An exponential moving average of a model's parameters, which is smoother than the parameters themselves.
 
     Averaging as in Polyak and Juditsky (1992), with weights that decrease with age. It covers about ``1 / (1 − decay)``
-    steps; fewer at first, so that the initial parameters are soon forgotten.
+    steps, but fewer at first, so that the initial parameters soon lose their influence.
 
     Args:
         model: The model whose parameters are averaged.
@@ -30,7 +30,7 @@ class EMA:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Update the average with the parameters after a step, counted from 1."""
+        """Update the average with the parameters after a step, counting from 1."""
         decay = min(self.decay, step / (step + 9))
         for name, parameter in self.model.named_parameters():
             self.tensors[name].lerp_(parameter, 1 - decay)

@@ -1,4 +1,4 @@
-"""A lock on the folder of a run, so that two runs do not write into it at the same time."""
+"""A lock on a run's folder, so that two runs cannot write to it at the same time."""
 
 import os
 import socket
@@ -13,12 +13,12 @@ LOCK_FILE = "run.lock"
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it does not exist, and goes again if nothing is put into it.
+    """Hold the lock of a folder, which is created if necessary and removed again if it stays empty.
 
-    The system releases the lock when the process ends, however it ends.
+    The operating system releases the lock when the process ends, even if it is killed.
 
     Raises:
-        ValueError: Another process holds it; the message names that process.
+        ValueError: Another process holds the lock; the message names that process.
         OSError: The lock cannot be written.
     """
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
@@ -27,7 +27,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
         with _locked(folder):
             yield
     finally:
-        with suppress(OSError):  # one that is not empty stays
+        with suppress(OSError):  # a folder that is not empty stays
             for place in missing:
                 place.rmdir()
 
@@ -37,7 +37,7 @@ def _locked(folder: Path) -> Iterator[None]:
     path = folder / LOCK_FILE
     with path.open("a+", encoding="utf-8") as file:
         if not lock_descriptor(file.fileno(), blocking=False):
-            file.seek(1)  # on Windows, the first byte is what is locked, and cannot be read
+            file.seek(1)  # on Windows, the first byte is locked and cannot be read
             raise ValueError(f"{folder} is in use by {file.read() or 'another process'}")
         file.truncate(0)
         file.write(f"\nprocess {os.getpid()} on {socket.gethostname()}")
@@ -45,5 +45,5 @@ def _locked(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            with suppress(PermissionError):  # on Windows, while it is open
+            with suppress(PermissionError):  # Windows cannot delete an open file
                 path.unlink(missing_ok=True)

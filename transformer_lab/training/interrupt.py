@@ -1,4 +1,4 @@
-"""Ctrl-C that stops a program between two steps, not within one."""
+"""Let Ctrl-C stop a program between two steps, not in the middle of one."""
 
 import signal
 import threading
@@ -6,10 +6,10 @@ from types import FrameType, TracebackType
 
 
 class Interruption:
-    """Inside its block, the first SIGINT or SIGTERM sets ``requested``, so that a step can be finished and saved.
+    """Inside the block, the first SIGINT or SIGTERM sets ``requested``, so the program can finish and save a step.
 
-    The second one raises ``KeyboardInterrupt``. Outside the main thread, where Python handles no signals, nothing is
-    changed.
+    A second signal raises ``KeyboardInterrupt``. Outside the main thread, where Python handles no signals, this has no
+    effect.
     """
 
     def __init__(self) -> None:

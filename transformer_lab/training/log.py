@@ -1,4 +1,4 @@
-"""The log of a run: a CSV file with a row for every few steps."""
+"""The log of a run: a CSV file with a row every few steps."""
 
 import csv
 from pathlib import Path
@@ -8,7 +8,7 @@ from transformer_lab.atomic_write import atomic_write, naming
 LOG_FILE = "log.csv"
 
 COLUMNS = ("step", "seconds", "loss", "lr", "tokens_per_second", "validation_loss", "validation_score")
-"""Seconds are those of training alone, without validation; losses are means per real token, in nats."""
+"""Seconds are training time without validation; losses are means per real token, in nats."""
 
 
 class Log:
@@ -16,11 +16,11 @@ class Log:
 
     Args:
         path: The file.
-        step: Step from which the run is resumed: rows of later steps, written after the last checkpoint, are dropped,
-            since these steps will be repeated.
+        step: Step from which the run is resumed. Rows of later steps, written after the last checkpoint, are dropped
+            because these steps will be repeated.
 
     Raises:
-        ValueError: The file there is no log of this library.
+        ValueError: The existing file is not a log of this library.
     """
 
     def __init__(self, path: Path, step: int) -> None:
@@ -30,39 +30,39 @@ class Log:
             try:
                 kept = _read_rows(path, step)
             except (ValueError, csv.Error) as error:
-                raise ValueError(f"{path} is damaged: {error}") from error
+                raise ValueError(f"{path} is corrupted: {error}") from error
         with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             writer.writerows(kept)
 
     def add(self, **row: float) -> None:
-        """Append a row; columns without a value stay empty."""
+        """Append a row; columns without a value are empty."""
         with naming(self.path), self.path.open("a", newline="", encoding="utf-8") as file:
             csv.DictWriter(file, COLUMNS, restval="").writerow(row)
 
 
 def read_row(path: Path, step: int) -> dict[str, float]:
-    """Return what a log says of one step: its columns that have a value; nothing where there is no such row.
+    """Return the columns of a step that have a value, or an empty dict if the log has no such step.
 
     Raises:
-        ValueError: The file is no log of this library.
-        OSError: It cannot be read.
+        ValueError: The file is not a log of this library.
+        OSError: The file cannot be read.
     """
     try:
         rows = [row for row in _read_rows(path, step) if int(row["step"]) == step]
         return {name: float(value) for name, value in rows[-1].items() if value} if rows else {}
     except (ValueError, csv.Error) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+        raise ValueError(f"{path} is corrupted: {error}") from error
 
 
 def _read_rows(path: Path, step: int) -> list[dict[str, str]]:
-    """Return the whole rows up to a step."""
+    """Return the complete rows up to a step."""
     with path.open(newline="", encoding="utf-8") as file:
         header = ",".join(COLUMNS)
-        if not header.startswith(file.readline().rstrip()):  # it may have been cut off
-            raise ValueError(f"its first line should be {header}")
-        rows = [row for row in csv.DictReader(file, COLUMNS) if None not in row.values()]  # not those that were cut off
+        if not header.startswith(file.readline().rstrip()):  # the header may be truncated
+            raise ValueError(f"the first line should be {header}")
+        rows = [row for row in csv.DictReader(file, COLUMNS) if None not in row.values()]  # skip truncated rows
     if any(None in row for row in rows):
-        raise ValueError(f"a row has more than the columns {header}")
+        raise ValueError(f"a row has more columns than {header}")
     return [row for row in rows if int(row["step"]) <= step]

@@ -1,4 +1,4 @@
-"""The loss: cross-entropy of the real tokens, with label smoothing."""
+"""The loss: the cross-entropy of the real tokens with label smoothing."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,16 +12,16 @@ from transformer_lab.fast.packed_models import packed_loss, supports_packing
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
-    """Return the sum of the cross-entropies of all real tokens; divide by ``count_tokens`` for their mean.
+    """Return the sum of the cross-entropies of all real tokens; divide by ``count_tokens`` to get the mean.
 
-    The target has the probability 1 − ε, and ε / vocab_size is added to every token of the vocabulary: label
-    smoothing, section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. The result is a sum, in nats, and not a mean, so
-    that batches and processes with different numbers of real tokens can be combined exactly.
+    The target gets the probability 1 − ε, and ε / vocab_size is added to every token of the vocabulary: label
+    smoothing, section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. The result is a sum in nats, not a mean, so that
+    batches and processes with different numbers of real tokens can be combined exactly.
 
     Args:
         logits: The model's logits of the next token at each position.
-        targets: The tokens that really follow.
-        pad_id: Padding token; positions with this target are left out.
+        targets: The correct next tokens.
+        pad_id: Padding token; positions with this target are ignored.
         smoothing: ε.
     """
     return F.cross_entropy(
@@ -36,12 +36,12 @@ def batch_loss(
     pad_id: int,
     smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """Return the ``smoothed_cross_entropy`` of a model's logits, without computing padding where possible.
+    """Return the ``smoothed_cross_entropy`` of a model's logits, skipping padding if possible.
 
     Args:
         model: The model.
-        inputs: What it is given.
-        labels: The tokens that it should predict.
+        inputs: The model's inputs.
+        labels: The tokens that the model should predict.
         pad_id: Padding token of the labels.
         smoothing: ε.
     """
@@ -52,5 +52,5 @@ def batch_loss(
 
 
 def count_tokens(targets: Int[Tensor, "batch n"], pad_id: int) -> Int[Tensor, ""]:
-    """Return the number of real tokens: those that are not padding."""
+    """Return the number of tokens that are not padding."""
     return (targets != pad_id).sum()

@@ -1,4 +1,4 @@
-"""Metrics of the translations that a model generates, and of the probabilities that it gives a text."""
+"""Metrics for generated translations and for the probabilities that a model assigns to a text."""
 
 import math
 from collections.abc import Sequence
@@ -43,9 +43,9 @@ def chrf(translations: Sequence[str], references: Sequence[str]) -> float:
 
 
 def perplexity(loss: float) -> float:
-    """Return the perplexity of a loss: among how many equally probable tokens a choice would be as uncertain.
+    """Return the perplexity of a loss: the number of equally probable tokens with the same uncertainty.
 
-    ``e^loss``. It depends on the vocabulary: models that split a text into other tokens cannot be compared by it.
+    ``e^loss``. It depends on the vocabulary, so you cannot use it to compare models with different tokenizers.
 
     Args:
         loss: Mean cross-entropy per token, in nats.
@@ -57,14 +57,14 @@ def perplexity(loss: float) -> float:
 
 
 def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
-    """Return how many bits a byte of a text takes, were it compressed with the model's probabilities.
+    """Return the number of bits per byte if the text were compressed with the model's probabilities.
 
-    ``loss · n_tokens / (n_bytes · ln 2)``: section 3.1 of Gao et al. (2020), arXiv:2101.00027. Models that split the
-    text into other tokens can be compared by it, since every byte of the text is counted once.
+    ``loss · n_tokens / (n_bytes · ln 2)``: section 3.1 of Gao et al. (2020), arXiv:2101.00027. You can use it to
+    compare models with different tokenizers, because every byte of the text counts once.
 
     Args:
         loss: Mean cross-entropy per token, in nats.
-        n_tokens: Number of tokens that the mean is over.
+        n_tokens: Number of tokens in the mean.
         n_bytes: Number of bytes of the text in UTF-8.
 
     Raises:
@@ -74,11 +74,11 @@ def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
     8.0
     """
     if n_bytes < 1:
-        raise ValueError(f"a text needs at least one byte; got n_bytes={n_bytes}")
+        raise ValueError(f"the text must not be empty; got n_bytes={n_bytes}")
     return loss * n_tokens / (n_bytes * math.log(2))
 
 
 def _check(translations: Sequence[str], references: Sequence[str]) -> None:
     if not translations or len(translations) != len(references):
         found = f"{len(translations)} translations and {len(references)} references"
-        raise ValueError(f"metrics need at least one translation, and a reference for each; got {found}")
+        raise ValueError(f"metrics require at least one translation, and a reference for each translation; got {found}")

@@ -1,4 +1,4 @@
-"""Muon: an optimizer that makes every update of a matrix turn all directions by about as much."""
+"""Muon: an optimizer that orthogonalizes each matrix update, so all directions change by about the same amount."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Literal
@@ -12,20 +12,20 @@ from transformer_lab.training.optimizer import groups_without, parameter_groups
 
 
 def orthogonalize(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
-    """Return about ``u vᵀ`` for a matrix ``u s vᵀ``: its singular values are moved near 1, its directions are kept.
+    """Return approximately ``u vᵀ`` for a matrix ``u s vᵀ``: move its singular values close to 1, keep its directions.
 
-    Newton–Schulz iteration: each step applies an odd polynomial ``a s + b s³ + c s⁵`` to all singular values, by
-    products of matrices alone. Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, chose a, b and c so
-    that small values grow quickly; large ones end between about 0.7 and 1.2, not exactly at 1.
+    Newton–Schulz iteration: each step applies an odd polynomial ``a s + b s³ + c s⁵`` to all singular values, using
+    only matrix products. Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, chose a, b and c so that
+    small values grow quickly; large values end between about 0.7 and 1.2, not exactly at 1.
 
     Args:
         matrix: The matrix.
         n_steps: Number of steps.
     """
     a, b, c = 3.4445, -4.7750, 2.0315
-    x = matrix / matrix.norm().clamp(min=1e-7)  # no singular value is above 1
+    x = matrix / matrix.norm().clamp(min=1e-7)  # now all singular values are at most 1
     tall = matrix.shape[0] > matrix.shape[1]
-    x = x.mT if tall else x  # the smaller of the two products
+    x = x.mT if tall else x  # choose the smaller of the two products
     for _ in range(n_steps):
         product = x @ x.mT
         polynomial = torch.addmm(product, product, product, beta=b, alpha=c)  # b product + c product²
@@ -34,26 +34,26 @@ def orthogonalize(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Fl
 
 
 class Muon(torch.optim.Optimizer):
-    """Descend along orthogonalized averages of the gradients, for the matrices of a model's layers.
+    """Update the matrices of a model's layers along orthogonalized averages of the gradients.
 
-    ``m ← μ m + (1 − μ) g`` and ``w ← (1 − rate · decay) w − rate √max(1, rows / columns) orthogonalize(g')`` with
-    ``g' = (1 − μ) g + μ m``: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, with the decay of Liu et
-    al. (2025), arXiv:2502.16982. Embeddings, the last layer, norms and biases are left to AdamW.
+    ``m ← μ m + (1 − μ) g`` and ``w ← (1 − rate · decay) w − rate √max(1, rows / columns) orthogonalize(g')`` with ``g'
+    = (1 − μ) g + μ m``: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, with the decay of Liu et al.
+    (2025), arXiv:2502.16982. Use AdamW for embeddings, the last layer, norms and biases.
 
-    All singular values of a direction are about 1, so its entries are the smaller the larger the matrix; AdamW's are
-    not. With ``adjust="match_adamw"`` the factor is ``0.2 √max(rows, columns)`` instead of ``√max(1, rows / columns)``:
-    the root mean square of the entries is then about 0.2, as AdamW's is (Liu et al.), and one rate suits both.
+    All singular values of an update are about 1, so larger matrices get smaller entries, unlike with AdamW. With
+    ``adjust="match_adamw"``, the factor is ``0.2 √max(rows, columns)`` instead of ``√max(1, rows / columns)``. The root
+    mean square of the entries is then about 0.2, as with AdamW (Liu et al.), and the same learning rate works for both.
 
     Args:
-        matrices: The parameters, each with two axes, as ``layer_matrices`` returns them.
+        matrices: The parameters, each with two dimensions, as returned by ``layer_matrices``.
         lr: Learning rate.
         momentum: μ.
-        weight_decay: The decay.
-        adjust: How the rate depends on a matrix's shape.
+        weight_decay: The weight decay.
+        adjust: How the learning rate depends on a matrix's shape.
 
     Raises:
-        ValueError: A parameter has another number of axes, ``lr`` or ``weight_decay`` is negative, ``momentum`` is not
-            at least 0 and below 1, or there is no such ``adjust``.
+        ValueError: A parameter is not a matrix, ``lr`` or ``weight_decay`` is negative, ``momentum`` is not at least 0
+            and less than 1, or ``adjust`` is unknown.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Muon(torch.optim.Optimizer):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.dim() != 2:
-                    raise ValueError(f"Muon is for matrices; got a parameter of shape {tuple(parameter.shape)}")
+                    raise ValueError(f"Muon supports only matrices; got a parameter of shape {tuple(parameter.shape)}")
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Take a step; parameters without a gradient stay as they are.
+        """Take a step; parameters without a gradient do not change.
 
         Args:
-            closure: Computes the gradients first, and returns the loss; None: they are there already.
+            closure: Computes the gradients and returns the loss. With None, the gradients must be computed before.
         """
         with torch.enable_grad():
             loss = None if closure is None else closure()
@@ -105,7 +105,7 @@ def _factor(parameter: Tensor, adjust: str) -> float:
 
 
 def layer_matrices(model: nn.Module) -> list[Tensor]:
-    """Return the matrices of a model's stacked layers: neither embeddings nor the last layer, and no vectors."""
+    """Return the matrices of a model's stacked layers, without embeddings, the last layer and vectors."""
     stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
     found = {id(p): p for stack in stacks for p in stack.parameters() if p.dim() == 2 and p.requires_grad}
     return list(found.values())
@@ -114,13 +114,13 @@ def layer_matrices(model: nn.Module) -> list[Tensor]:
 def make_muon(
     model: nn.Module, lr: float, adamw_lr: float, weight_decay: float = 0.0
 ) -> tuple[Muon, torch.optim.AdamW]:
-    """Make the two optimizers of a model: Muon for the matrices of its layers, AdamW for all the rest.
+    """Create two optimizers for a model: Muon for the matrices of its layers, and AdamW for the rest.
 
     Args:
         model: The model.
         lr: Learning rate of Muon.
         adamw_lr: Learning rate of AdamW.
-        weight_decay: Weight decay of all matrices, those that AdamW trains included.
+        weight_decay: Weight decay of all matrices, including those that AdamW trains.
 
     >>> from transformer_lab.models.language_model import LanguageModel
     >>> from transformer_lab.models.language_model_config import LanguageModelConfig

@@ -1,4 +1,4 @@
-"""The progress of a run: what a checkpoint holds beside the parameters and the state of the optimizer."""
+"""The progress of a run, which a checkpoint stores with the parameters and the optimizer state."""
 
 import math
 import sys
@@ -11,12 +11,12 @@ class Progress:
     """The progress of a run.
 
     Args:
-        step: Number of steps made.
-        seconds: Time that they took.
-        best: Best score of a validation so far.
+        step: Number of completed steps.
+        seconds: Training time in seconds.
+        best: Best validation score so far.
         loss_sum: Sum of the losses of all real tokens since the last row of the log.
-        n_tokens: Number of these tokens.
-        logged_at: Value of ``seconds`` at that row.
+        n_tokens: Number of real tokens since the last row of the log.
+        logged_at: Value of ``seconds`` at the last row of the log.
     """
 
     step: int = 0
@@ -28,31 +28,31 @@ class Progress:
 
     @classmethod
     def from_json(cls, values: Any) -> "Progress":
-        """Return the progress that a checkpoint holds.
+        """Return the progress from a checkpoint.
 
         Raises:
-            ValueError: It holds something else.
+            ValueError: The values are not a valid progress.
         """
         try:
             progress = cls(**values)
         except TypeError as error:
-            raise ValueError(f"it holds no progress of a run: {error}") from error
+            raise ValueError(f"invalid progress of a training run: {error}") from error
         for field in fields(cls):
             value, default = getattr(progress, field.name), field.default
             whole = type(default) is int
             known = type(value) is int and value >= 0 if whole else type(value) in (int, float, type(default))
             if not known or (value is not None and not abs(value) <= sys.float_info.max):
-                raise ValueError(f"it holds no progress of a run: {field.name}={value!r}")
+                raise ValueError(f"invalid progress of a training run: {field.name}={value!r}")
         return progress
 
     def record_score(self, score: float) -> bool:
-        """Record the score of a validation, and return whether it is better than all before; NaN and ±∞ never are."""
+        """Record a validation score, and return whether it is a new best; NaN and ±∞ never are."""
         better = math.isfinite(score) and (self.best is None or score > self.best)
         self.best = score if better else self.best
         return better
 
     def row(self, lr: float) -> dict[str, float]:
-        """Return a row of the log, with the learning rate, and begin the next one."""
+        """Return a row of the log, including the learning rate, and begin the next row."""
         loss, seconds = self.loss_sum / self.n_tokens, self.seconds - self.logged_at
         speed = round(self.n_tokens / max(seconds, 1e-9))
         self.loss_sum, self.n_tokens, self.logged_at = 0.0, 0, self.seconds

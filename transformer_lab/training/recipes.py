@@ -1,4 +1,4 @@
-"""Recipes: from a task to the trainer of a model, with its data and its validation."""
+"""Recipes: create the trainer for a task, with its model, data and validation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,14 +31,14 @@ from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import TextValidation, Validation
 
 N_TRAINING_DATES, N_HELD_OUT_DATES = 60_000, 1000
-"""Numbers of pairs that ``train_dates`` draws."""
+"""Numbers of pairs for ``train_dates``."""
 
 DATES_MODEL = TransformerConfig(vocab_size=500, **DATES_SHAPE)
-"""The model for dates; ``train_dates`` replaces ``vocab_size`` by the number of characters."""
+"""The model for dates; ``train_dates`` replaces ``vocab_size`` with the number of characters."""
 CORPUS_MODEL = TransformerConfig(**CORPUS_SHAPE)
-"""The model for a parallel corpus; ``vocab_size`` is the largest vocabulary that is learned."""
+"""The model for a parallel corpus; ``vocab_size`` is the maximum size of the learned vocabulary."""
 TEXT_MODEL = LanguageModelConfig(**TEXT_SHAPE)
-"""The language model for text; ``vocab_size`` is the largest vocabulary that is learned."""
+"""The language model for text; ``vocab_size`` is the maximum size of the learned vocabulary."""
 
 
 def train_dates(
@@ -47,16 +47,16 @@ def train_dates(
     shape: TransformerConfig = DATES_MODEL,
     device: torch.device | str = "cpu",
 ) -> Trainer[Batch]:
-    """Make a trainer for the built-in task; if the folder holds a run, it resumes from there.
+    """Create a trainer for the built-in task; if the folder contains a run, resume it.
 
     Args:
         folder: Folder for tokenizer, model and log.
         config: The training settings.
-        shape: Configuration of the model; ``vocab_size`` is replaced by the number of characters.
+        shape: Configuration of the model; ``vocab_size`` is replaced with the number of characters.
         device: The device to compute on.
 
     Raises:
-        ValueError: The folder's run has other settings.
+        ValueError: The folder's run has different settings.
     """
     pairs = date_pairs(N_TRAINING_DATES, config.seed, "train")
     tokenizer = character_tokenizer(side for pair in pairs for side in pair)
@@ -78,26 +78,27 @@ def train_corpus(
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
 ) -> Trainer[Batch]:
-    """Make a trainer for a parallel corpus; if the folder holds a run, it resumes from there.
+    """Create a trainer for a parallel corpus; if the folder contains a run, resume it.
 
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
         folder: Folder for tokens, tokenizer, model and log.
-        validation: The files of held-out pairs, as for ``read_pairs``. Empty: the last parameters count as the best.
+        validation: The files of held-out pairs, as for ``read_pairs``. If empty, the last parameters are saved as the
+            best.
         config: The training settings.
-        shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the corpus.
-        errors: Records bad lines. None: a record of its own.
+        shape: Configuration of the model; ``vocab_size`` is the maximum size of the vocabulary learned from the corpus.
+        errors: Records bad lines. None creates a new record.
         device: The device to compute on.
 
     Raises:
-        ValueError: The corpus has no usable pair, or the folder's run has other settings.
+        ValueError: The corpus has no usable pair, or the folder's run has different settings.
         OSError: A file cannot be read or written.
     """
     errors = errors or LineErrors()
     _check_shape(Transformer, shape)
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if validation and not pairs:
-        raise ValueError(f"{' and '.join(path.name for path in validation)}: no pair to validate on is left")
+        raise ValueError(f"{' and '.join(path.name for path in validation)}: no validation pair is left")
     tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
     translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
@@ -114,24 +115,24 @@ def train_text(
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
 ) -> Trainer[TextBatch]:
-    """Make a trainer for a language model of text files; if the folder holds a run, it resumes from there.
+    """Create a trainer for a language model of text files; if the folder contains a run, resume it.
 
-    The folder is that of a published model, which ``load_language_model`` and ``TextGenerator`` load. The token that
-    ends a text also begins it.
+    The folder has the format of a published model, which ``load_language_model`` and ``TextGenerator`` can load. The
+    token that ends a text also begins it.
 
     Args:
         paths: The text files, as for ``read_documents``.
         folder: Folder for tokens, tokenizer, model and log.
-        validation: The files of held-out text, as for ``read_documents``. Empty: the last documents of ``paths`` are
-            held out; of a single document, none is, and the last parameters count as the best.
+        validation: The files of held-out text, as for ``read_documents``. If empty, the last documents of ``paths`` are
+            held out. A single document is not held out; then the last parameters are saved as the best.
         config: The training settings.
-        shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the text, and
-            ``max_length`` the length of the windows that it is split into.
-        errors: Records bad lines. None: a record of its own.
+        shape: Configuration of the model; ``vocab_size`` is the maximum size of the vocabulary learned from the text,
+            and ``max_length`` is the length of the text windows.
+        errors: Records bad lines. None creates a new record.
         device: The device to compute on.
 
     Raises:
-        ValueError: There is no text, no published layout fits ``shape``, or the folder's run has other settings.
+        ValueError: There is no text, no published layout matches ``shape``, or the folder's run has different settings.
         OSError: A file cannot be read or written.
     """
     errors, data = errors or LineErrors(), folder / "data"
@@ -150,7 +151,8 @@ def train_text(
 
 
 def _check_shape(model: type[Transformer] | type[LanguageModel], shape: Any) -> None:
-    """Raise ValueError if no model has this shape, or none could be saved: to read a corpus first may take long."""
+    """Raise ValueError if a model of this shape cannot be built or saved, before reading a corpus, which may take
+    long."""
     with without_memory():
         model(shape)
     if isinstance(shape, LanguageModelConfig):

@@ -1,15 +1,15 @@
-"""Learning rate schedules: the learning rate of each step, counted from 1."""
+"""Learning rate schedules: the learning rate of each step, counting from 1."""
 
 import math
 
 
 def noam_rate(step: int, d_model: int, warmup: int) -> float:
-    """Return a learning rate that rises linearly, then falls with the inverse square root of the step.
+    """Return a learning rate that rises linearly and then falls with the inverse square root of the step.
 
     ``d_model^−½ min(step^−½, step · warmup^−3/2)``: equation 3 of Vaswani et al. (2017), arXiv:1706.03762.
 
     Raises:
-        ValueError: ``step`` or ``warmup`` is below 1.
+        ValueError: ``step`` or ``warmup`` is less than 1.
 
     >>> f"{noam_rate(4000, d_model=512, warmup=4000):.6f}"
     '0.000699'
@@ -19,18 +19,18 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 
 
 def cosine_rate(step: int, peak: float, warmup: int, total: int) -> float:
-    """Return a learning rate that rises linearly to the peak, then falls along half a cosine to 0, and stays.
+    """Return a learning rate that rises linearly to the peak, falls along half a cosine to 0, and stays at 0.
 
     Section 3 of Loshchilov and Hutter (2017), arXiv:1608.03983, without restarts.
 
     Args:
-        step: The step, counted from 1.
+        step: The step, counting from 1.
         peak: Highest learning rate, at the end of the warm-up.
         warmup: Number of steps of the warm-up.
-        total: Step from which on it is 0.
+        total: Step from which on the learning rate is 0.
 
     Raises:
-        ValueError: ``step`` or ``warmup`` is below 1, or the warm-up does not end before ``total``.
+        ValueError: ``step`` or ``warmup`` is less than 1, or the warm-up does not end before ``total``.
 
     >>> [round(cosine_rate(step, peak=1.0, warmup=2, total=10), 2) for step in (1, 2, 6, 10, 99)]
     [0.5, 1.0, 0.5, 0.0, 0.0]

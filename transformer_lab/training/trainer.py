@@ -1,4 +1,4 @@
-"""The training loop: batches in, a trained model and its log out; it can be stopped and resumed at any step."""
+"""The training loop, which can be stopped and resumed at any step."""
 
 import json
 import math
@@ -30,27 +30,28 @@ from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
 
 CHANGEABLE_SETTINGS = ("log_every", "save_every")
-"""Settings that a resumed run may change: they do not change its numbers. There may also be more steps."""
+"""Settings that a resumed run may change because they do not change its results. It may also add steps."""
 
 
 class Trainer(Generic[AnyBatch]):
-    """Trains a model on batches, in a folder that holds its checkpoint, its log and its best parameters.
+    """Trains a model on batches, with a folder for the checkpoint, the log and the best parameters.
 
-    A ``Transformer`` is trained on batches of pairs, a ``LanguageModel`` on batches of windows of text: the batch says
-    what the model is given and which tokens it should predict, and all else is the same.
+    A ``Transformer`` is trained on batches of pairs, a ``LanguageModel`` on batches of text windows. The batch defines
+    the model's inputs and labels; everything else is the same.
 
     Args:
         model: The model to train, on the device to compute on.
         batches: The training batches.
         config: The settings of the run.
-        folder: Where checkpoint, log and parameters are written. If it holds a checkpoint, training resumes from there.
-        validate: Evaluates the model on held-out data. None: the last parameters count as the best.
-        parameters_of: Returns the parameters as the folder holds them, for a layout with names of its own.
-        held_out: What tells the held-out data from others, such as the hash of each file: a run is not resumed with
-            other data, whose scores could not be compared.
+        folder: Folder for the checkpoint, the log and the parameters. If it contains a checkpoint, training resumes
+            from it.
+        validate: Evaluates the model on held-out data. With None, the last parameters are saved as the best.
+        parameters_of: Returns the parameters to save, for a layout with different names.
+        held_out: Identifies the held-out data, such as the hash of each file. A run is not resumed with different data,
+            because the scores would not be comparable.
 
     Raises:
-        ValueError: The folder's checkpoint is of another model or has other settings.
+        ValueError: The folder's checkpoint has a different model or different settings.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Trainer(Generic[AnyBatch]):
         self.ema = EMA(model, config.ema) if config.ema else None
         self.progress = Progress()
         settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
-        # As a checkpoint returns them, with which they are compared: JSON has lists for tuples.
+        # Convert them like a checkpoint, with which they are compared: JSON turns tuples into lists.
         self.settings: dict[str, dict[str, Any]] = json.loads(json.dumps(settings))
         torch.manual_seed(config.seed)  # for dropout
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,20 +82,20 @@ class Trainer(Generic[AnyBatch]):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the last step was made."""
+        """Whether all steps are done."""
         return self.progress.step >= self.config.steps
 
     def run(self, max_steps: int | None = None) -> bool:
-        """Train until the run is finished, until Ctrl-C, or for some steps; save a checkpoint in any case.
+        """Train until the run is finished, until Ctrl-C, or for ``max_steps`` steps; always save a checkpoint.
 
         Args:
-            max_steps: Largest number of steps to make in this call. None: as many as are left.
+            max_steps: Maximum number of steps in this call. None means all remaining steps.
 
         Returns:
             Whether the run is finished.
 
         Raises:
-            ValueError: The loss or its gradient is infinite or not a number; the folder stays as it was last saved.
+            ValueError: The loss or its gradient is infinite or NaN; the folder keeps the last saved state.
         """
         progress = self.progress
         last = math.inf if max_steps is None else progress.step + max_steps
@@ -111,11 +112,12 @@ class Trainer(Generic[AnyBatch]):
         return self.is_finished
 
     def seconds_per_step(self) -> float:
-        """Return the time of a step, from gradients of the first batch that are computed twice and thrown away."""
+        """Return the time per step, measured by computing the gradients of the first batch twice and discarding
+        them."""
         batch = next(iter(self.batches.from_step(0))).to(self.device)
         devices = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(devices):  # for dropout, so that the run is the same with and without this
-            for _ in range(2):  # the first time, kernels are chosen and compiled
+        with torch.random.fork_rng(devices):  # so that measuring does not change the dropout of the run
+            for _ in range(2):  # the first run also chooses and compiles kernels
                 started = time.perf_counter()
                 self.model.train()
                 self._loss(batch).backward()  # type: ignore[no-untyped-call]
@@ -124,7 +126,7 @@ class Trainer(Generic[AnyBatch]):
         return seconds
 
     def _step(self, batch: AnyBatch) -> None:
-        """Make one step of the optimizer, on the mean loss of the batch's real tokens."""
+        """Take an optimizer step on the mean loss of the batch's real tokens."""
         self.model.train()
         n_tokens = int(count_tokens(batch.labels, self.batches.pad_id))
         lr = self.config.lr_at(self.progress.step + 1, self.model.config.d_model)
@@ -136,11 +138,11 @@ class Trainer(Generic[AnyBatch]):
         (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
         loss_sum = loss.item()
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip))
-        # Before a parameter becomes NaN. To ask at every step costs nothing, as ``item`` has waited for the device.
+        # Check before a parameter becomes NaN. The check is free, because ``item`` has already waited for the device.
         if not (math.isfinite(loss_sum) and math.isfinite(norm)):
-            found = f"the loss is {loss_sum / n_tokens} at step {self.progress.step + 1}, its gradient's norm {norm}"
-            raise ValueError(f"{found}; a lower learning rate may help (lr={self.config.lr:g})")
-        with self._autocast():  # for Muon's products of matrices
+            found = f"at step {self.progress.step + 1}, the loss is {loss_sum / n_tokens}, its gradient norm {norm}"
+            raise ValueError(f"{found}; try a lower learning rate than lr={self.config.lr:g}")
+        with self._autocast():  # for Muon's matrix products
             for optimizer in self.optimizers:
                 optimizer.step()
         if self.ema:
@@ -156,7 +158,7 @@ class Trainer(Generic[AnyBatch]):
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast)
 
     def _after_step(self, bar: "tqdm[Any]") -> None:
-        """Log, validate and save if it is time to."""
+        """Log, validate and save at the configured intervals."""
         config, step = self.config, self.progress.step
         last, row = step == config.steps, {}
         if step % config.log_every == 0 or last:
@@ -182,11 +184,11 @@ class Trainer(Generic[AnyBatch]):
             write_tensors(self.folder / PARAMETERS_FILE, self.parameters_of(self.model), {"step": self.progress.step})
 
     def _averaged_parameters(self) -> AbstractContextManager[None]:
-        """Use the averaged parameters inside the block, if an average is kept."""
+        """Use the averaged parameters inside the block if there is an EMA."""
         return self.ema.swapped_in() if self.ema else nullcontext()
 
     def save(self) -> None:
-        """Write the checkpoint, and also the parameters if there was no validation that chose the best."""
+        """Write the checkpoint, and also the parameters if no validation has chosen the best."""
         if self.progress.best is None:
             self._save_parameters()
         info = {"progress": asdict(self.progress), **self.settings}
@@ -202,27 +204,27 @@ class Trainer(Generic[AnyBatch]):
         try:
             self.progress = Progress.from_json(info.get("progress"))
         except ValueError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise ValueError(f"{path} is corrupted: {error}") from error
         if self.progress.best is not None and not self._has_parameters():
             warnings.warn(
-                f"{self.folder / PARAMETERS_FILE}, of the best validation, is missing or damaged: the parameters of "
-                f"step {self.progress.step} take its place",
+                f"{self.folder / PARAMETERS_FILE} with the best parameters is missing or corrupted; replaced with "
+                f"the parameters of step {self.progress.step}",
                 stacklevel=3,
             )
             self.progress.best = None
 
     def _check_settings(self, info: Mapping[str, Any]) -> None:
-        """Raise ValueError if a checkpoint is of a run with other settings; some may change, and steps be added."""
+        """Raise ValueError if a checkpoint has different settings; some may change, and steps may be added."""
         for kind, now in self.settings.items():
             before = info.get(kind, {})
             if not isinstance(before, dict):
-                raise ValueError(f"{self.folder / CHECKPOINT_FILE} is damaged: {kind} is {before!r}")
-            if kind == "training":  # a run of an older version, whose settings were fewer, had the defaults
+                raise ValueError(f"{self.folder / CHECKPOINT_FILE} is corrupted: {kind} is {before!r}")
+            if kind == "training":  # settings missing in a run of an older version had their defaults
                 before = {f.name: f.default for f in fields(TrainingConfig) if f.default is not MISSING} | before
                 if unknown := before.keys() - now.keys():
                     raise ValueError(
-                        f"{self.folder / CHECKPOINT_FILE} was made by another version, whose settings "
-                        f"{', '.join(sorted(unknown))} no longer exist; train into another folder"
+                        f"{self.folder / CHECKPOINT_FILE} was written by a different version, whose settings "
+                        f"{', '.join(sorted(unknown))} no longer exist; train in a different folder"
                     )
             more_steps = type(before.get("steps")) is int and self.config.steps > before["steps"]
             differs = [
@@ -232,7 +234,7 @@ class Trainer(Generic[AnyBatch]):
                 and not (kind == "training" and (name in CHANGEABLE_SETTINGS or (name == "steps" and more_steps)))
             ]
             if differs:
-                raise ValueError(f"{self.folder / CHECKPOINT_FILE} was made with other settings: {'; '.join(differs)}")
+                raise ValueError(f"{self.folder / CHECKPOINT_FILE} has different settings: {'; '.join(differs)}")
 
     def _has_parameters(self) -> bool:
         try:
@@ -242,12 +244,12 @@ class Trainer(Generic[AnyBatch]):
         return True
 
     def _progress_bar(self) -> "tqdm[Any]":
-        """Make the progress bar, which only a terminal shows."""
+        """Return the progress bar, which is shown only in a terminal."""
         return tqdm(total=self.config.steps, initial=self.progress.step, unit="step", disable=None)
 
 
 def _make_optimizers(model: nn.Module, config: TrainingConfig) -> list[torch.optim.Optimizer]:
-    """Return the optimizers of a run, whose learning rates are set at each step."""
+    """Return the optimizers of a run; the learning rate is set at each step."""
     if config.optimizer == "adamw":
         return [make_optimizer(model, weight_decay=config.weight_decay)]
     matrices = layer_matrices(model)

@@ -1,4 +1,4 @@
-"""Validation: the loss and the score of a model on pairs or texts that it is not trained on."""
+"""Validation: the loss and the score of a model on held-out pairs or texts."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from transformer_lab.training.loss import batch_loss, count_tokens
 from transformer_lab.training.metrics import bits_per_byte
 
 Score = Callable[[Sequence[str], Sequence[str]], float]
-"""Scores translations by their references; higher is better."""
+"""A function that scores translations against references; higher is better."""
 
 
 MAX_EXTRA_TOKENS = 10
@@ -27,9 +27,9 @@ class ValidationResult(NamedTuple):
 
     Args:
         loss: Mean cross-entropy per real token with teacher forcing, in nats.
-        score: Decides which parameters are the best; higher is better. For a translator it is the score of the
-            translations that it generates, since a model may reach a low loss and generate nothing right; for a
-            language model, minus its bits per byte.
+        score: Used to choose the best parameters; higher is better. For a translator, it is the score of the generated
+            translations, because a model may reach a low loss and still generate nothing right. For a language model,
+            it is minus the bits per byte.
     """
 
     loss: float
@@ -37,13 +37,13 @@ class ValidationResult(NamedTuple):
 
 
 class Validation:
-    """Evaluates a translator on held-out pairs when it is called.
+    """Evaluates a translator on held-out pairs.
 
     Args:
         translator: The translator.
         pairs: Sources and their reference translations.
-        score: Scores the translations that it generates.
-        batch_tokens: Largest number of tokens in a batch, as in training.
+        score: Scores the generated translations.
+        batch_tokens: Maximum number of tokens in a batch, as in training.
 
     Raises:
         ValueError: There are no pairs.
@@ -58,31 +58,31 @@ class Validation:
         sources = InMemory(map(translator.encode_source, self.sources))
         targets = InMemory(map(translator.encode_target, self.references))
         longest = max([*sources.lengths, *targets.lengths], default=0)
-        # A translation longer than every reference is wrong anyway, and an untrained model never ends one.
+        # A translation longer than every reference is wrong anyway, and an untrained model would never stop.
         self._max_length = min(
             int(max(targets.lengths, default=0)) + MAX_EXTRA_TOKENS, translator.model.config.max_length
         )
         self._batches = Batches(sources, targets, max(batch_tokens, int(longest)), PAD_ID, seed=0)
 
     def __call__(self) -> ValidationResult:
-        """Return the loss and the score of the translator as it is now."""
+        """Return the current loss and score of the translator."""
         loss = mean_loss(self.translator.model, self._batches)
         translations = list(self.translator.translate(self.sources, self._max_length))
         return ValidationResult(loss, self.score(translations, self.references))
 
 
 class TextValidation:
-    """Evaluates a language model on held-out texts when it is called.
+    """Evaluates a language model on held-out texts.
 
-    Each text begins with a token that is not predicted, and is split into windows: a token is predicted from those
-    before it in its window. The end of a text is not predicted, as its bytes do not hold it.
+    Each text begins with a token that is not predicted, and is split into windows. The model predicts each token from
+    the earlier tokens of its window. The end of a text is not predicted, because it is not part of the text's bytes.
 
     Args:
         model: The model.
         tokenizer: Its tokenizer.
         texts: The texts.
         begin_id: The token that begins a text.
-        batch_tokens: Largest number of tokens in a batch; a window is no longer than that, either.
+        batch_tokens: Maximum number of tokens in a batch, and in a window.
 
     Raises:
         ValueError: There are no texts.
@@ -99,14 +99,14 @@ class TextValidation:
         self.n_bytes = sum(len(text.encode()) for text in texts)
 
     def __call__(self) -> ValidationResult:
-        """Return the loss and minus the bits per byte of the model as it is now."""
+        """Return the model's current loss and minus its bits per byte."""
         loss = mean_loss(self.model, self._batches)
         return ValidationResult(loss, -bits_per_byte(loss, self.n_tokens, self.n_bytes))
 
 
 @torch.no_grad()
 def mean_loss(model: nn.Module, batches: EpochBatches[AnyBatch]) -> float:
-    """Return the mean cross-entropy per real token of an epoch, in nats; the model is left in eval mode."""
+    """Return the mean cross-entropy per real token of an epoch, in nats; the model stays in evaluation mode."""
     model.eval()
     device = next(model.parameters()).device
     total, n_tokens = 0.0, 0

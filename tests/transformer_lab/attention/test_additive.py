@@ -20,7 +20,7 @@ def score_by_loops(w_q: Tensor, w_k: Tensor, w: Tensor, query: Tensor, key: Tens
 
 
 @given(sizes=sizes(6), rng=generators())
-def test_the_score_of_a_pair_is_that_of_a_small_network(sizes, rng):
+def test_score_is_the_output_of_a_small_network(sizes, rng):
     batch, n_query, n_key, d_q, d_k, d_h = sizes
     queries, keys = normal(rng, batch, n_query, d_q), normal(rng, batch, n_key, d_k)
     parameters = normal(rng, d_h, d_q), normal(rng, d_h, d_k), normal(rng, d_h)
@@ -30,7 +30,7 @@ def test_the_score_of_a_pair_is_that_of_a_small_network(sizes, rng):
     assert_close(additive_scores(queries, keys, *parameters), torch.tensor(expected, dtype=torch.float64))
 
 
-def test_values_are_mixed_by_the_scores_of_the_layer_s_own_parameters():
+def test_layer_uses_its_own_parameters_for_the_scores():
     torch.manual_seed(0)
     attention = AdditiveAttention(d_q=3, d_k=5, d_h=7).double()
     w_q, w_k, w = attention.w_q.weight, attention.w_k.weight, attention.w.weight[0]
@@ -44,14 +44,14 @@ def test_values_are_mixed_by_the_scores_of_the_layer_s_own_parameters():
     assert_close(weights.sum(dim=-1), torch.ones(2, 11, dtype=torch.float64))
 
 
-def test_it_holds_two_matrices_and_a_vector_and_no_bias():
+def test_has_two_matrices_one_vector_and_no_bias():
     attention = AdditiveAttention(d_q=3, d_k=5, d_h=7)
     shapes = {name: tuple(parameter.shape) for name, parameter in attention.named_parameters()}
     assert shapes == {"w_q.weight": (7, 3), "w_k.weight": (7, 5), "w.weight": (1, 7)}
     assert sum(parameter.numel() for parameter in attention.parameters()) == 7 * (3 + 5 + 1)
 
 
-def test_every_parameter_learns():
+def test_every_parameter_gets_a_gradient():
     torch.manual_seed(0)
     attention = AdditiveAttention(d_q=3, d_k=5, d_h=7)
     output, _ = attention(torch.randn(2, 11, 3), torch.randn(2, 13, 5), torch.randn(2, 13, 17))
@@ -59,7 +59,7 @@ def test_every_parameter_learns():
     assert all((parameter.grad != 0).all() for parameter in attention.parameters())
 
 
-def test_queries_that_are_far_from_zero_all_score_alike():
+def test_large_queries_saturate_all_scores():
     """The tanh is full, which a dot product never is."""
     torch.manual_seed(0)
     w_q, w_k, w = torch.rand(7, 3) + 1, torch.randn(7, 5), torch.randn(7)
@@ -68,7 +68,7 @@ def test_queries_that_are_far_from_zero_all_score_alike():
 
 
 @pytest.mark.parametrize("wrong", ["d_q", "d_k", "d_h"])
-def test_a_width_that_is_not_positive_is_named(wrong):
+def test_rejects_width_that_is_not_positive(wrong):
     widths = {"d_q": 3, "d_k": 5, "d_h": 7, wrong: 0}
     with pytest.raises(ValueError, match=", ".join(f"{name}={width}" for name, width in widths.items())):
         AdditiveAttention(**widths)
@@ -77,7 +77,7 @@ def test_a_width_that_is_not_positive_is_named(wrong):
 @pytest.mark.parametrize(
     "parameter, shape", [("keys", (3, 13, 5)), ("values", (2, 12, 17)), ("queries", (11, 3)), ("mask", (13, 11))]
 )
-def test_shapes_that_do_not_fit_are_named(parameter, shape):
+def test_rejects_mismatched_shapes(parameter, shape):
     inputs = {
         "queries": torch.randn(2, 11, 3),
         "keys": torch.randn(2, 13, 5),

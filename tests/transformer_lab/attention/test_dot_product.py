@@ -20,40 +20,40 @@ either = pytest.mark.parametrize("attention", [mix, attend])
 
 
 @given(sizes=sizes(3), rng=generators())
-def test_a_lookup_mixes_the_values_by_how_well_their_keys_match(sizes, rng):
+def test_soft_lookup_averages_values_by_match(sizes, rng):
     n, d, d_v = sizes
     query, keys, values = normal(rng, d), normal(rng, n, d), normal(rng, n, d_v)
     assert_close(soft_lookup(query, keys, values), by_loops(dot, query[None], keys, values)[0])
 
 
-def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
+def test_soft_lookup_approaches_a_dict_lookup():
     keys, values = 100 * torch.eye(3), torch.tensor([[10.0], [5.0], [2.0]])
     assert_close(soft_lookup(torch.tensor([0.0, 1.0, 0.0]), keys, values), torch.tensor([5.0]))
 
 
 @either
 @given(inputs=attention_inputs())
-def test_without_a_mask_it_is_the_formula(attention, inputs):
+def test_unmasked_attention_matches_the_formula(attention, inputs):
     q, k, v, _ = inputs
     assert_close(attention(q, k, v), by_loops(scaled_dot, q, k, v))
 
 
 @either
 @given(inputs=attention_inputs())
-def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention, inputs):
+def test_masked_attention_matches_the_formula_on_visible_keys(attention, inputs):
     assert_close(attention(*inputs), by_loops(scaled_dot, *inputs))
 
 
 @either
 @given(inputs=attention_inputs())
-def test_a_mask_means_what_it_means_to_torch(attention, inputs):
+def test_mask_convention_matches_torch(attention, inputs):
     q, k, v, mask = inputs
     assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
 @either
 @given(inputs=attention_inputs(), rng=generators())
-def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, inputs, rng):
+def test_dot_product_bias_equals_longer_vectors(attention, inputs, rng):
     q, k, v, mask = inputs
     q_more, k_more = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
     long, short = q.shape[-1] + 2, q.shape[-1]
@@ -66,7 +66,7 @@ def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, in
 
 @either
 @pytest.mark.parametrize("mask", [None, torch.ones(1, 7, dtype=torch.bool)], ids=["no mask", "mask"])
-def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(attention, mask):
+def test_dropout_drops_and_rescales_weights(attention, mask):
     torch.manual_seed(0)
     q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # one value per key: the output shows the weights
     share = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
@@ -76,7 +76,7 @@ def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(atte
 
 
 @given(inputs=attention_inputs())
-def test_the_weights_of_each_query_add_up_to_one_or_are_all_zero(inputs):
+def test_weights_of_each_query_sum_to_one_or_zero(inputs):
     q, k, _, mask = inputs
     weights = masked_softmax(q @ k.mT, mask)
     assert_close(weights.sum(dim=-1), mask.any(dim=-1).double())
@@ -84,32 +84,32 @@ def test_the_weights_of_each_query_add_up_to_one_or_are_all_zero(inputs):
 
 
 @given(inputs=attention_inputs())
-def test_the_weights_are_what_mixed_the_values(inputs):
+def test_output_is_the_weighted_sum_of_values(inputs):
     output, weights = scaled_dot_product_attention(*inputs)
     assert_close(weights @ inputs.v, output)
 
 
 @either
 @pytest.mark.parametrize("size", [1e-30, 1e30])
-def test_no_size_of_score_overflows(attention, size):
+def test_large_scores_do_not_overflow(attention, size):
     q, k, v = torch.tensor([[size]]), torch.tensor([[1.0], [-1.0]]), torch.tensor([[3.0], [5.0]])
     assert_close(attention(q, k, v), torch.tensor([[3.0 if size > 1 else 4.0]]))
 
 
 @either
-def test_a_hidden_key_is_hidden_however_badly_the_others_match(attention):
+def test_masked_key_stays_masked_with_poor_alternatives(attention):
     q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
     assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
 
 
 @either
 @pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)])
-def test_where_there_are_no_keys_it_gives_zeros(attention, mask):
+def test_no_keys_return_zeros(attention, mask):
     output = attention(torch.ones(2, 3, 5), torch.ones(2, 0, 5), torch.ones(2, 0, 7), mask)
     assert torch.equal(output, torch.zeros(2, 3, 7))
 
 
-def test_attending_without_weights_is_left_to_torch(monkeypatch):
+def test_attend_uses_torchs_kernel(monkeypatch):
     def watched(*inputs: Tensor, **options: Any) -> Tensor:
         masks.append(options.get("attn_mask"))
         return original(*inputs, **options)
@@ -127,7 +127,7 @@ def test_attending_without_weights_is_left_to_torch(monkeypatch):
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2])
 @pytest.mark.parametrize("given", ["nothing", "mask", "bias", "mask and bias", "is_causal"])
-def test_heads_that_share_keys_and_values_attend_as_if_each_had_a_copy(n_kv_heads, given):
+def test_shared_heads_match_repeated_heads(n_kv_heads, given):
     q, k, v = torch.randn(3, 6, 5, 7), torch.randn(3, n_kv_heads, 5, 7), torch.randn(3, n_kv_heads, 5, 7)
     leaves = [x.double().requires_grad_() for x in (q, k, v)]
     mask = torch.rand(3, 1, 5, 5) < 0.6
@@ -152,7 +152,7 @@ def test_heads_that_share_keys_and_values_attend_as_if_each_had_a_copy(n_kv_head
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_is_causal_means_a_causal_mask(dtype):
+def test_is_causal_matches_a_causal_mask(dtype):
     q, k, v = torch.randn(3, 2, 6, 11, 7, dtype=dtype)
     assert_close(attend(q, k, v, is_causal=True), attend(q, k, v, causal_mask(11)))
 
@@ -166,14 +166,14 @@ def test_is_causal_means_a_causal_mask(dtype):
     ],
     ids=["mask", "bias", "more keys"],
 )
-def test_is_causal_is_refused_where_it_would_mean_something_else(options, n_key, message):
+def test_is_causal_rejects_unequal_lengths_and_masks(options, n_key, message):
     q, k = torch.ones(2, 3, 5), torch.ones(2, n_key, 5)
     with pytest.raises(ValueError, match=message):
         attend(q, k, k, is_causal=True, **options)
 
 
 @pytest.mark.parametrize("leading", [(2, 3), (1, 3), (4, 2), (3,)], ids=str)
-def test_queries_of_other_rows_or_heads_than_the_keys_are_named(leading):
+def test_rejects_mismatched_batches_or_heads(leading):
     k = torch.ones(*leading, 7, 5)
     with pytest.raises(ValueError, match=r"got queries of shape \(4, 3, 2, 5\), keys of shape"):
         attend(torch.ones(4, 3, 2, 5), k, k, bias=torch.zeros(2, 7))
@@ -192,7 +192,7 @@ def test_queries_of_other_rows_or_heads_than_the_keys_are_named(leading):
     ],
     ids=["d_k", "n_key", "batch", "mask transposed", "mask of another batch", "mask of numbers"],
 )
-def test_shapes_that_do_not_fit_are_named(attention, wrong):
+def test_rejects_mismatched_shapes(attention, wrong):
     fitting = Inputs(torch.ones(2, 3, 5), torch.ones(2, 7, 5), torch.ones(2, 7, 11), torch.ones(3, 7, dtype=torch.bool))
     attention(*fitting)
     with pytest.raises(TypeCheckError, match=f"parameter '{next(iter(wrong))}'"):

@@ -19,7 +19,7 @@ from transformer_lab.inspection.hooks import record_attention
 
 
 @given(sizes=sizes(4), n_repeats=st.integers(1, 3), rng=generators())
-def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
+def test_repeat_kv_repeats_heads_in_place(sizes, n_repeats, rng):
     x = normal(rng, *sizes)
     repeated = repeat_kv(x, n_repeats)
     assert repeated.shape[1] == sizes[1] * n_repeats
@@ -29,21 +29,21 @@ def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
 @pytest.mark.parametrize("bias", [False, True])
-def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
+def test_query_heads_of_a_group_share_keys_and_values(n_kv_heads, bias):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
     x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY)
     assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
     assert attention.w_k.weight.shape == attention.w_v.weight.shape == (n_kv_heads * 5, D_MODEL * 2)
 
 
-def test_with_as_many_keys_as_queries_it_is_multi_head_self_attention():
+def test_equal_head_counts_match_multi_head_attention():
     grouped, multi = GroupedQueryAttention(D_MODEL, N_HEADS, N_HEADS, bias=True), MultiHeadAttention(D_MODEL, N_HEADS)
     multi.double().load_state_dict(drawn(grouped).state_dict())
     x, mask = vectors(BATCH, N_KEY, D_MODEL), draw_mask(n_query=N_KEY)
     assert_close(grouped(x, mask), multi(x, x, x, mask))
 
 
-def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
+def test_applies_rotation_and_bias():
     n, d_k = N_KEY, 4
     attention = drawn(GroupedQueryAttention(3 * d_k, n_heads=3, n_kv_heads=3))
     x, where, bias = vectors(1, n, 3 * d_k), torch.arange(n), alibi_bias(3, n, n).double()
@@ -56,7 +56,7 @@ def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
 
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
-def test_keys_and_values_are_not_copied_for_the_heads_that_share_them(n_kv_heads, monkeypatch):
+def test_shared_keys_and_values_are_not_copied(n_kv_heads, monkeypatch):
     def watched(q, k, v, **options):
         heads.append((q.shape[1], k.shape[1], v.shape[1]))
         return original(q, k, v, **options)
@@ -69,7 +69,7 @@ def test_keys_and_values_are_not_copied_for_the_heads_that_share_them(n_kv_heads
 
 @pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
 @pytest.mark.parametrize("is_causal", [False, True])
-def test_recording_the_weights_changes_nothing(n_kv_heads, is_causal):
+def test_recording_weights_does_not_change_the_output(n_kv_heads, is_causal):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads))
     x = vectors(BATCH, N_KEY, D_MODEL * 2)
     with record_attention(attention) as recorded:
@@ -81,12 +81,12 @@ def test_recording_the_weights_changes_nothing(n_kv_heads, is_causal):
 
 
 @pytest.mark.parametrize("sizes", [{"d_k": 0}, {"d_k": -1}])
-def test_a_width_of_a_head_that_is_not_positive_is_named(sizes):
+def test_rejects_head_width_that_is_not_positive(sizes):
     with pytest.raises(ValueError, match=f"d_k must be positive; got d_k={sizes['d_k']}"):
         GroupedQueryAttention(15, 3, 1, **sizes)
 
 
 @pytest.mark.parametrize("n_kv_heads", [2, 0, 6])
-def test_heads_that_cannot_be_shared_evenly_are_named(n_kv_heads):
+def test_rejects_head_counts_that_do_not_divide(n_kv_heads):
     with pytest.raises(ValueError, match=f"n_heads=3, n_kv_heads={n_kv_heads}"):
         GroupedQueryAttention(15, 3, n_kv_heads)

@@ -20,7 +20,7 @@ def drawn(n, batch=3):
     return torch.randn(batch, 2, n, 5), torch.randn(batch, 2, n, 5)
 
 
-def test_with_gradients_the_output_of_the_last_call_alone_can_be_differentiated():
+def test_only_the_last_output_is_differentiable():
     attention, cache, x = MultiHeadAttention(10, 2), KVCache(9), torch.randn(3, 4, 10)
     first, last = (attention(x, x, x, cache=cache) for _ in range(2))
     last.sum().backward(retain_graph=True)
@@ -29,7 +29,7 @@ def test_with_gradients_the_output_of_the_last_call_alone_can_be_differentiated(
         first.sum().backward()
 
 
-def test_keys_of_all_calls_follow_each_other_and_are_reordered_together():
+def test_appended_keys_are_in_order_and_reordered_together():
     cache = KVCache(60)
     pieces = [drawn(n) for n in (3, 1, 2, 17, 1, 20)]
     for n, (new_k, new_v) in enumerate(pieces, start=1):
@@ -41,17 +41,17 @@ def test_keys_of_all_calls_follow_each_other_and_are_reordered_together():
     assert_close(reordered[:, :, :-1], k[[2, 2, 0]])
 
 
-def test_keys_and_values_in_one_tensor_are_stored_as_apart():
+def test_append_joined_matches_append():
     apart, joined = KVCache(60), KVCache(60)
     for n in (3, 1, 1, 17):
         k, v = drawn(n)
         wanted = torch.stack(apart.append(k, v))
         assert_close(joined.append_joined(torch.stack([k, v])), wanted)
-    with pytest.raises(ValueError, match="this cache has room for max_length=60 tokens; got 61"):
+    with pytest.raises(ValueError, match="the cache has room for max_length=60 tokens; got 61"):
         joined.append_joined(torch.stack(drawn(39)))
 
 
-def test_memory_is_copied_now_and_then_and_at_most_half_of_it_is_empty():
+def test_buffer_grows_rarely_and_is_at_most_half_empty():
     cache, n_copies, memory = KVCache(500), 0, None
     for n in range(1, 501):
         k, _ = cache.append(*drawn(1))
@@ -61,7 +61,7 @@ def test_memory_is_copied_now_and_then_and_at_most_half_of_it_is_empty():
     assert n_copies == 5  # at 17, 35, 71, 143 and 287 tokens
 
 
-def test_what_is_truncated_is_overwritten():
+def test_truncated_tokens_are_overwritten():
     cache, (k, v), (new_k, new_v) = KVCache(4), drawn(4), drawn(2)
     cache.append(k, v)
     cache.truncate(2)
@@ -71,7 +71,7 @@ def test_what_is_truncated_is_overwritten():
     )
 
 
-def test_sources_stay_as_long_as_a_row_of_them_is_left():
+def test_sources_are_dropped_with_their_last_row():
     k, v = drawn(4)
     source = SourceKV(k, v)
     source.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
@@ -83,14 +83,14 @@ def test_sources_stay_as_long_as_a_row_of_them_is_left():
     assert_close((source.k, source.v), (k[[2]], v[[2]]))
 
 
-def test_more_rows_of_fewer_sources():
+def test_reorder_allows_more_rows_of_fewer_sources():
     k, v = drawn(4)
     source = SourceKV(k, v)
     source.reorder(torch.tensor([0, 0, 0, 2, 2, 2]), n_rows=3)
     assert_close((source.k, source.v), (k[[0, 2]], v[[0, 2]]))
 
 
-def test_a_full_cache_takes_nothing_and_loses_nothing():
+def test_full_cache_rejects_tokens_without_losing_any():
     cache, (k, v) = KVCache(4), drawn(3)
     cache.append(k, v)
     with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
@@ -99,7 +99,7 @@ def test_a_full_cache_takes_nothing_and_loses_nothing():
     assert_close(cache.append(*drawn(1))[0][:, :, :3], k)
 
 
-def test_an_empty_cache_has_nothing_to_reorder_or_forget():
+def test_empty_cache_allows_reorder_and_truncate():
     cache = ModelCache([LayerCache(5) for _ in range(2)])
     cache.reorder(torch.tensor([0]))
     cache.truncate(3)
@@ -114,7 +114,7 @@ def test_sources_can_be_dropped_before_the_first_token():
     assert_close(cache.layers[0].source.k, k[[0, 2]])
 
 
-def test_tokens_count_once_they_are_committed():
+def test_tokens_count_only_after_commit():
     cache = ModelCache([LayerCache(5)])
     tokens = cache.with_new(torch.tensor([[7, 8]]))
     assert cache.length == 0
@@ -123,7 +123,7 @@ def test_tokens_count_once_they_are_committed():
     assert cache.with_new(torch.tensor([[9]])).tolist() == [[7, 8, 9]]
 
 
-def test_tokens_go_with_their_rows():
+def test_reorder_moves_tokens_with_their_rows():
     cache = ModelCache([LayerCache(5)])
     cache.commit(torch.tensor([[5, 6], [7, 8]]))
     cache.reorder(torch.tensor([1, 1, 0]))
@@ -132,7 +132,7 @@ def test_tokens_go_with_their_rows():
     assert cache.with_new(torch.tensor([[9], [9], [9]])).tolist() == [[7, 9], [7, 9], [5, 9]]
 
 
-def test_the_beams_of_a_source_follow_each_other_in_its_row():
+def test_group_beams_joins_the_rows_of_a_source():
     x = torch.randn(6, 2, 3, 5)
     grouped = group_beams(x, n_sources=2)
     assert torch.equal(grouped[0], torch.cat([x[0], x[1], x[2]], dim=1))
@@ -140,12 +140,12 @@ def test_the_beams_of_a_source_follow_each_other_in_its_row():
     assert torch.equal(ungroup_beams(grouped, rows=6), x)
 
 
-def test_another_number_of_sentences_is_refused():
+def test_rejects_different_batch_size():
     cache, tokens = ModelCache([LayerCache(7)]), torch.zeros(3, 2, dtype=torch.int64)
     cache.layers[0].self_attention.append(*drawn(2, batch=3))
     cache.commit(tokens)
-    with pytest.raises(ValueError, match="this cache is of 3 sentences; got keys of 1"):
+    with pytest.raises(ValueError, match="the cache has batch size 3 but the keys have batch size 1"):
         cache.layers[0].self_attention.append(*drawn(1, batch=1))
-    with pytest.raises(ValueError, match="this cache is of 3 sentences; got tokens of 2"):
+    with pytest.raises(ValueError, match="the cache has batch size 3 but the tokens have batch size 2"):
         cache.with_new(tokens[:2])
     assert cache.length == cache.layers[0].self_attention.length == 2

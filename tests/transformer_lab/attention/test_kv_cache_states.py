@@ -56,7 +56,7 @@ class Caches(RuleBasedStateMachine):
         tokens = torch.randint(99, (len(rows.tokens), n_new), generator=self.generator)
         keys = [self.draw(len(rows.tokens), n_new) for _ in cache.layers]
         if cache.length + n_new > MAX_LENGTH:
-            with pytest.raises(ValueError, match="this cache has room for max_length=7"):
+            with pytest.raises(ValueError, match="the cache has room for max_length=7"):
                 cache.layers[0].self_attention.append(keys[0], -keys[0])
             return
         text = cache.with_new(tokens)
@@ -95,7 +95,7 @@ class Caches(RuleBasedStateMachine):
     @precondition(lambda self: self.caches[0].length and len(self.rows[0].tokens) > 1)
     @rule()
     def refuse_another_number_of_rows(self) -> None:
-        with pytest.raises(ValueError, match="this cache is of"):
+        with pytest.raises(ValueError, match="the cache has batch size"):
             self.caches[0].with_new(torch.zeros(1, 1, dtype=torch.int64))
 
     @invariant()

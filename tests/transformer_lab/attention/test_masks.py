@@ -26,19 +26,19 @@ def influence(mask: Tensor, n_query: int, n_key: int) -> list[list[bool]]:
 
 
 @given(tokens=padded_tokens(PAD))
-def test_padding_is_what_nobody_may_look_at(tokens):
+def test_padding_mask_is_false_at_padding(tokens):
     mask = padding_mask(tokens, PAD)
     assert (mask.shape, mask.dtype) == ((len(tokens), 1, 1, tokens.shape[1]), torch.bool)
     assert mask[:, 0, 0].tolist() == [[token != PAD for token in sentence] for sentence in tokens.tolist()]
 
 
-def test_no_gradient_reaches_padding_and_some_reaches_every_token():
+def test_padding_gets_no_gradient_and_tokens_do():
     tokens = torch.tensor([[5, PAD, 0, 7, PAD]])
     assert influence(padding_mask(tokens, PAD)[0, 0], n_query=3, n_key=5) == [[True, False, True, True, False]] * 3
 
 
 @given(n=lengths, n_past=lengths)
-def test_a_position_may_look_at_itself_and_at_what_came_before(n, n_past):
+def test_causal_mask_allows_current_and_earlier_positions(n, n_past):
     for mask, past in ((causal_mask(n), 0), (causal_mask(n, n_past + n), n_past)):
         assert isinstance(mask, Tensor)
         assert mask.dtype == torch.bool
@@ -46,20 +46,20 @@ def test_a_position_may_look_at_itself_and_at_what_came_before(n, n_past):
 
 
 @given(n_query=lengths, n_past=lengths)
-def test_the_last_query_is_aligned_with_the_last_key(n_query, n_past):
+def test_last_query_is_aligned_with_the_last_key(n_query, n_past):
     whole = causal_mask(n_past + n_query)
     assert torch.equal(causal_mask(n_query, n_past + n_query), whole[n_past:])
 
 
 @pytest.mark.parametrize("n_query", [7, 3, 1])
-def test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before(n_query):
+def test_future_gets_no_gradient_and_the_past_does(n_query):
     n_past = 7 - n_query
     reached = influence(causal_mask(n_query, 7), n_query, 7)
     assert reached == [[s <= n_past + t for s in range(7)] for t in range(n_query)]
 
 
 @given(tokens=padded_tokens(PAD))
-def test_a_decoder_may_look_at_what_came_before_and_is_no_padding(tokens):
+def test_decoder_mask_combines_causal_and_padding(tokens):
     n = tokens.shape[1]
     mask = decoder_mask(tokens, PAD)
     assert (mask.shape, mask.dtype) == ((len(tokens), 1, n, n), torch.bool)
@@ -67,7 +67,7 @@ def test_a_decoder_may_look_at_what_came_before_and_is_no_padding(tokens):
         assert observed == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
 
 
-def test_no_gradient_reaches_padding_or_what_comes_after():
+def test_padding_and_future_get_no_gradient():
     tokens = torch.tensor([[PAD, 5, PAD, 7]])
     assert influence(decoder_mask(tokens, PAD)[0, 0], n_query=4, n_key=4) == [
         [False, False, False, False],
@@ -78,7 +78,7 @@ def test_no_gradient_reaches_padding_or_what_comes_after():
 
 
 @given(batch=st.integers(1, 2), n=st.integers(1, 7), window=st.integers(1, 8), data=st.data())
-def test_a_window_is_what_is_at_most_so_many_positions_back(batch, n, window, data):
+def test_window_mask_allows_the_last_window_positions(batch, n, window, data):
     n_query = data.draw(st.integers(1, n))
     key_positions = torch.arange(n) + torch.arange(batch)[:, None] * 5
     query_positions = key_positions[:, n - n_query :]
@@ -88,12 +88,12 @@ def test_a_window_is_what_is_at_most_so_many_positions_back(batch, n, window, da
         assert mask[b, i, j] == (0 <= n - n_query + i - j < window)
 
 
-def test_a_window_as_long_as_the_text_hides_the_future_only():
+def test_window_of_the_text_length_is_causal():
     assert torch.equal(sliding_window_mask(torch.arange(5), torch.arange(5), window=5), causal_mask(5))
 
 
 @pytest.mark.parametrize("window", [0, -1])
-def test_a_window_that_leaves_a_query_nothing_to_see_is_named(window):
+def test_rejects_window_that_allows_no_key(window):
     with pytest.raises(ValueError, match=f"window must be positive; got window={window}"):
         sliding_window_mask(torch.arange(5), torch.arange(5), window)
 
@@ -105,19 +105,19 @@ def test_masks_combine_and_broadcast_over_heads():
     assert torch.equal(weights != 0, decoder_mask(tokens, PAD).expand(2, 11, 3, 3))
 
 
-def test_a_mask_is_made_where_it_is_needed():
+def test_causal_mask_is_created_on_the_device():
     assert causal_mask(3, device="meta").device.type == "meta"
     assert decoder_mask(torch.zeros(2, 3, dtype=torch.long, device="meta"), PAD).device.type == "meta"
 
 
 @pytest.mark.parametrize("n_query, n_key", [(3, 2), (-1, 2)])
-def test_lengths_that_leave_a_query_nothing_to_see_are_named(n_query, n_key):
+def test_rejects_lengths_that_leave_a_query_without_keys(n_query, n_key):
     with pytest.raises(ValueError, match=f"n_query={n_query}, n_key={n_key}"):
         causal_mask(n_query, n_key)
 
 
 @pytest.mark.parametrize("tokens", [torch.zeros(3, dtype=torch.long), torch.zeros(2, 3)], ids=["one axis", "numbers"])
 @pytest.mark.parametrize("make", [padding_mask, decoder_mask])
-def test_tokens_are_whole_numbers_in_a_batch(make, tokens):
+def test_rejects_tokens_that_are_not_an_integer_batch(make, tokens):
     with pytest.raises(TypeCheckError, match="parameter 'tokens'"):
         make(tokens, PAD)

@@ -19,7 +19,7 @@ from transformer_lab.inspection.hooks import record_attention
 
 
 @given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_a_head_owns_neighboring_features_of_every_position(sizes, n_heads, rng):
+def test_each_head_gets_adjacent_features(sizes, n_heads, rng):
     batch, n, d_k = sizes
     x = normal(rng, batch, n, n_heads * d_k)
     heads = split_heads(x, n_heads)
@@ -29,13 +29,13 @@ def test_a_head_owns_neighboring_features_of_every_position(sizes, n_heads, rng)
 
 
 @given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_merging_undoes_splitting(sizes, n_heads, rng):
+def test_merge_heads_inverts_split_heads(sizes, n_heads, rng):
     batch, n, d_k = sizes
     x = normal(rng, batch, n, n_heads * d_k)
     assert torch.equal(merge_heads(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
 
 
-def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
+def test_heads_with_empty_dimensions_can_be_split():
     for shape in [(0, 5, 6), (2, 0, 6)]:
         assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
 
@@ -43,7 +43,7 @@ def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
 @pytest.mark.parametrize(
     "mask", [None, draw_mask(), draw_mask(BATCH, 1), draw_mask(BATCH, N_HEADS)], ids=["none", "2", "3", "4"]
 )
-def test_heads_are_separate_attentions_put_side_by_side(mask):
+def test_heads_equal_separate_attentions_concatenated(mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
     assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
@@ -54,7 +54,7 @@ def test_heads_are_separate_attentions_put_side_by_side(mask):
     "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"]
 )
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_cross_attention_is_that_of_torch(copied_from, mask, observed):
+def test_cross_attention_matches_torch(copied_from, mask, observed):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     query, key, value = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
@@ -68,7 +68,7 @@ def test_cross_attention_is_that_of_torch(copied_from, mask, observed):
 
 
 @either_way
-def test_self_attention_with_padding_is_that_of_torch(copied_from):
+def test_self_attention_with_padding_matches_torch(copied_from):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     x = vectors(BATCH, N_KEY, D_MODEL)
@@ -77,7 +77,7 @@ def test_self_attention_with_padding_is_that_of_torch(copied_from):
     assert_twins(ours, theirs, ours(x, x, x, real), their_output, x)
 
 
-def test_every_head_sees_all_of_the_input():
+def test_every_head_sees_the_whole_input():
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     x = vectors(1, N_KEY, D_MODEL)
     with record_attention(attention) as recorded:
@@ -87,7 +87,7 @@ def test_every_head_sees_all_of_the_input():
         assert (gradient != 0).all()
 
 
-def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite_gradients():
+def test_fully_masked_query_returns_bias_with_finite_gradients():
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, key = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
     mask = torch.ones(N_QUERY, N_KEY, dtype=torch.bool)
@@ -101,7 +101,7 @@ def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite
         assert (gradients[0][:, 2] == 0).all()
 
 
-def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkeypatch):
+def test_recording_weights_has_no_side_effects(monkeypatch):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), draw_mask()
     unseen = attention(query, key, key, mask)
@@ -119,7 +119,7 @@ def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkey
 
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_heads_that_are_causal_attend_as_with_a_causal_mask(observed):
+def test_is_causal_matches_a_causal_mask(observed):
     attention = MultiHeadAttention(D_MODEL, N_HEADS)
     q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
     with record_attention(attention if observed else nn.Module()):
@@ -129,18 +129,18 @@ def test_heads_that_are_causal_attend_as_with_a_causal_mask(observed):
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
 @pytest.mark.parametrize("options", [{"mask": causal_mask(N_KEY)}, {"bias": torch.zeros(N_KEY, N_KEY)}, {}], ids=list)
-def test_is_causal_is_refused_beside_what_it_would_override_recorded_or_not(options, observed):
+def test_is_causal_rejects_masks_and_biases(options, observed):
     attention = MultiHeadAttention(D_MODEL, N_HEADS)
     q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
     with (
         record_attention(attention if observed else nn.Module()),
-        pytest.raises(ValueError, match="is_causal needs as many keys as queries, and neither a mask nor a bias; got "),
+        pytest.raises(ValueError, match="is_causal requires equal numbers of queries and keys, no mask and no bias"),
     ):
         attention.attend_heads(q if options else q[:, :, 1:], k, v, is_causal=True, **options)
 
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_weights_are_dropped_in_training_and_only_when_asked_for(observed):
+def test_drops_weights_only_in_training_with_dropout(observed):
     x = torch.randn(BATCH, N_KEY, D_MODEL)
     for dropout, differs in [(0.0, False), (0.5, True)]:
         attention = MultiHeadAttention(D_MODEL, N_HEADS, dropout)
@@ -152,14 +152,14 @@ def test_weights_are_dropped_in_training_and_only_when_asked_for(observed):
 
 
 @pytest.mark.parametrize("n_heads", [2, 0, -3, 30])
-def test_heads_that_do_not_divide_the_width_are_named(n_heads):
+def test_rejects_heads_that_do_not_divide_the_width(n_heads):
     for make in [MultiHeadAttention, lambda *sizes: GroupedQueryAttention(*sizes, n_kv_heads=1)]:
         with pytest.raises(ValueError, match=f"d_model=15, n_heads={n_heads}"):
             make(15, n_heads)
 
 
 @pytest.mark.parametrize("observed", [False, True], ids=["fused", "recorded"])
-def test_a_mask_with_three_axes_is_one_for_each_sentence_or_for_each_head(observed):
+def test_three_dimensional_mask_is_per_sentence_or_per_head(observed):
     batch = N_HEADS + 1
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
     rng = torch.Generator().manual_seed(0)
@@ -171,7 +171,7 @@ def test_a_mask_with_three_axes_is_one_for_each_sentence_or_for_each_head(observ
         assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], of_sentences[i]))
 
 
-def test_numbers_in_a_mask_are_added_to_the_scores_and_minus_infinity_hides():
+def test_float_mask_is_added_to_the_scores():
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, "ours")
     x, added = vectors(BATCH, N_KEY, D_MODEL), vectors(N_KEY, N_KEY).detach()
@@ -182,24 +182,24 @@ def test_numbers_in_a_mask_are_added_to_the_scores_and_minus_infinity_hides():
 
 
 @pytest.mark.parametrize("shape", [(N_KEY,), (1, 1, 1, N_KEY, N_KEY)], ids=["one axis", "five axes"])
-def test_a_mask_with_too_few_or_too_many_axes_is_refused(shape):
-    with pytest.raises(ValueError, match="a mask must be of shape"):
+def test_rejects_mask_with_wrong_number_of_dimensions(shape):
+    with pytest.raises(ValueError, match="a mask must have shape"):
         mask_of_heads(torch.ones(shape, dtype=torch.bool), BATCH, N_HEADS)
 
 
 @pytest.mark.parametrize("n", [N_HEADS, N_HEADS + 2], ids=["as many sentences as heads", "neither"])
-def test_a_mask_that_may_be_for_sentences_or_for_heads_or_for_neither_is_refused(n):
+def test_rejects_ambiguous_three_dimensional_mask(n):
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(N_HEADS, N_KEY, D_MODEL)
     said = f"got {N_HEADS} sentences, {N_HEADS} heads and a mask of shape \\({n}, "
     with pytest.raises(ValueError, match=said):
         attention(x, x, x, torch.ones(n, N_KEY, N_KEY, dtype=torch.bool))
 
 
-def test_vectors_of_another_width_are_named():
+def test_rejects_vectors_with_the_wrong_width():
     x = torch.ones(2, 5, 14)
-    with pytest.raises(ValueError, match=r"query must be of shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
+    with pytest.raises(ValueError, match=r"query must have shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
         MultiHeadAttention(15, 3)(x, x, x)
-    with pytest.raises(ValueError, match=r"x must be of shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
+    with pytest.raises(ValueError, match=r"x must have shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
         GroupedQueryAttention(15, 3, 1)(x)
 
 
@@ -209,7 +209,7 @@ def test_vectors_of_another_width_are_named():
     [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)],
     ids=["none", "one per row", "one per head", "one for all queries"],
 )
-def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(n_sources, mask):
+def test_rows_sharing_a_source_match_copies_of_it(n_sources, mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, memory = vectors(6, N_QUERY, D_MODEL), vectors(n_sources, N_KEY, D_MODEL)
     source = SourceKV(*attention.project_kv(memory, memory))
@@ -218,7 +218,7 @@ def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(n_sources, 
 
 
 @pytest.mark.parametrize("rows", [3, 5])
-def test_rows_that_cannot_share_the_sources_evenly_are_named(rows):
+def test_rejects_rows_that_cannot_share_sources_evenly(rows):
     attention = MultiHeadAttention(D_MODEL, N_HEADS)
     memory = torch.ones(2, N_KEY, D_MODEL)
     source = SourceKV(*attention.project_kv(memory, memory))
@@ -226,7 +226,7 @@ def test_rows_that_cannot_share_the_sources_evenly_are_named(rows):
         attention.attend_to_source(torch.ones(rows, N_QUERY, D_MODEL), source)
 
 
-def test_a_cache_of_earlier_keys_and_values_is_attended_to_as_well():
+def test_attends_to_cached_keys_and_values():
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     x, cache = vectors(BATCH, N_KEY, D_MODEL), KVCache(N_KEY)
     steps = [attention(new, new, new, cache=cache) for new in x.split([3, 1, 3], dim=1)]

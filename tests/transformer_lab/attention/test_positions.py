@@ -42,7 +42,7 @@ def sinusoid(position: int, feature: int, d_model: int, base: float) -> float:
 
 @pytest.mark.parametrize("encode", [sinusoidal_encoding])
 @given(d_model=even_widths, base=BASES, position=far)
-def test_sines_stand_at_even_features_and_cosines_at_odd_ones(encode, d_model, base, position):
+def test_sines_are_at_even_and_cosines_at_odd_features(encode, d_model, base, position):
     encoding = encode(position + 1, d_model, base)
     assert encoding.shape == (position + 1, d_model)
     assert encoding.dtype == torch.float32
@@ -50,7 +50,7 @@ def test_sines_stand_at_even_features_and_cosines_at_odd_ones(encode, d_model, b
     assert_close(encoding[position].double(), expected, rtol=0, atol=1e-7)
 
 
-def test_four_rows_of_four_features_by_hand():
+def test_sinusoids_match_values_by_hand():
     x = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.4, 0.5], [0.3, 0.4, 0.5, 0.6], [0.4, 0.5, 0.6, 0.7]])
     placed = x + sinusoidal_encoding(4, 4)
     assert_close(placed[0], torch.tensor([0.1, 1.2, 0.3, 1.4]))
@@ -58,7 +58,7 @@ def test_four_rows_of_four_features_by_hand():
 
 
 @given(d_model=even_widths, base=BASES, position=st.integers(0, 500), offset=st.integers(0, 500))
-def test_going_on_by_an_offset_is_a_rotation_whatever_the_position(d_model, base, position, offset):
+def test_offset_is_a_rotation_at_every_position(d_model, base, position, offset):
     angles = [offset / base ** (2 * i / d_model) for i in range(d_model // 2)]
     turn = torch.block_diag(*(exact([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles))
     encoding = sinusoidal_encoding(position + offset + 1, d_model, base).double()
@@ -67,12 +67,12 @@ def test_going_on_by_an_offset_is_a_rotation_whatever_the_position(d_model, base
 
 @pytest.mark.parametrize("offset, product", [(0, 256.0), (10, 173.8), (50, 131.1)])
 @pytest.mark.parametrize("position", [0, 7, 900])
-def test_products_of_encodings_depend_on_their_distance_alone(position, offset, product):
+def test_dot_products_of_encodings_depend_only_on_distance(position, offset, product):
     encoding = sinusoidal_encoding(1000, 512)
     assert_close(encoding[position] @ encoding[position + offset], torch.tensor(product), rtol=0, atol=0.05)
 
 
-def test_products_of_encodings_fall_with_distance_as_a_trend_only():
+def test_dot_products_of_encodings_decrease_on_average():
     encoding = sinusoidal_encoding(1000, 512)
     products = encoding @ encoding[0]
     assert (products[1:] < products[0]).all()
@@ -90,14 +90,14 @@ def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
 
 @pytest.mark.parametrize("rotate", [apply_rotary])
 @given(leading=st.integers(1, 3).flatmap(sizes), d=even_widths, base=BASES, rng=generators(), data=st.data())
-def test_rotary_positions_multiply_neighbors_as_complex_numbers(rotate, leading, d, base, rng, data):
+def test_rotation_multiplies_neighbors_as_complex_numbers(rotate, leading, d, base, rng, data):
     x = normal(rng, *leading, d)
     positions = torch.tensor(data.draw(st.lists(far, min_size=leading[-1], max_size=leading[-1])))
     assert_close(rotate(x, positions, base), by_complex_numbers(x, positions, base), rtol=1e-9, atol=1e-9)
 
 
 @given(d=even_widths, base=BASES, rng=generators(), positions=st.tuples(far, far), shift=far)
-def test_rotated_scores_depend_on_the_distance_alone(d, base, rng, positions, shift):
+def test_rotated_scores_depend_only_on_distance(d, base, rng, positions, shift):
     q, k = normal(rng, 1, d), normal(rng, 1, d)
 
     def score(shift: int) -> Tensor:
@@ -107,7 +107,7 @@ def test_rotated_scores_depend_on_the_distance_alone(d, base, rng, positions, sh
     assert_close(score(shift), score(0), rtol=1e-8, atol=1e-8)
 
 
-def test_rotated_scores_do_depend_on_the_distance():
+def test_rotated_scores_do_depend_on_distance():
     q = torch.ones(1, 4)  # its own best match where it stands
     scores = [(q * apply_rotary(q, torch.tensor([distance]))).sum() for distance in range(4)]
     assert_close(scores[0], torch.tensor(4.0))
@@ -115,7 +115,7 @@ def test_rotated_scores_do_depend_on_the_distance():
 
 
 @given(d=even_widths, base=BASES, rng=generators(), position=far)
-def test_a_rotation_changes_no_length_and_the_first_position_nothing(d, base, rng, position):
+def test_rotation_preserves_length_and_position_0(d, base, rng, position):
     x = normal(rng, 2, d)
     turned = apply_rotary(x, torch.tensor([0, position]), base)
     assert_close(turned.norm(dim=-1), x.norm(dim=-1))
@@ -123,7 +123,7 @@ def test_a_rotation_changes_no_length_and_the_first_position_nothing(d, base, rn
 
 
 @given(sizes=sizes(3), rng=generators(), data=st.data())
-def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
+def test_batch_rows_may_have_different_positions(sizes, rng, data):
     batch, n_heads, n = sizes
     x = normal(rng, batch, n_heads, n, 6)
     rows = st.lists(far, min_size=n, max_size=n)
@@ -137,7 +137,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
     d=even_widths, base=BASES, factor=st.sampled_from([2.0, 8.0]), length=st.sampled_from([50, 8192]),
     turns=st.sampled_from([(1.0, 4.0), (0.5, 9.0)]),
 )  # fmt: skip
-def test_scaled_frequencies_are_those_of_transformers(d, base, factor, length, turns):
+def test_scaled_frequencies_match_transformers(d, base, factor, length, turns):
     low, high = turns
     common = {"rope_theta": base, "factor": factor}
     options = {
@@ -152,14 +152,14 @@ def test_scaled_frequencies_are_those_of_transformers(d, base, factor, length, t
         assert attention_factor == 1.0
 
 
-def test_slow_rotations_are_slowed_and_fast_ones_are_not():
+def test_llama3_scaling_slows_only_slow_rotations():
     frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # turns in 100 positions
     slower = Llama3Scaling(factor=8.0, original_max_length=100).scale(frequencies) / frequencies
     assert_close(slower, torch.tensor([1.0, 1.0, (1 + 1 / 8) / 2, 1 / 8, 1 / 8]))
 
 
 @given(d=even_widths, base=BASES, rng=generators(), position=far)
-def test_a_position_interpolated_is_one_that_much_nearer_to_the_first(d, base, rng, position):
+def test_linear_scaling_divides_positions(d, base, rng, position):
     x = normal(rng, 1, d)
     turned = Rotation(torch.tensor([4 * position]), d, base, LinearScaling(4.0)).rotate(x)
     assert_close(turned, apply_rotary(x, torch.tensor([position]), base), rtol=1e-9, atol=1e-9)
@@ -175,19 +175,19 @@ def test_a_position_interpolated_is_one_that_much_nearer_to_the_first(d, base, r
     ],
     ids=["linear", "factor", "length", "turns"],
 )
-def test_a_scaling_that_cannot_be_is_named(make, message):
+def test_rejects_invalid_scaling(make, message):
     with pytest.raises(ValueError, match=message):
         make()
 
 
 @pytest.mark.parametrize("width", [2, 3, 6])
-def test_vectors_of_another_width_are_not_rotated(width):
-    with pytest.raises(ValueError, match=rf"x must be d_k=4 wide; got shape \(3, {width}\)"):
+def test_rejects_vectors_with_the_wrong_width(width):
+    with pytest.raises(ValueError, match=rf"the last dimension of x must be d_k=4; got shape \(3, {width}\)"):
         Rotation(torch.arange(3), d_k=4).rotate(torch.ones(3, width))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
-def test_what_is_rotated_keeps_its_type(dtype):
+def test_rotation_preserves_dtype(dtype):
     x = torch.ones(2, 3, 4, dtype=dtype)
     turned = apply_rotary(x, torch.tensor([0, 1, 100_000]))
     assert turned.dtype == dtype
@@ -195,7 +195,7 @@ def test_what_is_rotated_keeps_its_type(dtype):
     assert_close(turned.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
 
 
-def test_angles_are_exact_where_the_device_has_no_float64(monkeypatch):
+def test_angles_are_exact_on_devices_without_float64(monkeypatch):
     """As Apple's MPS: there the waves are kept in float32, but angles in float32 would be off by 0.005."""
     monkeypatch.setattr(positions, "widest_float", lambda _device: torch.float32)
     where, x = torch.tensor([[0, 99_999, 100_000]]), torch.randn(1, 2, 3, 8)
@@ -205,7 +205,7 @@ def test_angles_are_exact_where_the_device_has_no_float64(monkeypatch):
     assert_close(rotation.rotate(x)[0].double(), exactly, rtol=0, atol=1e-6)
 
 
-def test_the_slopes_of_alibi_are_the_paper_s():
+def test_alibi_slopes_match_the_paper():
     assert alibi_bias(8, 1, 2)[:, 0, 0].tolist() == [
         -1 / 2,
         -1 / 4,
@@ -221,7 +221,7 @@ def test_the_slopes_of_alibi_are_the_paper_s():
 
 @pytest.mark.parametrize("bias", [alibi_bias])
 @given(sizes=sizes(3))
-def test_alibi_lowers_scores_by_distance_with_the_last_query_at_the_last_key(bias, sizes):
+def test_alibi_bias_falls_with_distance_from_the_last_query(bias, sizes):
     n_heads, n_query, n_key = sizes
     expected = torch.zeros(n_heads, n_query, n_key)
     for h in range(n_heads):
@@ -231,11 +231,11 @@ def test_alibi_lowers_scores_by_distance_with_the_last_query_at_the_last_key(bia
     assert_close(bias(n_heads, n_query, n_key), expected)
 
 
-def test_a_single_query_is_biased_as_the_last_of_many():
+def test_single_query_gets_the_last_row_of_the_bias():
     assert torch.equal(alibi_bias(3, 1, 7)[:, 0], alibi_bias(3, 7, 7)[:, -1])
 
 
-def test_alibi_can_count_other_distances_than_those_of_the_tokens():
+def test_distance_bias_accepts_arbitrary_positions():
     where = torch.tensor([[0, 1, 2], [0, 0, 7]])
     bias = distance_bias(2, where, where)
     assert bias.shape == (2, 2, 3, 3)
@@ -243,20 +243,20 @@ def test_alibi_can_count_other_distances_than_those_of_the_tokens():
     assert_close(bias[1, 0], torch.tensor([[0.0, 0.0, 7.0], [0.0, 0.0, 7.0], [7.0, 7.0, 0.0]]) * -(2.0**-4))
 
 
-def test_there_may_be_no_positions():
+def test_zero_positions_are_allowed():
     assert sinusoidal_encoding(0, 6).shape == (0, 6)
     assert alibi_bias(2, 0, 3).shape == (2, 0, 3)
     assert apply_rotary(torch.ones(0, 6), torch.arange(0)).shape == (0, 6)
 
 
 @pytest.mark.parametrize("d", [-2, 0, 1, 5])
-def test_a_width_without_pairs_is_named(d):
+def test_rejects_odd_width(d):
     for make in (
         lambda: rotary_frequencies(d),
         lambda: sinusoidal_encoding(3, d),
         lambda: Rotation(torch.arange(3), d),
     ):
-        with pytest.raises(ValueError, match=rf"even width.* got d={d}, base=10000\.0$"):
+        with pytest.raises(ValueError, match=rf"width must be even.* got d={d}, base=10000\.0$"):
             make()
     if d > 0:
         with pytest.raises(ValueError, match=f"got d={d}, "):
@@ -275,6 +275,6 @@ def test_a_width_without_pairs_is_named(d):
         (lambda: distance_bias(-1, torch.arange(3), torch.arange(3)), "n_heads=-1"),
     ],
 )
-def test_what_cannot_be_is_named(make, values):
+def test_rejects_invalid_arguments(make, values):
     with pytest.raises(ValueError, match=f"got {values}$"):
         make()

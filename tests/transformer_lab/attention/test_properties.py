@@ -48,7 +48,7 @@ def test_permuting_queries_permutes_outputs(attention, inputs, data):
 
 @any_attention
 @given(inputs=attention_inputs())
-def test_outputs_stay_within_the_values_that_may_be_seen(attention, inputs):
+def test_outputs_stay_within_the_range_of_visible_values(attention, inputs):
     output = attention(*inputs)
     observed, values = inputs.mask.unsqueeze(-1), inputs.v.unsqueeze(-3)
     highest = values.where(observed, -torch.inf).amax(dim=-2)
@@ -60,7 +60,7 @@ def test_outputs_stay_within_the_values_that_may_be_seen(attention, inputs):
 
 @any_attention
 @given(inputs=attention_inputs())
-def test_a_query_that_may_see_nothing_gets_zeros_and_finite_gradients(attention, inputs):
+def test_fully_masked_query_returns_zeros_with_finite_gradients(attention, inputs):
     q, k, v, mask = (x.clone() for x in inputs)
     leaves = [x.requires_grad_() for x in (q, k, v)]
     with torch.autograd.set_detect_anomaly(True):  # no nan on the way either
@@ -73,7 +73,7 @@ def test_a_query_that_may_see_nothing_gets_zeros_and_finite_gradients(attention,
 
 @any_attention
 @given(inputs=attention_inputs(), rng=generators(), n=st.integers(1, 4))
-def test_appending_keys_that_are_hidden_changes_nothing(attention, inputs, rng, n):
+def test_appending_masked_keys_changes_nothing(attention, inputs, rng, n):
     q, k, v, mask = inputs
     longer = (torch.cat([x, 9 * normal(rng, *x.shape[:-2], n, x.shape[-1])], dim=-2) for x in (k, v))
     hidden = torch.zeros(*mask.shape[:-1], n, dtype=torch.bool)
@@ -82,7 +82,7 @@ def test_appending_keys_that_are_hidden_changes_nothing(attention, inputs, rng, 
 
 @any_attention
 @given(inputs=attention_inputs(), data=st.data())
-def test_a_mask_may_have_length_one_where_it_says_the_same_for_all(attention, inputs, data):
+def test_masks_of_size_one_broadcast(attention, inputs, data):
     q, k, v, mask = inputs
     for axis in data.draw(st.sets(st.sampled_from(range(mask.dim())), min_size=1)):
         mask = mask.narrow(axis, 0, 1)
@@ -94,7 +94,7 @@ def test_a_mask_may_have_length_one_where_it_says_the_same_for_all(attention, in
 @any_attention
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 1e-5), (torch.bfloat16, 0.05)], ids=str)
 @given(inputs=attention_inputs())
-def test_numbers_keep_their_type(attention, dtype, tolerance, inputs):
+def test_preserves_dtype(attention, dtype, tolerance, inputs):
     q, k, v = (x.to(dtype) for x in inputs[:3])
     output = attention(q, k, v, inputs.mask)
     assert output.dtype == dtype
@@ -104,6 +104,6 @@ def test_numbers_keep_their_type(attention, dtype, tolerance, inputs):
 
 @any_attention
 @given(inputs=attention_inputs())
-def test_gradients_are_those_of_small_differences(attention, inputs):
+def test_gradients_match_finite_differences(attention, inputs):
     leaves = [x.clone().requires_grad_() for x in inputs[:3]]
     assert gradcheck(lambda *x: attention(*x, inputs.mask), leaves, fast_mode=True, raise_exception=False)

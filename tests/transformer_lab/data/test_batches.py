@@ -37,7 +37,7 @@ def epoch_of(batches, n_pairs):
 
 
 @given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=60), st.integers(20, 99))
-def test_a_batch_is_within_its_budget_and_every_pair_comes_once(lengths, n_tokens):
+def test_batches_respect_the_budget_and_cover_every_pair(lengths, n_tokens):
     batches = epoch_of(Batches(*corpus(lengths), n_tokens, PAD, seed=0).from_step(0), len(lengths))
     firsts = sorted(int(row[0]) for batch in batches for row in batch.source)
     assert firsts == list(range(1, len(lengths) + 1))
@@ -48,12 +48,12 @@ def test_a_batch_is_within_its_budget_and_every_pair_comes_once(lengths, n_token
             assert lengths[int(source[0]) - 1] == (int((source != PAD).sum()), int((target != PAD).sum()))
 
 
-def test_a_batch_is_full_unless_the_next_pair_would_burst_it():
+def test_batch_is_full_before_the_next_starts():
     batches = Batches(*PAIRS, 200, PAD, seed=0)
     assert len(batches.plan(0)) < 1.15 * sum(max(pair) for pair in LENGTHS) / 200
 
 
-def test_sorting_saves_most_of_the_padding():
+def test_sorting_avoids_most_padding():
     def padding(batches):
         longer = [max(batch.source.shape[1], batch.target.shape[1]) * len(batch.source) for batch in batches]
         return sum(longer) / sum(max(pair) for pair in LENGTHS) - 1
@@ -72,19 +72,19 @@ def same(one, other):
     return all(torch.equal(a.source, b.source) and torch.equal(a.target, b.target) for a, b in pairs)
 
 
-def test_the_same_seed_gives_the_same_batches_and_another_others():
+def test_seed_determines_the_batches():
     assert same(stream(1), stream(1))
     assert not same(stream(1), stream(2))
 
 
-def test_every_epoch_has_an_order_of_its_own_in_which_lengths_are_mixed():
+def test_every_epoch_has_a_different_mixed_order():
     batches = Batches(*PAIRS, 200, PAD, seed=0)
     assert [i.tolist() for i in batches.plan(0)] != [i.tolist() for i in batches.plan(1)]
     longest = [max(max(LENGTHS[i]) for i in indices) for indices in batches.plan(0)]
     assert longest != sorted(longest) and max(longest[: len(longest) // 4]) > 20 > min(longest[: len(longest) // 4])
 
 
-def test_a_batch_says_what_the_model_is_given_and_what_it_should_predict():
+def test_inputs_and_labels_are_shifted_targets():
     batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 7, 8, 2]]))
     assert [tokens.tolist() for tokens in batch.inputs] == [[[5, 6]], [[1, 7, 8]]]
     assert batch.labels.tolist() == [[7, 8, 2]]
@@ -94,7 +94,7 @@ def test_a_batch_says_what_the_model_is_given_and_what_it_should_predict():
 
 
 @given(st.integers(0, 60), st.integers(1, 9))
-def test_windows_predict_every_token_but_the_first_once_from_as_many_as_there_is_room_for(n, length):
+def test_windows_predict_every_token_but_the_first_once(n, length):
     windows = list(split_into_windows(range(n), length))
     assert [token for window in windows for token in window[1:]] == list(range(1, n))
     assert all(window == list(range(window[0], window[-1] + 1)) for window in windows)
@@ -104,7 +104,7 @@ def test_windows_predict_every_token_but_the_first_once_from_as_many_as_there_is
 WINDOWS = InMemory(np.arange(7 * i, 7 * i + length) for i, length in enumerate([8] * 20 + [3]))
 
 
-def test_an_epoch_of_windows_has_each_of_them_once_within_its_budget():
+def test_window_epoch_covers_each_window_within_the_budget():
     batches = WindowBatches(WINDOWS, n_tokens=21, seed=0)
     plan = batches.plan(0)
     taken = list(islice(batches.from_step(0), len(plan)))
@@ -115,14 +115,14 @@ def test_an_epoch_of_windows_has_each_of_them_once_within_its_budget():
     assert torch.equal(next(again).tokens, taken[5].tokens)
 
 
-def test_what_makes_no_batches_is_refused():
+def test_rejects_unusable_data():
     with pytest.raises(ValueError, match="2 sources and 1 targets"):
         Batches(InMemory([np.array([1]), np.array([1])]), InMemory([np.array([1])]), 9, PAD, 0)
     with pytest.raises(ValueError, match="0 sources and 0 targets"):
         Batches(InMemory(), InMemory(), 9, PAD, 0)
-    with pytest.raises(ValueError, match="n_tokens=10 cannot hold the longest pair, of 11 tokens"):
+    with pytest.raises(ValueError, match="the longest pair has 11 tokens, more than a batch of n_tokens=10 can hold"):
         Batches(*corpus([(3, 4), (11, 2)]), 10, PAD, 0)
-    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+    with pytest.raises(ValueError, match="a text must have at least two tokens"):
         WindowBatches(InMemory(), 9, 0)
-    with pytest.raises(ValueError, match="n_tokens=6 cannot hold the longest window, of 7 tokens"):
+    with pytest.raises(ValueError, match="the longest window has 7 tokens, more than a batch of n_tokens=6 can hold"):
         WindowBatches(WINDOWS, 6, 0)

@@ -25,7 +25,7 @@ def sides(pairs: list[tuple[str, str]], end: str = "\n") -> list[bytes]:
 
 @pytest.mark.parametrize("packed", [False, True])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_table_and_a_pair_of_files_give_the_same_pairs(tmp_path, packed, end):
+def test_table_and_file_pair_give_the_same_pairs(tmp_path, packed, end):
     expected = [Pair(number, *pair) for number, pair in enumerate(PAIRS, start=1)]
     one = written(tmp_path / "corpus.tsv", table(PAIRS, end), packed)
     two = [written(tmp_path / name, data, packed) for name, data in zip("ab", sides(PAIRS, end), strict=True)]
@@ -33,25 +33,25 @@ def test_a_table_and_a_pair_of_files_give_the_same_pairs(tmp_path, packed, end):
     assert list(read_pairs(two, LineErrors())) == expected
 
 
-def test_a_packed_file_is_known_by_what_it_holds_not_by_its_name(tmp_path):
+def test_gzip_is_recognized_by_content_not_name(tmp_path):
     assert list(read_lines(written(tmp_path / "plain", b"a\nb\n", packed=True))) == [b"a\n", b"b\n"]
     assert list(read_lines(written(tmp_path / "named.gz", b"a\nb\n"))) == [b"a\n", b"b\n"]
 
 
-def test_lines_end_where_files_say_and_nowhere_else(tmp_path):
+def test_splits_lines_only_at_newlines(tmp_path):
     odd = [("a\u2028b\x0bc\x85d", "e\x1cf")]
     assert [pair[1:] for pair in read_pairs([written(tmp_path / "odd", table(odd))], LineErrors())] == odd
 
 
-def test_a_byte_order_mark_is_no_text(tmp_path):
+def test_byte_order_mark_is_removed(tmp_path):
     assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
-def test_further_columns_are_ignored(tmp_path):
+def test_more_columns_are_ignored(tmp_path):
     assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")], LineErrors())) == [Pair(1, "a", "b")]
 
 
-def test_lines_are_read_only_as_they_are_needed(tmp_path):
+def test_lines_are_read_lazily(tmp_path):
     pairs = read_pairs([written(tmp_path / "late", b"a\tb\n" * 100_000 + b"\xff\tb\n")], LineErrors())
     assert next(pairs) == Pair(1, "a", "b")
 
@@ -66,7 +66,7 @@ SAID = {
 }
 
 
-def test_bad_lines_of_a_table_are_skipped_and_reported_by_number(tmp_path):
+def test_bad_table_lines_are_skipped_and_reported(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], errors)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
     assert errors.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
@@ -74,7 +74,7 @@ def test_bad_lines_of_a_table_are_skipped_and_reported_by_number(tmp_path):
     assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
-def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
+def test_bad_lines_of_a_file_pair_are_reported(tmp_path):
     source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
     errors = LineErrors()
@@ -87,10 +87,10 @@ def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
     ]
 
 
-def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path):
+def test_rejects_files_of_unequal_length(tmp_path):
     short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\nC\n")
     for paths in ([short, long], [long, short]):
-        with pytest.raises(ValueError, match=r"^long has 3 lines and short 1: line n of one should translate line n"):
+        with pytest.raises(ValueError, match=r"^long has 3 lines and short 1: line n of one file must translate"):
             list(read_pairs(paths, LineErrors()))
 
 
@@ -104,13 +104,13 @@ def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path):
     ],
     ids=["UTF-16", "UTF-16 BE", "CR"],
 )
-def test_files_that_would_be_misread_are_refused(tmp_path, content, message, packed):
+def test_rejects_utf16_and_bare_cr(tmp_path, content, message, packed):
     path = written(tmp_path / "corpus.tsv", gzip.compress(content) if packed else content)
     with pytest.raises(ValueError, match=message):
         list(read_pairs([path], LineErrors()))
 
 
-def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
+def test_many_bad_lines_are_counted_and_some_listed(tmp_path):
     errors = LineErrors()
     assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], errors)) == []
     assert errors.counts == {"an empty line": 1234}
@@ -120,16 +120,16 @@ def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize("n", [0, 3])
-def test_a_corpus_is_one_file_or_two(tmp_path, n):
+def test_rejects_more_than_two_files(tmp_path, n):
     with pytest.raises(ValueError, match=f"got {n} files"):
         list(read_pairs([tmp_path] * n, LineErrors()))
 
 
-def test_a_packed_file_that_was_cut_off_is_called_damaged(tmp_path):
+def test_rejects_truncated_gzip_file(tmp_path):
     whole = gzip.compress(table([(str(i), str(i * i)) for i in range(999)]))
     cut, broken = tmp_path / "cut.gz", tmp_path / "broken.gz"
     cut.write_bytes(whole[: len(whole) // 2])
     broken.write_bytes(whole[:100] + bytes(100) + whole[200:])
     for path in (cut, broken):
-        with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
+        with pytest.raises(ValueError, match=rf"{path.name} is corrupted"):
             list(read_pairs([path], LineErrors()))

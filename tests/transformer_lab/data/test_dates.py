@@ -44,11 +44,11 @@ def scripts(text: str) -> set[str]:
         ("ar", "medium", True, "ar ٠٣/٠٣/٢٠٢١"),
     ],
 )
-def test_a_date_is_written_as_its_language_does(locale, style, native, written):
+def test_dates_follow_their_languages_format(locale, style, native, written):
     assert write_date(date(2021, 3, 3), locale, style, native) == written
 
 
-def test_what_is_written_means_one_date_only():
+def test_written_date_has_only_one_meaning():
     meanings: dict[str, set[date]] = {}
     for day in SOME_DAYS:
         for locale in LOCALES:
@@ -65,15 +65,15 @@ def test_what_is_written_means_one_date_only():
         (False, ["2021-03-04", "2021/3/4", "3 mars 2021", "2021年3月3日", "৩ মার্চ, ২০২১"]),
     ],
 )
-def test_numbers_alone_are_ambiguous_unless_a_year_or_a_name_says_which_is_which(ambiguous, texts):
+def test_numeric_dates_are_ambiguous_without_year_first_or_name(ambiguous, texts):
     assert [is_ambiguous(text) for text in texts] == [ambiguous] * len(texts)
 
 
-def test_a_year_of_two_digits_stands_for_one_year():
+def test_two_digit_year_is_unambiguous():
     assert FIRST_DAY.replace(year=FIRST_DAY.year + 100) > LAST_DAY
 
 
-def test_the_task_has_many_languages_scripts_orders_and_digits():
+def test_task_covers_many_languages_scripts_and_digits():
     assert len(LOCALES) == len(set(LOCALES)) >= 20
     names = " ".join(get_month_names("wide", locale=locale)[3] for locale in LOCALES)
     assert len(scripts(names)) >= 6, scripts(names)
@@ -86,7 +86,7 @@ def test_the_task_has_many_languages_scripts_orders_and_digits():
         assert [unicodedata.digit(digit) for digit in digits] == list(range(10))
 
 
-def test_drawn_pairs_cover_every_language_style_and_digit():
+def test_pairs_cover_every_language_style_and_digit():
     pairs = date_pairs(5000, seed=0, split="train")
     text = "".join(source for source, _ in pairs)
     assert scripts(text) >= {"LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW", "DEVANAGARI", "THAI", "CJK", "HANGUL"}
@@ -95,12 +95,12 @@ def test_drawn_pairs_cover_every_language_style_and_digit():
     assert len(tags) > 15
 
 
-def test_the_target_is_the_date_in_iso_8601():
+def test_target_is_the_iso_8601_date():
     days = {(FIRST_DAY + timedelta(days=n)).isoformat() for n in range((LAST_DAY - FIRST_DAY).days + 1)}
     assert {target for _, target in date_pairs(1000, seed=3, split="train")} <= days
 
 
-def test_training_and_held_out_strings_have_none_in_common_whatever_the_seeds():
+def test_train_and_held_out_strings_never_overlap():
     train = {source for seed in range(3) for source, _ in date_pairs(5000, seed, "train")}
     held_out = {source for seed in range(3) for source, _ in date_pairs(500, seed, "held out")}
     assert train.isdisjoint(held_out)
@@ -108,7 +108,7 @@ def test_training_and_held_out_strings_have_none_in_common_whatever_the_seeds():
     assert len(held_out) > 1000
 
 
-def test_the_same_seed_draws_the_same_pairs():
+def test_seed_determines_the_pairs():
     assert date_pairs(50, 7, "train") == date_pairs(50, 7, "train")
     assert date_pairs(50, 7, "train") == date_pairs(99, 7, "train")[:50]
     assert date_pairs(50, 7, "train") != date_pairs(50, 8, "train")

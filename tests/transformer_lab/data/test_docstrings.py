@@ -30,7 +30,7 @@ def write(folder: Path, n_modules: int) -> None:
         (folder / f"m{i:03}.py").write_text(f'"""Module {i}."""\ndef f():\n    "The same everywhere."')
 
 
-def test_docstrings_come_in_the_order_of_the_source():
+def test_docstrings_are_in_source_order():
     found = list(docstrings_of(SOURCE))
     ends = ["module.", "Two paragraphs.", "inside.", "class.", "method."]
     assert [text.endswith(end) for text, end in zip(found, ends, strict=True)] == [True] * 5
@@ -40,14 +40,14 @@ def numbers(texts: list[str]) -> list[int]:
     return [int(re.findall(r"\d+", text)[0]) for text in texts]
 
 
-def test_about_one_module_in_ten_is_held_out_as_a_whole(tmp_path: Path):
+def test_about_one_module_in_ten_is_held_out(tmp_path: Path):
     write(tmp_path, 50 * HOLD_OUT_EVERY)
     train, held_out = python_docstrings(tmp_path)
     assert 35 < len(held_out) < 65
     assert sorted(numbers(train) + numbers(held_out)) == list(range(1, 50 * HOLD_OUT_EVERY + 1))
 
 
-def test_a_module_more_changes_nothing_for_the_others(tmp_path: Path):
+def test_additional_module_does_not_change_the_others(tmp_path: Path):
     write(tmp_path, 50)
     train, held_out = python_docstrings(tmp_path)
     (tmp_path / "m000_of_a_distribution.py").write_text('"""Module 0."""')
@@ -57,7 +57,7 @@ def test_a_module_more_changes_nothing_for_the_others(tmp_path: Path):
     ]
 
 
-def test_what_occurs_twice_is_kept_once_and_modules_without_docstrings_are_left_out(tmp_path: Path):
+def test_duplicates_and_modules_without_docstrings_are_dropped(tmp_path: Path):
     write(tmp_path, 3)
     (tmp_path / "a.py").write_text("x = 1")
     train, held_out = python_docstrings(tmp_path)
@@ -65,7 +65,7 @@ def test_what_occurs_twice_is_kept_once_and_modules_without_docstrings_are_left_
     assert held_out == []
 
 
-def test_this_python_has_enough_to_train_on_and_nothing_of_it_is_held_out():
+def test_this_python_has_enough_text_without_leaks():
     train, held_out = python_docstrings()
     assert sum(map(len, train)) > 400_000
     assert sum(map(len, held_out)) > 20_000
@@ -74,6 +74,6 @@ def test_this_python_has_enough_to_train_on_and_nothing_of_it_is_held_out():
     assert len(shared) < 10
 
 
-def test_a_folder_without_docstrings_is_refused_by_name(tmp_path: Path):
+def test_rejects_a_folder_without_docstrings(tmp_path: Path):
     with pytest.raises(ValueError, match=re.escape(f"no module in {tmp_path} has docstrings")):
         python_docstrings(tmp_path)

@@ -9,14 +9,14 @@ from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.documents import HELD_OUT_FRACTION, n_held_out, read_documents, write_documents
 
 
-def test_a_file_is_a_document_or_several_with_separators_between(tmp_path):
+def test_file_has_one_document_or_several_with_separators(tmp_path):
     (tmp_path / "one.txt").write_bytes("\ufeffa\r\n\r\n  b€\n".encode())
     (tmp_path / "two.txt.gz").write_bytes(gzip.compress(b"c\n\n<|endoftext|>\nd <|endoftext|>\n<|endoftext|>\n \n"))
     documents = list(read_documents([tmp_path / "one.txt", tmp_path / "two.txt.gz"], LineErrors()))
     assert documents == ["a\n\n  b€", "c\n", "d <|endoftext|>"]
 
 
-def test_what_is_written_is_read_again(tmp_path):
+def test_written_documents_round_trip(tmp_path):
     documents = ["a\n\n b", "\n\nc\n", "d"]
     write_documents(tmp_path / "all.txt", documents)
     assert list(read_documents([tmp_path / "all.txt"], LineErrors())) == documents
@@ -24,7 +24,7 @@ def test_what_is_written_is_read_again(tmp_path):
     assert list(read_documents([tmp_path / "none.txt"], LineErrors())) == []
 
 
-def test_a_line_that_is_not_utf_8_is_skipped_and_reported(tmp_path):
+def test_line_that_is_not_utf8_is_skipped_and_reported(tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"a\n\xff\nb\n")
     errors = LineErrors()
@@ -33,7 +33,7 @@ def test_a_line_that_is_not_utf_8_is_skipped_and_reported(tmp_path):
 
 
 @given(st.lists(st.integers(1, 500), min_size=1, max_size=30))
-def test_the_fewest_last_documents_with_enough_bytes_are_held_out_and_one_is_left(sizes):
+def test_holds_out_the_fewest_last_documents_with_enough_bytes(sizes):
     n, enough = n_held_out(sizes), HELD_OUT_FRACTION * sum(sizes)
     assert 0 <= n < len(sizes)
     assert sum(sizes[len(sizes) - n :]) >= enough or n == len(sizes) - 1

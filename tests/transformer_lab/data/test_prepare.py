@@ -22,7 +22,7 @@ def corpus(tmp_path):
     return path
 
 
-def test_every_pair_comes_out_as_it_went_in(corpus, tmp_path):
+def test_prepared_pairs_round_trip(corpus, tmp_path):
     tokenizer, sources, targets = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     assert len(sources) == len(targets) == len(PAIRS)  # more than one chunk
     for (source, target), source_ids, target_ids in zip(PAIRS, sources, targets, strict=False):
@@ -31,7 +31,7 @@ def test_every_pair_comes_out_as_it_went_in(corpus, tmp_path):
 
 
 @pytest.mark.parametrize("line", ["zzzzzzzzzz\ta", "a\tzzzzzzzzzz"])
-def test_an_overlong_side_is_reported_by_number(corpus, tmp_path, line):
+def test_overlong_side_is_reported_by_line_number(corpus, tmp_path, line):
     with corpus.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n{line.replace('zzzzzzzzzz', 'zzzzzzzzz')}\n")
     errors = LineErrors()
@@ -41,7 +41,7 @@ def test_an_overlong_side_is_reported_by_number(corpus, tmp_path, line):
     assert max(sources.lengths) <= 10
 
 
-def test_a_line_of_a_million_characters_is_neither_learned_from_nor_tokenized(corpus, tmp_path):
+def test_million_character_line_is_skipped_before_tokenizing(corpus, tmp_path):
     clean, *_ = prepare([corpus], tmp_path / "clean", 300, max_length=20, errors=LineErrors())
     with corpus.open("a", encoding="utf-8") as file:
         file.write("x" * 1_000_000 + "\ta\n" + "y" * 990 + "\ta\n")
@@ -55,28 +55,28 @@ def test_a_line_of_a_million_characters_is_neither_learned_from_nor_tokenized(co
     assert len(sources) == len(PAIRS)
 
 
-def test_a_changed_corpus_of_the_same_name_and_size_is_noticed(corpus, tmp_path):
+def test_notices_a_changed_corpus_of_the_same_size(corpus, tmp_path):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     text = corpus.read_text("utf-8")
     corpus.write_text(text[:-2] + ("q" if text[-2] != "q" else "p") + text[-1], "utf-8")
-    with pytest.raises(ValueError, match="was made from"):
+    with pytest.raises(ValueError, match="was prepared from"):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes have no path there")
-def test_a_pipe_is_refused_before_it_is_read(tmp_path):
+def test_rejects_a_pipe_before_reading_it(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path):
-        with pytest.raises(ValueError, match=f"{path.name} is not a file; a corpus is read several times"):
+        with pytest.raises(ValueError, match=f"{path.name} is not a regular file; a corpus is read several times"):
             prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
 @pytest.mark.parametrize("name", [ORIGIN, "source.lengths.npy"])
 @pytest.mark.parametrize("content", [b"", b'{"files": '], ids=["empty", "cut"])
-def test_a_damaged_file_of_a_preparation_is_named(corpus, tmp_path, name, content):
+def test_rejects_corrupted_files_in_the_folder(corpus, tmp_path, name, content):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     (tmp_path / "data" / name).write_bytes(content)
-    with pytest.raises(ValueError, match=f"{name} is damaged"):
+    with pytest.raises(ValueError, match=f"{name} is corrupted"):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
@@ -87,14 +87,14 @@ def test_each_bad_line_is_reported_once(corpus, tmp_path):
     assert errors.counts == {"an empty line": 1}
 
 
-def test_a_corpus_of_which_nothing_is_left_is_refused_with_the_reasons(tmp_path):
+def test_rejects_corpus_without_pairs_with_reasons(tmp_path):
     path = tmp_path / "bad.tsv"
     path.write_text("one\ntwo\n")
     with pytest.raises(ValueError, match=r"bad\.tsv: no sentence pair is left; skipped 2 × no tab[^\n]+$"):
         prepare([path], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-def test_what_was_prepared_is_not_prepared_again(corpus, tmp_path):
+def test_prepared_corpus_is_reused(corpus, tmp_path):
     first, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "data").iterdir()}
     second, again, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
@@ -102,17 +102,17 @@ def test_what_was_prepared_is_not_prepared_again(corpus, tmp_path):
     assert first.to_str() == second.to_str() and list(sources[7]) == list(again[7])
 
 
-def test_another_corpus_or_vocabulary_is_not_mixed_up_with_the_first(corpus, tmp_path):
+def test_rejects_another_corpus_or_vocabulary(corpus, tmp_path):
     prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
     with pytest.raises(ValueError, match=r"vocab_size=300, .*, not from .*vocab_size=301, "):
         prepare([corpus], tmp_path / "data", 301, max_length=20, errors=LineErrors())
     with corpus.open("a") as file:
         file.write("a\tb\n")
-    with pytest.raises(ValueError, match=r"was made from corpus\.tsv \(SHA-256 \w{8}…\), vocab"):
+    with pytest.raises(ValueError, match=r"was prepared from corpus\.tsv \(SHA-256 \w{8}…\), vocab"):
         prepare([corpus], tmp_path / "data", 300, max_length=20, errors=LineErrors())
 
 
-def test_a_preparation_that_was_cut_off_is_done_again(corpus, tmp_path):
+def test_interrupted_preparation_is_repeated(corpus, tmp_path):
     data = tmp_path / "data"
     prepare([corpus], data, 300, max_length=20, errors=LineErrors())
     (data / ORIGIN).unlink()
@@ -136,7 +136,7 @@ def texts(tmp_path):
 
 
 @pytest.mark.parametrize("hold_out", [True, False])
-def test_the_windows_hold_every_document_between_two_ends(texts, tmp_path, hold_out):
+def test_windows_contain_every_document_between_end_tokens(texts, tmp_path, hold_out):
     tokenizer, windows = prepare_text(
         texts, tmp_path / "data", 300, max_length=7, hold_out=hold_out, errors=LineErrors()
     )
@@ -148,7 +148,7 @@ def test_the_windows_hold_every_document_between_two_ends(texts, tmp_path, hold_
     assert {len(window) for window in list(windows)[:-1]} == {8}
 
 
-def test_the_tokenizer_has_not_seen_what_is_held_out(tmp_path):
+def test_tokenizer_does_not_see_held_out_text(tmp_path):
     write_documents(tmp_path / "a.txt", [*DOCUMENTS, "xyxyxyxyxy " * 20])
     tokenizer, _ = prepare_text(
         [tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors()
@@ -156,7 +156,7 @@ def test_the_tokenizer_has_not_seen_what_is_held_out(tmp_path):
     assert len(tokenizer.encode("xyxyxyxyxy").ids) == 10
 
 
-def test_texts_are_prepared_once_and_not_mixed_up(texts, tmp_path):
+def test_texts_are_prepared_once_and_not_mixed(texts, tmp_path):
     errors = LineErrors()
     texts[0].write_bytes(b"\xff\n" + texts[0].read_bytes())
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
@@ -167,7 +167,7 @@ def test_texts_are_prepared_once_and_not_mixed_up(texts, tmp_path):
         prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False, errors=LineErrors())
 
 
-def test_files_without_text_are_refused(tmp_path):
+def test_rejects_files_without_text(tmp_path):
     (tmp_path / "a.txt").write_bytes(b"\n\xff\n")
     with pytest.raises(ValueError, match=r"^a\.txt: no text is left; skipped 1 × not UTF-8"):
         prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True, errors=LineErrors())

@@ -18,18 +18,18 @@ def store(path, sequences):
 
 
 @given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=5), max_size=9))
-def test_what_is_written_is_read(tmp_path_factory, sequences):
+def test_reads_what_was_written(tmp_path_factory, sequences):
     read = store(tmp_path_factory.mktemp("store") / "x.tokens", sequences)
     assert len(read) == len(sequences)
     assert [sequence.tolist() for sequence in read] == sequences if sequences else True
     assert read.lengths.tolist() == [len(sequence) for sequence in sequences]
 
 
-def test_sequences_are_what_torch_takes(tmp_path):
+def test_sequences_are_int64_for_torch(tmp_path):
     assert store(tmp_path / "x.tokens", [[1, 2]])[0].dtype == np.int64
 
 
-def test_tokens_stay_on_the_disk(tmp_path):
+def test_tokens_stay_on_disk(tmp_path):
     """In memory are 12 bytes for each sequence, however long it is."""
     n = 20_000
     store(tmp_path / "x.tokens", [[7] * 50] * n)
@@ -43,7 +43,7 @@ def test_tokens_stay_on_the_disk(tmp_path):
     assert 12 * n <= held < 12.5 * n
 
 
-def test_a_store_that_was_cut_off_is_not_taken_for_a_whole_one(tmp_path):
+def test_rejects_truncated_store(tmp_path):
     path = tmp_path / "x.tokens"
     with pytest.raises(KeyboardInterrupt), TokenWriter(path) as writer:
         writer.add([1, 2, 3])
@@ -52,10 +52,10 @@ def test_a_store_that_was_cut_off_is_not_taken_for_a_whole_one(tmp_path):
         TokenStore(path)
     store(path, [[1, 2, 3], [4]])
     path.write_bytes(path.read_bytes()[:-4])
-    with pytest.raises(ValueError, match=r"should hold 4 tokens of 4 bytes; it has 12 bytes"):
+    with pytest.raises(ValueError, match=r"should contain 4 tokens of 4 bytes but has 12 bytes"):
         TokenStore(path)
 
 
-def test_writing_anew_forgets_what_was_there(tmp_path):
+def test_rewriting_replaces_the_old_contents(tmp_path):
     store(tmp_path / "x.tokens", [[1], [2]])
     assert [list(sequence) for sequence in store(tmp_path / "x.tokens", [[3]])] == [[3]]

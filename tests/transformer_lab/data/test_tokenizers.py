@@ -22,35 +22,35 @@ PIECES = bpe_tokenizer(TEXTS * 5, 300)
 
 
 @given(st.text(alphabet=sorted(set("".join(TEXTS)))))
-def test_characters_that_were_seen_survive(text):
+def test_known_characters_round_trip(text):
     ids = CHARACTERS.encode(text).ids
     assert len(ids) == len(text)
     assert CHARACTERS.decode(ids) == text
 
 
-def test_a_character_that_was_never_seen_is_unknown():
+def test_unknown_character_becomes_unk():
     assert CHARACTERS.encode("dž").ids[1] == UNKNOWN_ID
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_byte_level_bpe_writes_any_text(text):
+def test_byte_level_bpe_encodes_every_text(text):
     ids = PIECES.encode(text).ids
     assert PIECES.decode(ids) == text
     assert not {PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID} & set(ids)
 
 
-def test_pieces_that_occur_often_become_tokens():
+def test_frequent_pieces_become_tokens():
     assert len(PIECES.encode("der Hund läuft").tokens) == 3
     assert len(PIECES.encode("xyz").tokens) == 3
     assert 260 < PIECES.get_vocab_size() <= 300
 
 
-def test_a_vocabulary_without_room_for_the_bytes_is_refused():
+def test_rejects_vocabulary_too_small_for_bytes():
     with pytest.raises(ValueError, match="at least 260 tokens; got vocab_size=259"):
         bpe_tokenizer(TEXTS, 259)
 
 
-def test_texts_are_read_once_and_one_by_one():
+def test_texts_are_read_once_and_lazily():
     def texts():
         yield from TEXTS
 
@@ -58,7 +58,7 @@ def test_texts_are_read_once_and_one_by_one():
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
-def test_a_text_cannot_end_or_hide_itself(tokenizer, tmp_path):
+def test_special_tokens_in_a_text_are_plain_characters(tokenizer, tmp_path):
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     for one in (tokenizer, load_tokenizer(tmp_path / "tokenizer.json")):
         for token in SPECIAL_TOKENS:
@@ -66,7 +66,7 @@ def test_a_text_cannot_end_or_hide_itself(tokenizer, tmp_path):
 
 
 @pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
-def test_special_tokens_have_the_ids_that_training_counts_on_and_are_not_written(tokenizer):
+def test_special_tokens_have_fixed_ids_and_are_not_decoded(tokenizer):
     assert (
         [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
         == [PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID]
@@ -75,13 +75,13 @@ def test_special_tokens_have_the_ids_that_training_counts_on_and_are_not_written
     assert tokenizer.decode([BOS_ID, *tokenizer.encode("der Hund").ids, EOS_ID, PAD_ID]) == "der Hund"
 
 
-def test_what_is_no_tokenizer_of_ours_is_refused(tmp_path):
+def test_rejects_tokenizers_of_other_libraries(tmp_path):
     path = tmp_path / "tokenizer.json"
-    with pytest.raises(ValueError, match=r"tokenizer\.json holds no tokenizer"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json does not contain a tokenizer"):
         load_tokenizer(path)
     path.write_text("{")
-    with pytest.raises(ValueError, match=r"tokenizer\.json holds no tokenizer"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json does not contain a tokenizer"):
         load_tokenizer(path)
     Tokenizer(models.WordLevel({"<s>": 0, "<pad>": 1}, unk_token="<s>")).save(str(path))
-    with pytest.raises(ValueError, match=r"should begin with the tokens <pad>, .*; they have the ids \[1, None"):
+    with pytest.raises(ValueError, match=r"must be <pad>, .*; they have the ids \[1, None"):
         load_tokenizer(path)

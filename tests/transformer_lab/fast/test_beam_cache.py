@@ -25,7 +25,7 @@ def append(cache, tokens, kv):
 
 @pytest.mark.parametrize("n_read", [0, 3])
 @pytest.mark.parametrize("n_steps", range(1, 9))
-def test_what_is_written_back_is_what_the_models_cache_would_hold(n_read, n_steps):
+def test_write_back_matches_the_models_cache(n_read, n_steps):
     rng = torch.Generator().manual_seed(n_steps)
     ours, theirs = model_cache(), model_cache()
     if n_read:
@@ -61,7 +61,7 @@ def test_what_is_written_back_is_what_the_models_cache_would_hold(n_read, n_step
         assert torch.equal(mine.source.k, other.source.k)
 
 
-def test_keys_and_values_are_not_copied_when_rows_change_places():
+def test_reorder_does_not_copy_keys_and_values():
     beams = BeamCache(model_cache())
     beams.extend(torch.tensor([[3], [4]]))
     beams.reorder(torch.tensor([0, 0, 1, 1]))

@@ -57,14 +57,14 @@ def with_own_forward() -> nn.Module:
         FeedForward(5, 7), FeedForward(5, 7, bias=False),
     ],
 )  # fmt: skip
-def test_bypassed_modules_give_what_they_give_when_called(module, monkeypatch):
+def test_bypassed_modules_match_their_calls(module, monkeypatch):
     x = torch.randn(3, 5)
     wanted = module(x)
     monkeypatch.setattr(type(module), "forward", lambda self, x: pytest.fail("called"))
     assert_close(call(module, x), wanted)
 
 
-def test_a_hook_on_the_hidden_layer_sees_it_before_the_relu():
+def test_hook_on_the_hidden_layer_sees_it_before_the_relu():
     network, seen = FeedForward(5, 7), []
     network.w_1.register_forward_hook(lambda module, arguments, output: seen.append(output))
     x = torch.randn(3, 5)
@@ -79,7 +79,7 @@ def with_own_activation() -> nn.Module:
 
 
 @pytest.mark.parametrize("module", [hooked(), Doubled(5, 5), nn.RMSNorm(5), with_own_activation()])
-def test_others_are_called_with_one_sentence(module):
+def test_other_modules_are_called_with_one_sentence(module):
     x = torch.randn(3, 5)
     assert_close(call(module, x), module(x[None])[0])
 
@@ -89,13 +89,13 @@ def test_others_are_called_with_one_sentence(module):
     [Doubled(5, 5), hooked(), with_own_forward(), weight_norm(nn.Linear(5, 5))],
     ids=lambda m: type(m).__name__,
 )
-def test_a_module_that_does_more_than_its_class_is_not_bypassed(module):
+def test_modules_that_do_more_than_their_class_are_not_bypassed(module):
     assert may_bypass(nn.Linear(5, 5), nn.Linear)
     assert not may_bypass(module, nn.Linear)
 
 
 @pytest.mark.parametrize("register", HOOKS, ids=lambda f: f.__name__)
-def test_a_hook_of_a_module_is_noticed_while_it_is_there(register):
+def test_module_hook_is_detected_while_registered(register):
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(*attention.modules())
     handle = register(attention.w_o, lambda *_: None)
@@ -105,7 +105,7 @@ def test_a_hook_of_a_module_is_noticed_while_it_is_there(register):
 
 
 @pytest.mark.parametrize("register", GLOBAL_HOOKS, ids=lambda f: f.__name__)
-def test_a_hook_of_all_modules_is_noticed_while_it_is_there(register):
+def test_global_hook_is_detected_while_registered(register):
     module = nn.Linear(5, 5)
     hooks = hooks_of(module)
     handle = register(lambda *_: None)
@@ -116,7 +116,7 @@ def test_a_hook_of_all_modules_is_noticed_while_it_is_there(register):
     assert not any(hooks) and may_bypass(module, nn.Linear)
 
 
-def test_torchs_counter_of_operations_and_the_recording_of_weights_are_noticed():
+def test_flop_counter_and_recording_are_detected():
     attention = MultiHeadAttention(4, 2)
     hooks = hooks_of(attention)
     for watching in (FlopCounterMode(display=False), record_attention(attention)):
@@ -130,7 +130,7 @@ def test_torchs_counter_of_operations_and_the_recording_of_weights_are_noticed()
     [(nn.Linear(2, 2).eval(), True), (nn.Linear(2, 2), False), (Doubled(2, 2).eval(), False), (hooked().eval(), False)],
     ids=["known", "training", "a subclass", "a hook"],
 )
-def test_in_inference_modules_are_bypassed_in_eval_mode_without_gradients_and_autocast(module, known):
+def test_bypasses_only_in_inference(module, known):
     with torch.no_grad():
         assert may_bypass_in_inference([module], {nn.Linear}) is known
         with torch.autocast("cpu", torch.bfloat16):

@@ -12,7 +12,7 @@ N = 400_000
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_so_many_are_dropped_and_the_others_scaled_by_what_keeps_the_mean(p):
+def test_drops_the_right_fraction_and_keeps_the_mean(p):
     torch.manual_seed(0)
     output = dropout(nn.Dropout(p), torch.ones(N - 3))
     dropped = (output == 0).double().mean().item()
@@ -21,21 +21,21 @@ def test_so_many_are_dropped_and_the_others_scaled_by_what_keeps_the_mean(p):
     assert scale == pytest.approx(1 / (1 - p), rel=1e-3)
 
 
-def test_the_four_features_of_a_draw_are_dropped_independently_of_each_other():
+def test_features_of_one_draw_are_dropped_independently():
     torch.manual_seed(0)
     dropped = (dropout(nn.Dropout(0.3), torch.ones(N // 4, 4)) == 0).double()
     assert torch.allclose(torch.corrcoef(dropped.mT), torch.eye(4, dtype=torch.float64), atol=5 / math.sqrt(N // 4))
     assert torch.allclose(dropped.mean(0), torch.tensor(0.3, dtype=torch.float64), atol=5 * 0.46 / math.sqrt(N // 4))
 
 
-def test_the_gradient_is_the_mask():
+def test_gradient_is_the_mask():
     x = torch.randn(3, 7, requires_grad=True)
     output = dropout(nn.Dropout(0.5), x)
     output.sum().backward()
     assert torch.equal(output.detach(), x.detach() * x.grad)
 
 
-def test_the_same_seed_drops_the_same_and_another_draw_others():
+def test_seed_determines_the_mask():
     torch.manual_seed(0)
     first, second = (dropout(nn.Dropout(0.5), torch.ones(99)) for _ in range(2))
     torch.manual_seed(0)
@@ -48,14 +48,14 @@ class Doubled(nn.Dropout):
         return 2 * x
 
 
-def test_a_hook_sees_what_is_dropped():
+def test_hook_sees_the_dropped_features():
     module, observed = nn.Dropout(0.5), []
     module.register_forward_hook(lambda _module, _args, output: observed.append(output))
     assert torch.equal(dropout(module, torch.ones(3, 5)), observed[0][0])
 
 
 @pytest.mark.parametrize("p", [2**-18, 1 - 2**-18, 1 - 1e-9])
-def test_a_probability_that_would_be_rounded_to_0_or_1_is_left_to_torch(p):
+def test_rounded_probability_of_0_or_1_uses_torch(p):
     torch.manual_seed(0)
     output = dropout(nn.Dropout(p), torch.ones(999, 9))
     torch.manual_seed(0)
@@ -66,7 +66,7 @@ def test_a_probability_that_would_be_rounded_to_0_or_1_is_left_to_torch(p):
     ("module", "factor"),
     [(nn.Dropout(0.5).eval(), 1), (nn.Dropout(0.0), 1), (nn.Dropout(1.0), 0), (Doubled(0.5), 2), (nn.Identity(), 1)],
 )
-def test_what_draws_nothing_or_is_not_torchs_is_called_as_it_is(module, factor):
+def test_other_modules_are_called_normally(module, factor):
     x = torch.randn(3, 5)
     before = torch.get_rng_state()
     assert torch.equal(dropout(module, x), factor * x)

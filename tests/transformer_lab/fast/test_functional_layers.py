@@ -11,7 +11,7 @@ from transformer_lab.fast.functional_layers import embed, fused_linear, linear, 
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize(("transpose", "max_size"), [(False, 35), (True, 35), (True, 34)])
-def test_a_linear_layer_gives_the_same_and_its_weight_is_copied_if_it_is_small(bias, transpose, max_size, monkeypatch):
+def test_linear_matches_the_layer_and_copies_small_weights(bias, transpose, max_size, monkeypatch):
     monkeypatch.setattr(functional_layers, "MAX_TRANSPOSED_SIZE", max_size)
     layer, x = nn.Linear(5, 7, bias), torch.randn(3, 5)
     parameters = linear_parameters(layer.weight, layer.bias, transpose)
@@ -22,7 +22,7 @@ def test_a_linear_layer_gives_the_same_and_its_weight_is_copied_if_it_is_small(b
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("max_size", [55, 54], ids=["fused", "too large"])
 @pytest.mark.parametrize("widths", [[7], [7, 3, 1]])
-def test_linear_layers_give_their_outputs_side_by_side(widths, max_size, bias, monkeypatch):
+def test_fused_linear_concatenates_the_outputs(widths, max_size, bias, monkeypatch):
     monkeypatch.setattr(functional_layers, "MAX_FUSED_SIZE", max_size)
     layers, x = [nn.Linear(5, width, bias) for width in widths], torch.randn(3, 5)
     for transpose in (False, True):
@@ -30,15 +30,15 @@ def test_linear_layers_give_their_outputs_side_by_side(widths, max_size, bias, m
 
 
 @pytest.mark.parametrize("norm", [nn.LayerNorm(5, 0.1), nn.LayerNorm(5, bias=False), nn.RMSNorm(5, 0.1), nn.Identity()])
-def test_a_norm_gives_the_same(norm):
+def test_norm_function_matches_the_norm(norm):
     for parameter in norm.parameters():
         nn.init.normal_(parameter)
     x = torch.randn(3, 5)
     assert_close(norm_function(norm)(x), norm(x))
 
 
-def test_each_rows_token_is_looked_up_and_an_unknown_one_is_named():
+def test_embed_looks_up_each_row_and_rejects_unknown_ids():
     embedding = nn.Embedding(11, 5)
     assert torch.equal(embed(embedding, torch.tensor([[3], [0]])), embedding(torch.tensor([3, 0])))
-    with pytest.raises(ValueError, match=r"^token ids go from 0 to vocab_size − 1 = 10; got 11$"):
+    with pytest.raises(ValueError, match=r"^token ids must be from 0 to vocab_size − 1 = 10; got 11$"):
         embed(embedding, torch.tensor([[3], [11]]))

@@ -31,7 +31,7 @@ PROMPTS = {"no padding": [[4, 5, 6], [7, 8, 9]], "padding": [[PAD, 5, 6], [7, 8,
 @pytest.mark.parametrize("max_size", [functional_layers.MAX_FUSED_SIZE, 1], ids=["fused", "not fused"])
 @pytest.mark.parametrize("prompt", PROMPTS)
 @pytest.mark.parametrize("form", FORMS)
-def test_every_step_gives_what_the_plain_path_gives(form, prompt, max_size, monkeypatch):
+def test_every_step_matches_the_plain_path(form, prompt, max_size, monkeypatch):
     monkeypatch.setattr(functional_layers, "MAX_FUSED_SIZE", max_size)
     model = language_model(1, **FORMS[form]).double()
     both = [TextState(model, 17), TextState(model, 17)]
@@ -52,7 +52,7 @@ def counted(monkeypatch):
     return calls
 
 
-def test_it_is_taken_for_each_token_after_the_prompt(monkeypatch):
+def test_used_for_each_token_after_the_prompt(monkeypatch):
     calls = counted(monkeypatch)
     texts = generate(language_model(**LLAMA), torch.tensor(PROMPTS["no padding"]), 5, temperature=0)
     assert texts.shape == (2, 8)
@@ -60,7 +60,7 @@ def test_it_is_taken_for_each_token_after_the_prompt(monkeypatch):
 
 
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=["GPT-2", "Llama"])
-def test_no_texts_are_continued_to_no_texts(form):
+def test_empty_batch_is_continued_to_an_empty_batch(form):
     assert generate(language_model(**form), torch.zeros(0, 3, dtype=torch.long), 2).shape == (0, 5)
 
 
@@ -91,7 +91,7 @@ def own_forward(model):
     [lora, other_linear, hook, own_forward, nn.Module.train, nn.Module.bfloat16],
     ids=lambda change: change.__name__,
 )
-def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
+def test_not_used_if_modules_behave_differently(change, monkeypatch):
     calls, model = counted(monkeypatch), language_model(**LLAMA)
     change(model)
     with torch.no_grad():
@@ -101,13 +101,13 @@ def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [LLAMA | {"window": SlidingWindow(3)}, GPT | {"positions": "alibi"}], ids=str)
-def test_models_whose_attention_it_does_not_know_take_the_plain_path(form, monkeypatch):
+def test_unsupported_attention_uses_the_plain_path(form, monkeypatch):
     calls = counted(monkeypatch)
     TextState(language_model(**form), 9).next_logits(torch.tensor([[4], [5]]))
     assert not calls
 
 
-def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_halfway(monkeypatch):
+def test_not_used_with_gradients_or_while_recording(monkeypatch):
     calls, model, token = counted(monkeypatch), language_model(**GPT), torch.tensor([[4], [5]])
     assert TextState(model, 9).next_logits(token).requires_grad
     with torch.no_grad():
@@ -121,7 +121,7 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
 
 
 @torch.no_grad()
-def test_a_hook_of_all_modules_sees_every_block_at_every_step():
+def test_global_hook_sees_every_block_at_every_step():
     model, observed = language_model(**GPT), []
     handle = register_module_forward_hook(lambda module, *_: observed.append(type(module)))
     try:

@@ -47,7 +47,7 @@ def assert_same(ours: Tensor, theirs: Tensor, inputs: list[Tensor]) -> None:
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
 @pytest.mark.parametrize("multiple", [1, 4])
 @pytest.mark.parametrize("lengths", [QUERIES, (5, 5, 5)], ids=["padding", "no padding"])
-def test_a_sentence_attends_to_itself_as_torch_computes_it(monkeypatch, together, multiple, lengths):
+def test_self_attention_matches_torch(monkeypatch, together, multiple, lengths):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows = rows_of(lengths, multiple)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)
@@ -59,7 +59,7 @@ def test_a_sentence_attends_to_itself_as_torch_computes_it(monkeypatch, together
 
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
 @pytest.mark.parametrize("multiple", [1, 4])
-def test_a_sentence_attends_to_another_as_torch_computes_it(monkeypatch, together, multiple):
+def test_cross_attention_matches_torch(monkeypatch, together, multiple):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows, key_rows = rows_of(QUERIES, multiple), rows_of(KEYS, multiple)
     q, kv = draw(len(rows.index), N_HEADS * D_K), draw(len(key_rows.index), 2 * N_HEADS * D_K)
@@ -68,7 +68,7 @@ def test_a_sentence_attends_to_another_as_torch_computes_it(monkeypatch, togethe
 
 
 @pytest.mark.parametrize("together", [0, 48], ids=["apart", "together"])
-def test_rows_of_padding_change_nothing_and_get_finite_numbers(monkeypatch, together):
+def test_padding_rows_have_no_effect_and_stay_finite(monkeypatch, together):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", together)
     rows = rows_of(QUERIES, 4)
     x = draw(len(rows.index), 3 * N_HEADS * D_K)

@@ -70,23 +70,21 @@ def assert_same(model, inputs, labels):
     assert_close(ours, theirs)
 
 
-def test_losses_and_gradients_are_those_of_the_model(model):
+def test_losses_and_gradients_match_the_model(model):
     assert_same(model, *batch(model))
     assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
 
 
 @pytest.mark.parametrize(("apart_from", "longest"), [(6, 9), (0, 128), (48, 5)])
 @pytest.mark.parametrize("multiple", [1, 4])
-def test_sentences_that_go_together_alone_or_through_the_kernel_give_the_same(
-    model, monkeypatch, apart_from, longest, multiple
-):
+def test_batched_single_and_kernel_paths_agree(model, monkeypatch, apart_from, longest, multiple):
     monkeypatch.setattr(packed_attention, "MAX_PADDED_LENGTH", apart_from)
     monkeypatch.setattr(packed_models, "MAX_FORMULA_LENGTH", longest)
     monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: multiple)
     assert_same(model, *batch(model))
 
 
-def test_the_gradient_of_a_tied_vocabulary_is_dense_and_kept_apart_from_an_untied_one():
+def test_tied_vocabulary_gradient_is_dense_and_separate():
     for config in (
         TRANSLATES,
         replace(TRANSLATES, source_vocab_size=13),
@@ -98,7 +96,7 @@ def test_the_gradient_of_a_tied_vocabulary_is_dense_and_kept_apart_from_an_untie
         assert all(p.grad is None or p.grad.layout == torch.strided for p in model.parameters())
 
 
-def test_dropped_attention_weights_and_long_sentences_are_left_to_the_kernel(monkeypatch):
+def test_dropout_and_long_sentences_use_the_kernel(monkeypatch):
     taken = []
     monkeypatch.setattr(packed_models, "attend_rows", lambda *args: taken.append(1) or attend_rows(*args))
     model = build(TRANSLATES)
@@ -118,7 +116,7 @@ def test_dropped_attention_weights_and_long_sentences_are_left_to_the_kernel(mon
     assert not taken
 
 
-def test_under_autocast_batches_of_other_lengths_have_as_many_rows(monkeypatch):
+def test_autocast_rounds_the_number_of_rows(monkeypatch):
     model = build(TRANSLATES).float()
     taken = set()
 
@@ -135,7 +133,7 @@ def test_under_autocast_batches_of_other_lengths_have_as_many_rows(monkeypatch):
         assert taken == numbers
 
 
-def test_in_single_precision_too(model):
+def test_matches_in_single_precision(model):
     assert_same(model.float(), *batch(model))
 
 
@@ -146,7 +144,7 @@ class Learners(MultiHeadAttention):
         return 2 * super().forward(query, key, value, mask, cache)
 
 
-def test_attention_of_another_class_is_called_with_the_padded_batch():
+def test_other_attention_classes_get_the_padded_batch():
     model = build(TRANSLATES)
     for layer in (*model.encoder.layers, *model.decoder.layers):
         for name, module in list(layer.named_children()):
@@ -166,7 +164,7 @@ class LearnersEmbedding(nn.Embedding):
 
 
 @pytest.mark.parametrize("sides", [["encoder"], ["decoder"], ["encoder", "decoder"]])
-def test_an_embedding_of_another_class_is_called_and_may_still_be_tied(sides):
+def test_other_embedding_classes_are_called_and_may_be_tied(sides):
     model = build(TRANSLATES)
     for stack in (getattr(model, side) for side in sides):
         theirs = LearnersEmbedding(11, 8)
@@ -176,15 +174,15 @@ def test_an_embedding_of_another_class_is_called_and_may_still_be_tied(sides):
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, replace(TRANSLATES, source_vocab_size=13), CONTINUES])
-def test_a_token_outside_the_vocabulary_is_named(config):
+def test_rejects_token_id_outside_the_vocabulary(config):
     model = build(config)
     inputs, labels = batch(model)
     inputs[-1][1, 2] = 99
-    with pytest.raises(ValueError, match=r"token ids go from 0 to .*; got 99"):
+    with pytest.raises(ValueError, match=r"token ids must be from 0 to .*; got 99"):
         packed_loss(model, inputs, labels, PAD)
 
 
-def test_layers_that_are_not_linear_are_called_as_they_are():
+def test_nonlinear_projection_layers_are_called():
     model = build(TRANSLATES)
     for module in list(model.modules()):
         if isinstance(module, MultiHeadAttention):
@@ -194,7 +192,7 @@ def test_layers_that_are_not_linear_are_called_as_they_are():
     assert_same(model, *batch(model))
 
 
-def test_attention_weights_can_still_be_recorded():
+def test_attention_weights_can_be_recorded():
     model = build(TRANSLATES)
     inputs, labels = batch(model)
     with record_attention(model) as packed:
@@ -205,7 +203,7 @@ def test_attention_weights_can_still_be_recorded():
     assert all(len(packed[name]) == len(plain[name]) for name in plain)
 
 
-def test_an_expected_loss_stays_the_same_when_features_are_dropped_at_random():
+def test_dropout_preserves_the_expected_loss():
     torch.manual_seed(0)
     model = build(replace(TRANSLATES, dropout=0.2)).float().train()
     inputs, labels = batch(model)
@@ -243,13 +241,13 @@ def spoilt(kind: str, request: pytest.FixtureRequest) -> nn.Module:
 @pytest.mark.parametrize(
     "kind", ["another class", "a hook", "a hook of all modules", "another forward", "half precision"]
 )
-def test_what_cannot_be_packed_is_left_to_the_plain_path(kind, request):
+def test_unsupported_models_use_the_plain_path(kind, request):
     model = spoilt(kind, request)
     assert not supports_packing(model, *batch(model), PAD)
 
 
 @pytest.mark.parametrize("side", ["source", "target", "labels"])
-def test_batches_with_padding_before_a_token_are_left_to_the_plain_path(side):
+def test_padding_before_a_token_uses_the_plain_path(side):
     model = build(TRANSLATES)
     (source, target), labels = batch(model)
     assert supports_packing(model, (source, target), labels, PAD)
@@ -258,7 +256,7 @@ def test_batches_with_padding_before_a_token_are_left_to_the_plain_path(side):
 
 
 @pytest.mark.parametrize("config", [TRANSLATES, CONTINUES])
-def test_under_autocast_it_is_as_near_to_the_exact_loss_as_the_plain_path(config):
+def test_autocast_loss_is_as_exact_as_the_plain_path(config):
     model = build(config).float()
     inputs, labels = batch(model)
 

@@ -10,7 +10,7 @@ from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
 REAL = torch.tensor([[True, True, True, False], [True, False, False, False], [True, True, True, True]])
 
 
-def test_packed_and_unpacked_again_only_padding_has_changed():
+def test_unpacking_inverts_packing_except_at_padding():
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL)
     assert torch.equal(rows.pack(x), x[REAL])
     assert torch.equal(rows.unpack(rows.pack(x)), x * REAL[..., None])
@@ -19,7 +19,7 @@ def test_packed_and_unpacked_again_only_padding_has_changed():
 
 
 @pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
-def test_padding_fills_the_rows_up_to_a_multiple_if_there_is_enough_of_it(multiple, n_rows):
+def test_padding_fills_rows_up_to_a_multiple(multiple, n_rows):
     """Of 12 positions 8 are real; 14 rows cannot be made of them, and 12 would be the batch as it was."""
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL, multiple)
     taken = REAL.clone()
@@ -35,13 +35,13 @@ def test_padding_fills_the_rows_up_to_a_multiple_if_there_is_enough_of_it(multip
     [(REAL, 1), (REAL, 5), (torch.ones_like(REAL), 1)],
     ids=["padding", "padding for rows", "no padding"],
 )
-def test_gradients_are_those_of_the_plain_operations(real, multiple):
+def test_gradients_match_plain_operations(real, multiple):
     rows = PackedRows(real, multiple)
     assert gradcheck(rows.pack, torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True))
     assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 
 
-def test_without_padding_nothing_is_copied():
+def test_nothing_is_copied_without_padding():
     x, rows = torch.randn(3, 4, 5), PackedRows(torch.ones_like(REAL))
     assert rows.is_full
     assert rows.pack(x).data_ptr() == rows.unpack(rows.pack(x)).data_ptr() == x.data_ptr()
@@ -49,8 +49,8 @@ def test_without_padding_nothing_is_copied():
 
 
 @pytest.mark.parametrize("row", [[False, True], [False, False]], ids=["padding first", "no token"])
-def test_sentences_that_do_not_begin_with_their_tokens_are_refused(row):
+def test_rejects_padding_before_real_tokens(row):
     real = torch.tensor([[True, True], row])
     assert not can_be_packed(real)
-    with pytest.raises(ValueError, match="padding at their end, and with a token before it"):
+    with pytest.raises(ValueError, match="begin with a real token, with padding only at its end"):
         PackedRows(real)

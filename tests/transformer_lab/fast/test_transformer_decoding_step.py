@@ -37,7 +37,7 @@ def plain(model, source, max_length):
 @torch.no_grad()
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("form", FORMS, ids=str)
-def test_every_step_gives_what_the_plain_path_gives(form, source):
+def test_every_step_matches_the_plain_path(form, source):
     model, source = translator(1, **form).double(), torch.tensor(SOURCES[source])
     both = [TranslationState(model, source, 9), plain(model, source, 9)]
     beams = torch.tensor([0, 0, 1, 1, 2, 2])
@@ -59,7 +59,7 @@ def counted(monkeypatch):
 
 
 @torch.no_grad()
-def test_it_is_taken_for_one_token_of_each_row_and_not_for_a_prompt(monkeypatch):
+def test_used_for_single_tokens_but_not_for_a_prompt(monkeypatch):
     calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
     state = TranslationState(translator(), source, 9)
     state.next_logits(torch.full((3, 2), BOS))
@@ -70,10 +70,10 @@ def test_it_is_taken_for_one_token_of_each_row_and_not_for_a_prompt(monkeypatch)
 
 @torch.no_grad()
 @pytest.mark.parametrize("token", [-1, 11])
-def test_an_id_outside_the_vocabulary_is_named(token, monkeypatch):
+def test_rejects_token_id_outside_the_vocabulary(token, monkeypatch):
     calls = counted(monkeypatch)
     state = TranslationState(translator(), torch.tensor([[4, 5]]), 9)
-    with pytest.raises(ValueError, match=f"^token ids go from 0 to vocab_size − 1 = 10; got {token}$"):
+    with pytest.raises(ValueError, match=f"^token ids must be from 0 to vocab_size − 1 = 10; got {token}$"):
         state.next_logits(torch.tensor([[token]]))
     assert len(calls) == 1
 
@@ -114,7 +114,7 @@ def own_forward(model):
     [lora, other_linear, other_network, hook, own_forward, nn.Module.train],
     ids=lambda change: change.__name__,
 )
-def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
+def test_not_used_if_modules_behave_differently(change, monkeypatch):
     calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
     model = translator()
     change(model)
@@ -123,7 +123,7 @@ def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
     assert not calls
 
 
-def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_halfway(monkeypatch):
+def test_not_used_with_gradients_or_while_recording(monkeypatch):
     calls, source, model = counted(monkeypatch), torch.tensor(SOURCES["padding"]), translator()
     begin = torch.full((3, 1), BOS)
     assert TranslationState(model, source, 9).next_logits(begin).requires_grad
@@ -138,7 +138,7 @@ def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_hal
 
 
 @torch.no_grad()
-def test_a_hook_of_all_modules_sees_every_layer_at_every_step():
+def test_global_hook_sees_every_layer_at_every_step():
     model, observed = translator(), []
     state = TranslationState(model, torch.tensor(SOURCES["padding"]), 9)
     state.next_logits(torch.full((3, 1), BOS))
@@ -152,7 +152,7 @@ def test_a_hook_of_all_modules_sees_every_layer_at_every_step():
 
 
 @torch.no_grad()
-def test_under_autocast_that_began_halfway_the_plain_path_is_taken(monkeypatch):
+def test_autocast_in_the_middle_switches_to_the_plain_path(monkeypatch):
     calls, state = counted(monkeypatch), TranslationState(translator(), torch.tensor(SOURCES["padding"]), 9)
     with torch.autocast("cpu", torch.bfloat16):
         state.next_logits(torch.full((3, 1), BOS))

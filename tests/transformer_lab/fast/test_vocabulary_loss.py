@@ -28,7 +28,7 @@ def fast(tensors, targets, smoothing):
 @pytest.mark.parametrize("rows_at_once", [1, 3, 7])
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monkeypatch, rows_at_once, bias, dtype):
+def test_value_and_gradients_match_torch_for_any_chunk_size(monkeypatch, rows_at_once, bias, dtype):
     monkeypatch.setattr(module, "ROWS_PER_CHUNK", rows_at_once)
     for smoothing in (0.0, 0.1):
         tensors, targets = draw(bias, dtype)
@@ -38,7 +38,7 @@ def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monk
 
 
 @pytest.mark.parametrize("rows_at_once", [2, 3, 7])
-def test_rows_after_the_last_target_count_for_nothing(monkeypatch, rows_at_once):
+def test_rows_after_the_last_target_are_ignored(monkeypatch, rows_at_once):
     monkeypatch.setattr(module, "ROWS_PER_CHUNK", rows_at_once)
     tensors, targets = draw(bias=True)
     ours = fast(tensors, targets[:3], 0.1)
@@ -47,14 +47,14 @@ def test_rows_after_the_last_target_count_for_nothing(monkeypatch, rows_at_once)
     assert_close(torch.autograd.grad(ours, tensors), torch.autograd.grad(theirs, tensors))
 
 
-def test_logits_of_any_size_give_a_finite_loss():
+def test_extreme_logits_give_a_finite_loss():
     tensors, targets = draw(bias=True)
     large = [1000 * tensor.detach() for tensor in tensors]
     assert_close(fast(large, targets, 0.1), plain(large, targets, 0.1))
 
 
 @pytest.mark.parametrize("bias", [False, True])
-def test_no_rows_give_a_loss_of_0_and_gradients_of_0(bias):
+def test_no_rows_give_zero_loss_and_gradients(bias):
     tensors, targets = draw(bias)
     value = fast([tensors[0][:0], *tensors[1:]], targets[:0], 0.1)
     assert value.item() == 0
@@ -69,7 +69,7 @@ def test_without_gradients_only_the_value_is_computed():
     assert_close(value, plain(tensors, targets, 0.1).detach())
 
 
-def test_the_logits_of_all_rows_never_exist_at_once(monkeypatch):
+def test_logits_of_all_rows_never_exist_at_once(monkeypatch):
     monkeypatch.setattr(module, "ROWS_PER_CHUNK", 2)
     taken = []
     linear = module._linear
@@ -78,9 +78,9 @@ def test_the_logits_of_all_rows_never_exist_at_once(monkeypatch):
     assert taken == [2, 2, 2, 1]
 
 
-def test_gradients_are_handed_out_once():
+def test_second_backward_raises():
     tensors, targets = draw(bias=False)
     value = fast(tensors, targets, 0.1)
     value.backward(retain_graph=True)
-    with pytest.raises(RuntimeError, match="compute the loss once more"):
+    with pytest.raises(RuntimeError, match="compute the loss again"):
         value.backward()

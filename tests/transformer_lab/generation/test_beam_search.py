@@ -38,7 +38,7 @@ def log_probability(model, source, written):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_beam_of_one_is_greedy(seed):
+def test_beam_of_one_is_greedy_decoding(seed):
     model = translator(seed)
     greedy = greedy_decode(model, SOURCE, BOS, EOS, 11)
     torch.testing.assert_close(beam_search(model, SOURCE, BOS, EOS, 11, beam_size=1), greedy, rtol=0, atol=0)
@@ -46,7 +46,7 @@ def test_a_beam_of_one_is_greedy(seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
-def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
+def test_score_belongs_to_the_returned_text(seed, alpha):
     model = translator(seed)
     state = TranslationState(model, SOURCE, 9)
     begin = torch.full((3, 1), BOS)
@@ -58,7 +58,7 @@ def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
+def test_wide_beam_finds_the_best_text(alpha):
     model = translator(3, vocab_size=5)
     source, longest = torch.tensor([[4, 3, 4]]), 4
     candidates = []
@@ -80,7 +80,7 @@ def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
     assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [text.tolist()]
 
 
-def test_a_wider_beam_finds_texts_that_are_likelier():
+def test_wider_beam_finds_likelier_texts():
     better = 0
     for seed in range(8):
         model = translator(seed)
@@ -95,7 +95,7 @@ def test_a_wider_beam_finds_texts_that_are_likelier():
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_each_sentence_of_a_batch_is_translated_as_if_alone(beam_size):
+def test_batch_translates_each_sentence_as_if_alone(beam_size):
     model = translator(1)
     together = beam_search(model, SOURCE, BOS, EOS, 10, beam_size)
     for source, text in zip(SOURCE, together, strict=True):
@@ -105,7 +105,7 @@ def test_each_sentence_of_a_batch_is_translated_as_if_alone(beam_size):
         assert (text[n:] == EOS).all()
 
 
-def test_beams_share_the_keys_and_values_of_their_source_which_are_projected_once():
+def test_beams_share_source_keys_projected_once():
     model, projected = translator(2), []
     for layer in model.decoder.layers:
         layer.cross_attention.w_k.register_forward_hook(lambda *_: projected.append("k"))
@@ -132,7 +132,7 @@ class Ending(TranslationState):
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
-def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
+def test_finished_sentences_are_dropped_with_their_sources(beam_size):
     model = translator(2)
     source = torch.cat(
         [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
@@ -151,11 +151,11 @@ def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
 
 
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])
-def test_an_empty_beam_is_refused(beam_size, longest):
+def test_rejects_empty_beam(beam_size, longest):
     state = TranslationState(translator(), SOURCE, 5)
     with pytest.raises(ValueError, match=f"got beam_size={beam_size}, max_new_tokens={longest}"):
         beam_search_from_state(state, torch.full((3, 1), BOS), longest, EOS, beam_size, 1.0)
 
 
-def test_no_sentences_give_no_translations():
+def test_empty_batch_returns_no_translations():
     assert beam_search(translator(), SOURCE[:0], BOS, EOS, 5, beam_size=3).shape[0] == 0

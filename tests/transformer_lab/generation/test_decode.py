@@ -16,7 +16,7 @@ from transformer_lab.generation.sampling import filter_logits, greedy
 @torch.no_grad()
 @pytest.mark.parametrize("form", [*FORMS, GPT, LLAMA], ids=name)
 @pytest.mark.parametrize("cuts", [[5, 6, 7, 8, 9, 10, 11, 12, 13], [1, 4, 5, 11, 13]], ids=["one", "several"])
-def test_a_language_model_says_with_a_cache_what_it_says_without(form, cuts):
+def test_cached_logits_match_uncached_for_language_models(form, cuts):
     """Also when the text comes in pieces of several tokens."""
     model = language_model(**form)
     text = torch.randint(1, 11, (3, 13))
@@ -28,7 +28,7 @@ def test_a_language_model_says_with_a_cache_what_it_says_without(form, cuts):
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
-def test_padding_before_after_and_in_a_text_changes_nothing_of_what_a_cache_says(form):
+def test_padding_anywhere_does_not_change_cached_logits(form):
     model = language_model(**form)
     text = torch.tensor(
         [[PAD, PAD, PAD, 5, 6, 7, 8, 9], [3, 4, 5, 6, PAD, PAD, 9, 10], [10, PAD, PAD, PAD, 3, 4, PAD, 6]]
@@ -44,7 +44,7 @@ def test_padding_before_after_and_in_a_text_changes_nothing_of_what_a_cache_says
 @pytest.mark.parametrize(
     "others", [{}, {"pre_norm": True}, {"learned_positions": True}, {"hide_target_padding": False}], ids=name
 )
-def test_a_transformer_says_with_a_cache_what_it_says_without(others):
+def test_cached_logits_match_uncached_for_transformers(others):
     model = translator(**others)
     source = torch.tensor([[5, 6, 7, 0, 0], [8, 9, 10, 3, 4], [3, 0, 0, 0, 0]])
     target = torch.randint(1, 11, (3, 12))
@@ -57,7 +57,7 @@ def test_a_transformer_says_with_a_cache_what_it_says_without(others):
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_texts_of_different_lengths_go_on_as_they_would_alone(form, side):
+def test_texts_of_different_lengths_continue_as_if_alone(form, side):
     model = language_model(1, **form)
     texts = [[5, 6, 7, 8, 9], [3, 4], [10]]
     fill = [[PAD] * (5 - len(text)) for text in texts]
@@ -69,7 +69,7 @@ def test_texts_of_different_lengths_go_on_as_they_would_alone(form, side):
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
-def test_the_likeliest_text_is_that_of_a_loop_without_a_cache(form):
+def test_greedy_text_matches_an_uncached_loop(form):
     model = language_model(2, **form)
     text = torch.randint(1, 11, (4, 3))
     expected = text
@@ -80,7 +80,7 @@ def test_the_likeliest_text_is_that_of_a_loop_without_a_cache(form):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_greedy_decoding_is_that_of_a_loop_without_a_cache(seed):
+def test_greedy_decode_matches_an_uncached_loop(seed):
     model = translator(seed)
     source = torch.tensor([[4, 5, 6, 3, 0], [3, 3, 0, 0, 0], [6, 5, 4, 3, 5]])
     decoded = greedy_decode(model, source, BOS, EOS, 15)
@@ -104,13 +104,13 @@ class Scripted:
         self.rows = self.rows[rows]
 
 
-def test_what_has_ended_stays_ended_and_nothing_is_written_after_the_last_end():
+def test_finished_rows_stay_finished_and_decoding_stops_at_the_last_end():
     script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
     columns = list(generate_steps(script, torch.full((3, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
 
 
-def test_rows_that_have_ended_are_put_aside_once_they_are_half():
+def test_finished_rows_are_dropped_when_half_have_finished():
     script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
     columns = list(generate_steps(script, torch.full((4, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [
@@ -119,12 +119,12 @@ def test_rows_that_have_ended_are_put_aside_once_they_are_half():
     assert script.n_asked == [4, 4, 2, 1, 1]
 
 
-def test_without_an_end_everything_asked_for_is_written():
+def test_generates_max_new_tokens_without_eos():
     script = Scripted([5], [EOS], [7])
     assert [int(column) for column in generate_steps(script, torch.tensor([[BOS]]), 3, greedy)] == [5, EOS, 7]
 
 
-def test_what_is_drawn_comes_as_often_as_the_model_says():
+def test_sample_frequencies_match_the_model():
     """Chi-square over the second token that is added, which stands on a cached first one."""
     model = language_model(3, **GPT)
     n = 20_000
@@ -143,7 +143,7 @@ def test_what_is_drawn_comes_as_often_as_the_model_says():
         assert chi_square < 20.5  # 1 in 1000 for the 5 degrees of freedom of 6 tokens
 
 
-def test_tokens_come_one_by_one():
+def test_tokens_are_yielded_one_at_a_time():
     """Each is there before the next is computed, so that it can be shown, and writing can be stopped."""
     model = language_model(5, **GPT)
     asked = []
@@ -162,16 +162,16 @@ def test_tokens_come_one_by_one():
     assert torch.is_grad_enabled()
 
 
-def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_written():
-    with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
+def test_rejects_too_long_text_before_generating():
+    with pytest.raises(ValueError, match="1 to max_length=17 tokens; got 18"):
         generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 16)
-    with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
+    with pytest.raises(ValueError, match="1 to max_length=17 tokens; got 18"):
         greedy_decode(translator(), torch.tensor([[5, 6]]), BOS, EOS, 18)
     assert generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 15, temperature=0).shape == (1, 18)
 
 
 @pytest.mark.parametrize("prompt", [[5], [5, 6, 7], [5] * 18], ids=len)
-def test_no_new_tokens_leave_the_prompt_and_fewer_are_refused(prompt):
+def test_zero_new_tokens_returns_the_prompt_and_rejects_fewer(prompt):
     model, tokens = language_model(**GPT), torch.tensor([prompt])
     assert generate(model, tokens, 0).tolist() == [prompt]
     with pytest.raises(ValueError, match="max_new_tokens must not be negative; got max_new_tokens=-1"):
@@ -179,7 +179,7 @@ def test_no_new_tokens_leave_the_prompt_and_fewer_are_refused(prompt):
 
 
 @torch.no_grad()
-def test_a_full_cache_and_a_full_model_say_so():
+def test_rejects_tokens_beyond_cache_or_model_length():
     model = language_model(**GPT)
     cache = model.new_cache(4)
     model(torch.tensor([[5, 6, 7]]), cache)
@@ -193,7 +193,7 @@ def test_a_full_cache_and_a_full_model_say_so():
 
 
 @torch.no_grad()
-def test_what_was_cut_off_is_forgotten():
+def test_truncated_tokens_have_no_influence():
     model = language_model(7, **LLAMA)
     cache = model.new_cache()
     model(torch.tensor([[5, 6, 7, 8]]), cache)
@@ -212,7 +212,7 @@ def by_plain_calls(model, source, tokens, n_new, rng, **options):
 @torch.no_grad()
 @pytest.mark.parametrize("begin", [[[BOS]] * 3, [[BOS, 7], [BOS, 3], [BOS, 9]]], ids=["one token", "two tokens"])
 @pytest.mark.parametrize("options", [{"temperature": 1.3}, {"top_k": 3}, {"temperature": 2.0, "top_p": 0.8}], ids=name)
-def test_samples_a_translation_as_the_whole_model_does(begin, options):
+def test_sampled_translation_matches_the_full_model(begin, options):
     model, source = translator(), torch.tensor([[3, 4, 5, PAD], [6, 7, 8, 9], [10, 3, PAD, PAD]])
     expected = by_plain_calls(model, source, torch.tensor(begin), 9, torch.Generator().manual_seed(5), **options)
     sampled = generate(
@@ -223,7 +223,7 @@ def test_samples_a_translation_as_the_whole_model_does(begin, options):
 
 
 @torch.no_grad()
-def test_generates_the_greedy_translation_at_temperature_0():
+def test_temperature_0_matches_greedy_decode():
     model, source = translator(), torch.tensor([[3, 4, 5], [6, 7, 8]])
     begin = torch.full((2, 1), BOS)
     translated = generate(model, begin, 9, temperature=0.0, eos_id=EOS, source=source)
@@ -244,9 +244,9 @@ def test_penalizes_repetition_in_a_translation():
     assert penalized.tolist() != generate(model, begin, 9, temperature=0.0, source=source).tolist()
 
 
-def test_names_a_source_that_is_missing_or_not_needed():
+def test_rejects_missing_or_unneeded_source():
     tokens = torch.tensor([[3, 4]])
     with pytest.raises(ValueError, match="source is required for a Transformer"):
         generate(translator(), tokens, 3)
-    with pytest.raises(ValueError, match="source is for a Transformer only"):
+    with pytest.raises(ValueError, match="source is only for a Transformer"):
         generate(language_model(**GPT), tokens, 3, source=tokens)

@@ -13,15 +13,15 @@ SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])
 
 
 @pytest.mark.parametrize("length", [0, 18])
-def test_a_length_that_the_model_does_not_have_is_refused(length):
+def test_rejects_lengths_outside_the_models_range(length):
     for kind, inputs in ((TextState, [language_model(**GPT)]), (TranslationState, [translator(), SOURCE])):
-        with pytest.raises(ValueError, match=f"1 to max_length=17 tokens; {length} were asked for"):
+        with pytest.raises(ValueError, match=f"1 to max_length=17 tokens; got {length}"):
             kind(*inputs, length)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("kind", ["text", "translation"])
-def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
+def test_reordered_rows_continue_from_their_new_rows(kind):
     tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
     again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
     if kind == "text":
@@ -43,7 +43,7 @@ def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
 
 @torch.no_grad()
 @pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
-def test_the_next_token_follows_the_last_real_one_on_whichever_side_padding_is(form):
+def test_next_token_follows_the_last_real_token(form):
     model = language_model(8, **form)
     rows = torch.tensor([[PAD, PAD, 3, 4], [3, 4, PAD, PAD], [5, PAD, 6, PAD], [7, 8, 9, 10]])
     alone = [[3, 4], [3, 4], [5, 6], [7, 8, 9, 10]]
@@ -52,7 +52,7 @@ def test_the_next_token_follows_the_last_real_one_on_whichever_side_padding_is(f
 
 
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
-def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
+def test_only_the_last_real_position_reaches_the_head(form):
     model, observed = language_model(5, **form), []
     model.head.register_forward_hook(lambda _head, args, logits: observed.append((args[0].shape, logits.shape)))
     prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
@@ -61,7 +61,7 @@ def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
 
 
 @pytest.mark.parametrize("hidden", [True, False])
-def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hidden, monkeypatch):
+def test_single_token_needs_a_mask_only_if_padding_is_masked(hidden, monkeypatch):
     def watched(*inputs, **options):
         masks.append(options["attn_mask"])
         return original(*inputs, **options)

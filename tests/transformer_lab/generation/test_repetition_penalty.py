@@ -30,7 +30,7 @@ class Constant:
 
 @pytest.mark.parametrize("text", [TEXT, PADDED], ids=["whole", "padded"])
 @pytest.mark.parametrize("penalty", [1.3, 0.8])
-def test_penalizes_the_tokens_of_the_text_as_transformers_does(text, penalty):
+def test_matches_transformers(text, penalty):
     theirs = transformers.RepetitionPenaltyLogitsProcessor(penalty)
     expected = [theirs(row[row != PAD][None], logits[None]) for row, logits in zip(text, LOGITS, strict=True)]
     expected = torch.cat(expected)
@@ -56,7 +56,7 @@ def uncached(model, text, n_new):
     return text[0].tolist()
 
 
-def test_each_row_is_penalized_for_its_own_text_when_others_have_ended():
+def test_each_row_keeps_its_own_penalty_after_others_end():
     model = language_model(39, **GPT)
     texts = torch.tensor(
         [[PAD, PAD, 5, 6], [7, 7, 7, 8], [9, PAD, PAD, PAD], [4, 3, 9, PAD], [PAD, 8, 5, 5], [3, 4, 5, 6]]

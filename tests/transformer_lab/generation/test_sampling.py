@@ -36,13 +36,13 @@ def shares(**how):
     ],
     ids=str,
 )
-def test_what_is_kept_and_in_which_shares(how, expected):
+def test_filtered_probabilities_match_expected_values(how, expected):
     assert shares(**how) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32], ids=str)
 @pytest.mark.parametrize("top_p", [0.75, 1.0])
-def test_of_many_tokens_the_fewest_are_kept_whose_probabilities_reach_top_p(top_p, dtype):
+def test_top_p_keeps_the_smallest_sufficient_set(top_p, dtype):
     logits = 4 * torch.randn(1, 50_021, generator=torch.Generator().manual_seed(5)).to(dtype)
     ranked, total, n = logits[0].double().softmax(0).sort(descending=True).values.tolist(), 0.0, 0
     while top_p < 1 and total < top_p:
@@ -52,18 +52,18 @@ def test_of_many_tokens_the_fewest_are_kept_whose_probabilities_reach_top_p(top_
     assert not n or logits[kept].min() >= logits[~kept].max()
 
 
-def test_each_row_is_restricted_by_itself():
+def test_filters_each_row_independently():
     rows = torch.tensor([[3.0, 2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 9.0, 0.0, 1.0]])
     together = filter_logits(rows, 0.7, 3, 0.95)
     assert_close(together, torch.cat([filter_logits(row[None], 0.7, 3, 0.95) for row in rows]))
 
 
-def test_tokens_that_tie_are_kept_only_as_many_as_asked_for():
+def test_top_k_keeps_exactly_k_tied_tokens():
     assert int(filter_logits(torch.zeros(1, 9), top_k=4).isfinite().sum()) == 4
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
-def test_the_most_probable_token_is_the_first_of_those_that_tie(rows):
+def test_greedy_picks_the_first_of_tied_tokens(rows):
     logits = torch.tensor([[0.0, 2.0, 2.0, -torch.inf], [3.0, 3.0, 3.0, 3.0], [-torch.inf, -1.0, 0.0, 0.0]])[:rows]
     assert greedy(logits).tolist() == [1, 0, 2][:rows]
 
@@ -71,7 +71,7 @@ def test_the_most_probable_token_is_the_first_of_those_that_tie(rows):
 @pytest.mark.parametrize(
     "how", [{}, {"top_k": 3}, {"top_p": 0.8}, {"temperature": 2.0, "top_k": 4, "top_p": 0.9}], ids=str
 )
-def test_samples_come_as_often_as_they_should(how):
+def test_sample_frequencies_match_probabilities(how):
     logits = torch.randn(1, 7, generator=torch.Generator().manual_seed(1))
     n = 30_000
     drawn = sample_next(logits.expand(n, 7), **how, generator=torch.Generator().manual_seed(2))
@@ -84,12 +84,12 @@ def test_samples_come_as_often_as_they_should(how):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("temperature", [1e-30, 1e-45, 1e-300])
-def test_no_temperature_is_too_low(temperature, dtype):
+def test_tiny_temperature_does_not_overflow(temperature, dtype):
     logits = torch.tensor([[3.0, 200.0, -5.0], [90.0, 1.0, 2.0]], dtype=dtype)
     assert sample_next(logits, temperature).tolist() == [1, 0]
 
 
-def test_a_generator_decides_and_nothing_else():
+def test_generator_determines_the_samples():
     logits = torch.zeros(5, 11)
     before = torch.get_rng_state()
     one, again = (sample_next(logits, generator=torch.Generator().manual_seed(3)) for _ in range(2))
@@ -111,13 +111,13 @@ def test_a_generator_decides_and_nothing_else():
     ],
     ids=str,
 )
-def test_settings_that_make_no_distribution_are_refused(how):
+def test_rejects_invalid_sampling_options(how):
     [(name, value)] = how.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):
         filter_logits(SHARES.log(), **how)
 
 
-def test_how_to_choose_is_refused_before_anything_is_written():
+def test_make_sampler_rejects_options_immediately():
     logits = torch.tensor([[1.0, 3.0, 2.0]])
     assert make_sampler(0.0)(logits).tolist() == make_sampler(9.0, top_k=1)(logits).tolist() == [1]
     with pytest.raises(ValueError, match="temperature=-1"):
@@ -128,5 +128,5 @@ def test_how_to_choose_is_refused_before_anything_is_written():
 def test_rejects_logits_that_define_no_distribution(wrong):
     fine = [-torch.inf, 0.0, 5.0]
     check_logits(torch.tensor([fine, fine]))
-    with pytest.raises(ValueError, match=r"row 1 of the logits has the maximum (nan|inf|-inf): check the parameters"):
+    with pytest.raises(ValueError, match=r"the maximum of row 1 of the logits is (nan|inf|-inf): check for NaN"):
         check_logits(torch.tensor([fine, wrong]))

@@ -32,7 +32,7 @@ def message(model, text, **how):
     one_in(2, [({}, 3), ({"temperature": 0.7, "top_k": 2}, 1), ({"top_p": 0.8}, 3), ({"min_p": 0.3}, 2)]),
     ids=str,
 )
-def test_texts_come_as_often_as_the_model_alone_says(drawn):
+def test_distribution_matches_the_model_alone(drawn):
     """Chi-square over all texts of two new tokens."""
     how, num_draft_tokens = drawn
     large, small = model(0, vocab_size=3, n_layers=1), model(1, vocab_size=3, n_layers=1)
@@ -56,7 +56,7 @@ def passes(model):
     return count
 
 
-def test_a_draft_of_the_same_opinion_is_always_taken():
+def test_accepts_all_tokens_of_an_identical_draft():
     large, small = model(0), model(0)
     n_large, n_small = passes(large), passes(small)
     text = speculate(
@@ -66,18 +66,18 @@ def test_a_draft_of_the_same_opinion_is_always_taken():
     assert (len(n_large), len(n_small)) == (4, 16)  # each pass takes 4 guesses and adds a token
 
 
-def test_the_likeliest_text_is_that_of_the_model_whatever_the_draft_says():
+def test_greedy_text_does_not_depend_on_the_draft():
     large = model(4)
     expected = generate(large, torch.tensor([[3, 1, 2]]), 18, temperature=0)
     for seed in range(5):
         assert speculate(large, model(seed), torch.tensor([[3, 1, 2]]), 18, 3, top_k=1).tolist() == expected.tolist()
 
 
-def test_no_new_tokens_leave_the_text():
+def test_zero_new_tokens_returns_the_text():
     assert speculate(model(0), model(1), torch.tensor([[3]]), 0).tolist() == [[3]]
 
 
-def test_it_stops_at_the_end():
+def test_stops_at_eos():
     for seed in range(20):
         text = speculate(
             model(5), model(6), torch.tensor([[3]]), 20, eos_id=2, generator=torch.Generator().manual_seed(seed)
@@ -98,7 +98,7 @@ def test_it_stops_at_the_end():
     ],
     ids=["texts", "vocabularies", "guesses", "negative", "length", "room of the draft"],
 )
-def test_what_cannot_be_is_refused(arguments, message):
+def test_rejects_invalid_arguments(arguments, message):
     given = {"model": model(0), "draft": model(1), "tokens": torch.tensor([[3, 1, 2]]), "max_new_tokens": 10}
     with pytest.raises(ValueError, match=message):
         speculate(**(given | arguments))

@@ -17,7 +17,7 @@ def listeners(model: nn.Module) -> list[object]:
     return [hook for module in model.modules() if isinstance(module, AttentionBase) for hook in module.weights_hooks]
 
 
-def test_every_attention_shows_the_weights_of_every_head_under_its_name():
+def test_records_the_weights_of_every_head_by_module_name():
     model = transformer()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)
@@ -32,14 +32,14 @@ def test_every_attention_shows_the_weights_of_every_head_under_its_name():
     assert (causal.triu(1) == 0).all()
 
 
-def test_the_beams_of_a_source_are_queries_of_one_row():
+def test_beams_of_a_source_are_queries_of_one_row():
     model = transformer().eval()
     with record_attention(model) as weights:
         beam_search(model, SOURCE, bos_id=1, eos_id=2, max_length=4, beam_size=3)
     assert weights["decoder.layers.1.cross_attention"].shape == (2, 3, 3 * 1, 5)
 
 
-def test_a_language_model_shows_a_weight_for_every_query_head():
+def test_language_model_has_a_weight_for_every_query_head():
     model = LanguageModel(LanguageModelConfig(11, n_kv_heads=1, positions="alibi", **SIZES))
     with record_attention(model) as weights:
         model(torch.tensor([[1, 2, 4, 5]]))
@@ -60,7 +60,7 @@ class OfAnotherMake(nn.Module):
 
 
 @pytest.mark.parametrize("by_name", [False, True])
-def test_an_attention_of_another_make_shows_the_same_weights_as_the_librarys(by_name):
+def test_records_the_same_weights_for_another_attention_class(by_name):
     torch.manual_seed(0)
     ours, other = MultiHeadAttention(12, 3), OfAnotherMake(12, 3)
     other.load_state_dict(ours.state_dict())
@@ -77,7 +77,7 @@ def test_an_attention_of_another_make_shows_the_same_weights_as_the_librarys(by_
     assert hooks(both) == 0
 
 
-def test_other_modules_with_projections_are_left_alone():
+def test_ignores_other_modules_with_projections():
     model = nn.Module()
     model.w_q, model.w_k = nn.Linear(3, 3), nn.Linear(3, 3)
     with record_attention(model) as weights:
@@ -85,7 +85,7 @@ def test_other_modules_with_projections_are_left_alone():
     assert weights == {}
 
 
-def test_nothing_is_kept_outside_the_block():
+def test_records_nothing_outside_the_block():
     model = transformer()
     with record_attention(model) as weights:
         pass
@@ -94,7 +94,7 @@ def test_nothing_is_kept_outside_the_block():
     assert listeners(model) == []
 
 
-def test_of_several_passes_the_last_is_kept():
+def test_keeps_the_last_of_several_passes():
     model = transformer()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)
@@ -102,7 +102,7 @@ def test_of_several_passes_the_last_is_kept():
     assert weights["encoder.layers.0.self_attention"].shape == (2, 3, 2, 2)
 
 
-def test_a_block_within_a_block_takes_nothing_from_it():
+def test_nested_blocks_record_independently():
     model = transformer()
     with record_attention(model) as outer:
         with record_attention(model.decoder) as inner:
@@ -117,7 +117,7 @@ def test_a_block_within_a_block_takes_nothing_from_it():
     assert listeners(model) == []
 
 
-def test_models_are_recorded_apart():
+def test_models_are_recorded_separately():
     one, other = transformer(), transformer()
     with record_attention(one) as of_one, record_attention(other) as of_other:
         one(SOURCE, TARGET)
@@ -128,7 +128,7 @@ def test_models_are_recorded_apart():
     assert of_other["encoder.layers.0.self_attention"].shape == (2, 3, 2, 2)
 
 
-def test_an_error_in_the_block_leaves_no_listener_behind():
+def test_removes_hooks_after_an_error():
     model = transformer()
     with pytest.raises(ZeroDivisionError), record_attention(model) as weights:
         model(SOURCE, TARGET)

@@ -13,7 +13,7 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
-def test_a_table_of_shapes_lists_modules_in_the_order_in_which_they_begin():
+def test_lists_modules_in_calling_order():
     table = trace_shapes(transformer(), SOURCE, TARGET)
     assert list(table.columns) == ["module", "class", "input shapes", "output shape", "parameters"]
     layer = table[table.module.str.startswith("decoder.layers.1")].reset_index(drop=True)
@@ -42,7 +42,7 @@ def test_a_table_of_shapes_lists_modules_in_the_order_in_which_they_begin():
     assert cross.parameters == 4 * (12 * 12 + 12)
 
 
-def test_parameters_that_are_shared_count_once():
+def test_counts_shared_parameters_once():
     model = transformer()
     table = trace_shapes(model, SOURCE, TARGET)
     assert table.parameters[0] == sum(parameter.numel() for parameter in model.parameters())
@@ -52,7 +52,7 @@ def test_parameters_that_are_shared_count_once():
     assert other - one == 11 * 12
 
 
-def test_a_module_that_is_used_twice_has_two_rows():
+def test_module_called_twice_has_two_rows():
     layer = nn.Linear(3, 3)
     table = trace_shapes(nn.Sequential(layer, nn.ReLU(), layer), torch.zeros(5, 3))
     assert table["class"].tolist() == ["Sequential", "Linear", "ReLU", "Linear"]
@@ -72,21 +72,21 @@ class Nested(nn.Module):
         return {"all": output * scale, "last": [h, (c, None)], "sum": words["a"][0].sum(), "name": "nested"}
 
 
-def test_tensors_are_found_in_tuples_lists_and_dictionaries():
+def test_finds_tensors_in_tuples_lists_and_dicts():
     words = {"a": [torch.zeros(11), torch.zeros(13, 2)]}
     table = trace_shapes(Nested(), (torch.zeros(7, 3), 1), words=words, scale=2.0)
     assert table["input shapes"].tolist() == ["(7, 3), (11,), (13, 2)", "(7, 3)"]
     assert table["output shape"].tolist() == ["(7, 5), (1, 5), (1, 5), ()", "(7, 5), (1, 5), (1, 5)"]
 
 
-def test_torch_s_own_models_can_be_traced():
+def test_traces_torchs_own_models():
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 7, batch_first=True), 2).eval()
     table = trace_shapes(model, torch.zeros(2, 5, 12))
     assert table[table.module == "layers.1.linear1"]["output shape"].tolist() == ["(2, 5, 7)"]
 
 
 @pytest.mark.parametrize("training", [True, False])
-def test_tracing_leaves_the_model_as_it_was(training):
+def test_tracing_does_not_change_the_model(training):
     model = transformer().train(training)
     model.decoder.layers[1].train(not training)
     modes = [module.training for module in model.modules()]
@@ -98,7 +98,7 @@ def test_tracing_leaves_the_model_as_it_was(training):
     assert_close(dict(model.state_dict()), before)
 
 
-def test_tracing_removes_its_hooks_even_where_the_model_fails():
+def test_removes_hooks_after_an_error():
     model = transformer()
     with pytest.raises(ValueError, match="got 11"):
         trace_shapes(model, SOURCE, torch.tensor([[11]]).expand(2, 1))
@@ -106,7 +106,7 @@ def test_tracing_removes_its_hooks_even_where_the_model_fails():
     assert len(trace_shapes(model, SOURCE, TARGET)) > 1
 
 
-def test_tracing_keeps_no_gradients():
+def test_tracing_computes_no_gradients():
     kept = []
     model = nn.Sequential(nn.Linear(3, 5))
     model.register_forward_hook(lambda _model, _args, output: kept.append(output.requires_grad))

@@ -23,7 +23,7 @@ layers = pytest.mark.parametrize("layer", [DecoderLayer, PreNormDecoderLayer])
     "layer, by_loops",
     [(DecoderLayer, decoder_layer_by_loops), (PreNormDecoderLayer, pre_norm_decoder_layer_by_loops)],
 )
-def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
+def test_layer_matches_plain_loops(layer, by_loops):
     layer = drawn(layer(D_MODEL, N_HEADS, D_FF))
     x, memory = vectors(*TOKENS.shape, D_MODEL), vectors(*SOURCE.shape, D_MODEL)
     assert_close(layer(x, memory, MASK, MEMORY_MASK), by_loops(layer, x, memory, MASK, MEMORY_MASK))
@@ -32,7 +32,7 @@ def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
 @either_way
 @layers
 @pytest.mark.parametrize("masked", [False, True])
-def test_a_layer_is_that_of_torch(layer, copied_from, masked):
+def test_layer_matches_torch(layer, copied_from, masked):
     ours = layer(D_MODEL, N_HEADS, D_FF)
     theirs = nn.TransformerDecoderLayer(
         D_MODEL, N_HEADS, D_FF, dropout=0, batch_first=True, norm_first=layer is PreNormDecoderLayer
@@ -49,7 +49,7 @@ def test_a_layer_is_that_of_torch(layer, copied_from, masked):
 
 
 @layers
-def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
+def test_zero_sublayers_pass_the_input_through(layer):
     ours, x = layer(D_MODEL, N_HEADS, D_FF).double(), vectors(BATCH, N, D_MODEL)
     for last in [ours.self_attention.w_o, ours.cross_attention.w_o, ours.feed_forward.w_2]:
         nn.init.zeros_(last.weight)
@@ -64,7 +64,7 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 
 
 @layers
-def test_dropout_is_on_what_each_sublayer_adds(layer):
+def test_dropout_applies_to_sublayer_outputs(layer):
     ours = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double()
     x, memory = vectors(BATCH, N, D_MODEL), vectors(BATCH, N_SOURCE, D_MODEL)
     given, dropped, said = [], [], []
@@ -79,6 +79,6 @@ def test_dropout_is_on_what_each_sublayer_adds(layer):
 
 
 @layers
-def test_vectors_of_another_width_are_named(layer):
+def test_rejects_vectors_with_the_wrong_width(layer):
     with pytest.raises(ValueError, match=r"must be of shape \(batch, n, d_model=12\); got shape \(2, 5, 13\)"):
         layer(D_MODEL, N_HEADS, D_FF)(torch.ones(2, 5, 13), torch.ones(2, 7, 13))

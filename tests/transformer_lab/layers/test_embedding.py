@@ -8,11 +8,11 @@ from transformer_lab.layers.embedding import look_up
 
 
 @pytest.mark.parametrize(("tokens", "named"), [([0, 11], 11), ([0, -1], -1), ([99, -1], -1)])
-def test_token_ids_outside_the_vocabulary_are_named(tokens, named):
-    with pytest.raises(ValueError, match=f"^token ids go from 0 to vocab_size − 1 = 10; got {named}$"):
+def test_rejects_token_ids_outside_the_vocabulary(tokens, named):
+    with pytest.raises(ValueError, match=f"^token ids must be from 0 to vocab_size − 1 = 10; got {named}$"):
         look_up(nn.Embedding(11, 8), torch.tensor([tokens]))
 
 
-def test_all_of_the_vocabulary_is_looked_up():
+def test_accepts_every_token_of_the_vocabulary():
     embedding = nn.Embedding(11, 8)
     assert torch.equal(look_up(embedding, torch.tensor([[10, 0, 5]])), embedding.weight[[10, 0, 5]][None])

@@ -20,7 +20,7 @@ layers = pytest.mark.parametrize("layer", [EncoderLayer, PreNormEncoderLayer])
     "layer, by_loops",
     [(EncoderLayer, encoder_layer_by_loops), (PreNormEncoderLayer, pre_norm_encoder_layer_by_loops)],
 )
-def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
+def test_layer_matches_plain_loops(layer, by_loops):
     layer, mask = drawn(layer(D_MODEL, N_HEADS, D_FF)), padding_mask(TOKENS, PAD)
     x = vectors(*TOKENS.shape, D_MODEL)
     assert_close(layer(x, mask), by_loops(layer, x, mask))
@@ -29,7 +29,7 @@ def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
 @either_way
 @layers
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_layer_is_that_of_torch(layer, copied_from, padded):
+def test_layer_matches_torch(layer, copied_from, padded):
     ours = layer(D_MODEL, N_HEADS, D_FF)
     theirs = nn.TransformerEncoderLayer(
         D_MODEL, N_HEADS, D_FF, dropout=0, batch_first=True, norm_first=layer is PreNormEncoderLayer
@@ -41,7 +41,7 @@ def test_a_layer_is_that_of_torch(layer, copied_from, padded):
 
 
 @layers
-def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
+def test_zero_sublayers_pass_the_input_through(layer):
     ours, x = layer(D_MODEL, N_HEADS, D_FF).double(), vectors(BATCH, N, D_MODEL)
     for last in [ours.self_attention.w_o, ours.feed_forward.w_2]:
         nn.init.zeros_(last.weight)
@@ -53,7 +53,7 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 
 
 @layers
-def test_dropout_is_on_what_each_sublayer_adds(layer):
+def test_dropout_applies_to_sublayer_outputs(layer):
     ours, x = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double(), vectors(BATCH, N, D_MODEL)
     added: list[Tensor] = []
     ours.dropout.register_forward_hook(lambda module, args, output: added.extend([args[0], output]))
@@ -68,6 +68,6 @@ def test_dropout_is_on_what_each_sublayer_adds(layer):
 
 
 @layers
-def test_vectors_of_another_width_are_named(layer):
+def test_rejects_vectors_with_the_wrong_width(layer):
     with pytest.raises(ValueError, match=r"must be of shape \(batch, n, d_model=12\); got shape \(2, 5, 7\)"):
         layer(D_MODEL, N_HEADS, D_FF)(torch.ones(2, 5, 7))

@@ -53,7 +53,7 @@ def linear(layer: nn.Linear, x: Tensor) -> list[float]:
     ids=["relu", "gelu", "gelu_tanh", "silu"],
 )
 @given(rng=generators())
-def test_at_one_position_it_is_its_formula(kind, activation, rng):
+def test_matches_its_formula_at_one_position(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     middle = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
     assert_close(network(x), torch.tensor(linear(network.w_2, middle), dtype=torch.float64))
@@ -61,7 +61,7 @@ def test_at_one_position_it_is_its_formula(kind, activation, rng):
 
 @pytest.mark.parametrize("kind, activation", [(SwiGLU, silu), (GeGLU, gelu_tanh)], ids=["silu", "gelu"])
 @given(rng=generators())
-def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(kind, activation, rng):
+def test_gate_scales_the_other_projection(kind, activation, rng):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     gates, up = linear(network.w_gate, x), linear(network.w_up, x)
     middle = torch.tensor([activation(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
@@ -70,7 +70,7 @@ def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(kin
 
 @any_network
 @given(rng=generators(), data=st.data())
-def test_it_works_position_by_position(kind, rng, data):
+def test_works_at_each_position_separately(kind, rng, data):
     network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 2, 5, 3)
     sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
     others = torch.ones(2, 5, dtype=torch.bool)
@@ -90,7 +90,7 @@ def shapes(network: nn.Module) -> dict[str, tuple[int, ...]]:
     return {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
 
 
-def test_parameters_have_the_names_of_the_formulas_and_biases_can_be_left_out():
+def test_parameter_names_match_the_formulas_and_bias_is_optional():
     matrices = {"w_1.weight": (7, 3), "w_2.weight": (3, 7)}
     for kind in TWO_LAYERS:
         assert shapes(kind(3, 7)) == matrices | {"w_1.bias": (7,), "w_2.bias": (3,)}
@@ -98,7 +98,7 @@ def test_parameters_have_the_names_of_the_formulas_and_biases_can_be_left_out():
     assert shapes(SwiGLU(3, 7)) == {"w_gate.weight": (7, 3), "w_up.weight": (7, 3), "w_down.weight": (3, 7)}
 
 
-def test_a_gated_network_of_two_thirds_the_width_has_as_many_parameters():
+def test_gated_network_of_two_thirds_width_has_equal_parameters():
     def count(network: nn.Module) -> int:
         return sum(parameter.numel() for parameter in network.parameters())
 
@@ -110,7 +110,7 @@ def test_a_gated_network_of_two_thirds_the_width_has_as_many_parameters():
     "name, kind",
     list(zip(["relu", "gelu", "gelu_tanh", "silu", "swiglu"], [*TWO_LAYERS, SwiGLU], strict=True)),
 )
-def test_a_network_of_each_name_is_made_as_asked_for(name, kind, bias):
+def test_make_feed_forward_returns_the_requested_network(name, kind, bias):
     network = make_feed_forward(name, d_model=5, d_ff=7, bias=bias)
     assert type(network) is kind
     assert network(torch.ones(3, 5)).shape == (3, 5)

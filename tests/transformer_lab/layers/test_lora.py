@@ -18,7 +18,7 @@ def layers(bias: bool = True) -> tuple[LoRALinear, nn.Linear]:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_the_output_is_that_of_one_changed_matrix(bias):
+def test_output_matches_a_merged_matrix(bias):
     layer, linear = layers(bias)
     nn.init.normal_(layer.b)
     x = torch.randn(2, 3, 5, dtype=torch.float64)
@@ -29,7 +29,7 @@ def test_the_output_is_that_of_one_changed_matrix(bias):
     assert_close(layer(x), F.linear(x, linear.weight + change, linear.bias))
 
 
-def test_training_starts_from_the_layer_and_changes_only_the_small_matrices():
+def test_training_starts_at_the_layer_and_updates_only_lora_matrices():
     layer, linear = layers()
     x = torch.randn(3, 5, dtype=torch.float64)
     assert torch.equal(layer(x), linear(x))

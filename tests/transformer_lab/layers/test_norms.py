@@ -26,7 +26,7 @@ either = pytest.mark.parametrize("norm", [unshifted_layer_norm, rms_norm])
 
 
 @given(shape=shapes, rng=generators(), eps=EPS)
-def test_a_layer_norm_is_torch_s(shape, rng, eps):
+def test_layer_norm_matches_torch(shape, rng, eps):
     x, weight, bias = (normal(rng, *size).requires_grad_() for size in (shape, shape[-1:], shape[-1:]))
     ours = layer_norm(x, weight, bias, eps)
     theirs = F.layer_norm(x, shape[-1:], weight, bias, eps)
@@ -37,7 +37,7 @@ def test_a_layer_norm_is_torch_s(shape, rng, eps):
 
 
 @given(shape=shapes, rng=generators(), eps=EPS)
-def test_an_rms_norm_is_torch_s(shape, rng, eps):
+def test_rms_norm_matches_torch(shape, rng, eps):
     theirs = nn.RMSNorm(shape[-1], eps, dtype=torch.float64)
     nn.init.normal_(theirs.weight, generator=rng)
     x, probe = normal(rng, *shape).requires_grad_(), normal(rng, *shape)
@@ -47,7 +47,7 @@ def test_an_rms_norm_is_torch_s(shape, rng, eps):
 
 
 @given(rng=generators(), size=st.sampled_from([1e-3, 1.0, 1e3]), shift=st.sampled_from([-7.0, 0.0, 7.0]))
-def test_neither_size_nor_for_layer_norm_level_comes_through(rng, size, shift):
+def test_norms_ignore_scale_and_layer_norm_ignores_offset(rng, size, shift):
     x, weight = normal(rng, 5, 7), normal(rng, 7)
     assert_close(unshifted_layer_norm(size * x + shift, weight, eps=0.0), unshifted_layer_norm(x, weight, eps=0.0))
     assert_close(rms_norm(size * x, weight, eps=0.0), rms_norm(x, weight, eps=0.0))
@@ -55,7 +55,7 @@ def test_neither_size_nor_for_layer_norm_level_comes_through(rng, size, shift):
 
 @either
 @given(rng=generators(), data=st.data())
-def test_a_position_is_normed_by_itself(norm, rng, data):
+def test_normalizes_each_position_separately(norm, rng, data):
     x, weight = normal(rng, 2, 5, 7), normal(rng, 7)
     sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
     changed = x.clone()
@@ -69,7 +69,7 @@ def test_a_position_is_normed_by_itself(norm, rng, data):
 @either
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float16, 2e-3), (torch.bfloat16, 2e-2)], ids=str)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
-def test_half_precision_does_not_overflow_and_stays_half(norm, dtype, tolerance, size):
+def test_half_precision_does_not_overflow_and_keeps_its_dtype(norm, dtype, tolerance, size):
     torch.manual_seed(0)
     x, weight = (size * torch.randn(5, 7)).to(dtype), torch.randn(7).to(dtype)
     normed = norm(x, weight)
@@ -78,7 +78,7 @@ def test_half_precision_does_not_overflow_and_stays_half(norm, dtype, tolerance,
 
 
 @either
-def test_features_that_are_all_zero_stay_zero_with_finite_gradients(norm):
+def test_zero_features_stay_zero_with_finite_gradients(norm):
     x, weight = torch.zeros(1, 7, requires_grad=True), torch.ones(7)
     normed = norm(x, weight)
     (gradient,) = grad(normed.sum(), x)
@@ -87,13 +87,13 @@ def test_features_that_are_all_zero_stay_zero_with_finite_gradients(norm):
 
 
 @either
-def test_a_weight_of_another_width_is_named(norm):
+def test_rejects_weight_with_the_wrong_width(norm):
     with pytest.raises(TypeCheckError, match="parameter 'weight'"):
         norm(torch.ones(5, 7), torch.ones(5))
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_norm_of_each_name_is_made_as_asked_for(bias):
+def test_make_norm_returns_the_requested_norm(bias):
     layer, rms = (make_norm(name, 7, eps=0.1, bias=bias) for name in ("layer", "rms"))
     assert type(layer) is nn.LayerNorm
     assert type(rms) is nn.RMSNorm

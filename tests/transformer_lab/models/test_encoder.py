@@ -20,7 +20,7 @@ def small(encoder: type[Encoder], **others: object) -> Encoder:
 
 
 @encoders
-def test_an_encoder_runs_its_layers_in_order(encoder):
+def test_encoder_runs_its_layers_in_order(encoder):
     ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
     by_loops = pre_norm_encoder_layer_by_loops if encoder is PreNormEncoder else encoder_layer_by_loops
     x = ours.embed(TOKENS)

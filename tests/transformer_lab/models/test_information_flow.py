@@ -164,7 +164,7 @@ def by_change(model: nn.Module, given: list[Given]) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("case", one_in(3, product(MODELS, [True, False], [by_gradient, by_change])), ids=named)
-def test_what_may_be_seen_arrives_and_nothing_else_does(case):
+def test_information_flows_exactly_where_the_mask_allows(case):
     name, training, influence = case
     model = MODELS[name]
     network = drawn(model.make()).train(training)
@@ -187,7 +187,7 @@ def with_padding(one: Given, at: int) -> Tensor:
 
 @pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.endswith("RecurrentTranslator")])
 @pytest.mark.parametrize("at", [0, 3])
-def test_more_padding_anywhere_in_the_source_changes_nothing_of_a_recurrent_model(model, at):
+def test_source_padding_does_not_change_a_recurrent_model(model, at):
     network = drawn(model.make())
     source, target = model.given
     assert_close(network(with_padding(source, at), target.tokens), network(source.tokens, target.tokens))

@@ -11,7 +11,7 @@ from transformer_lab.models.transformer_config import TransformerConfig
 
 
 @pytest.mark.parametrize("learned", [False, True], ids=["sinusoids", "learned"])
-def test_parameters_start_as_is_said(learned):
+def test_initial_distributions_match_the_documentation(learned):
     config = TransformerConfig(499, d_model=128, n_heads=4, d_ff=256, n_layers=1, learned_positions=learned)
     model = Transformer(config)
     for module in model.modules():
@@ -29,7 +29,7 @@ def test_parameters_start_as_is_said(learned):
         assert_close(model.encoder.positions.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
 
 
-def test_matrices_without_biases_can_start_too():
+def test_initializes_models_without_biases():
     matrix = nn.Linear(200, 100, bias=False)
     initialize(matrix)
     assert_close(matrix.weight.std(), torch.tensor((2 / 300) ** 0.5), rtol=0.05, atol=0)

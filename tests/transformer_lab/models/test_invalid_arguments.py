@@ -38,7 +38,7 @@ REFUSED = {
     "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 3) + 10)": "from 0 to vocab_size − 1 = 10; got 11",
     "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 13))": "(batch, n, d_model=12); got shape (2, 5, 13)",
     "MultiHeadAttention(12, 3)(torch.ones(2, 5, 12), torch.ones(2, 5, 12), torch.ones(2, 3, 12))":
-        "every key needs a value; got 5 keys, 3 values",
+        "the numbers of keys and values must be equal; got 5 keys, 3 values",
     "MultiHeadAttention(12, 3)(torch.ones(6, 5, 12), *torch.ones(2, 3, 5, 12))": "the same batch size; got 6 and 3",
     "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
         "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
@@ -53,10 +53,10 @@ REFUSED = {
     "EncoderLayer(12, 3, 7, activation='tanh')": "silu, swiglu, geglu; got feed_forward='tanh'",
     "MultiHeadAttention(0, 1)": "d_model=0, n_heads=1",
     "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 13))": "(batch, n, d_model=12); got shape (2, 5, 13)",
-    "FeedForward(12, 7)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
-    "SwiGLU(12, 7)(torch.ones(5, 13))": "x must be d_model=12 wide; got shape (5, 13)",
-    "AdditiveAttention(12, 7, 5)(*torch.ones(3, 2, 5, 12))": "keys must be d_k=7 wide; got shape (2, 5, 12)",
-    "AdditiveAttention(7, 12, 5)(*torch.ones(3, 2, 5, 12))": "queries must be d_q=7 wide; got shape (2, 5, 12)",
+    "FeedForward(12, 7)(torch.ones(2, 5, 13))": "the last dimension of x must be d_model=12; got shape (2, 5, 13)",
+    "SwiGLU(12, 7)(torch.ones(5, 13))": "the last dimension of x must be d_model=12; got shape (5, 13)",
+    "AdditiveAttention(12, 7, 5)(*torch.ones(3, 2, 5, 12))": "dimension of keys must be d_k=7; got shape (2, 5, 12)",
+    "AdditiveAttention(7, 12, 5)(*torch.ones(3, 2, 5, 12))": "dimension of queries must be d_q=7; got shape (2, 5, 12)",
     "replace(small, d_ff=0)": "d_ff must be positive; got d_ff=0",
     "replace(small, source_vocab_size=0)": "n_source_tokens must be positive; got n_source_tokens=0",
     "replace(small, source_vocab_size=10, source_pad_id=10)": "from 0 to 9; got source_pad_id=10",
@@ -98,7 +98,7 @@ for line in {list(REFUSED)}:
 """
 
 
-def test_what_does_not_fit_is_refused_by_name():
+def test_error_names_the_invalid_argument():
     env = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0", "PYTHONIOENCODING": "utf-8"}
     root = Path(__file__).parents[3]
     done = subprocess.run(

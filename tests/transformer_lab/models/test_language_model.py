@@ -65,7 +65,7 @@ configs = st.builds(
 
 
 @given(config=configs, texts=texts, rng=generators(), data=st.data())
-def test_in_a_batch_with_padding_anywhere_each_text_is_what_it_is_alone(config, texts, rng, data):
+def test_padded_batch_matches_single_texts(config, texts, rng, data):
     gaps = [data.draw(st.lists(st.integers(0, 1), min_size=len(text), max_size=len(text))) for text in texts]
     tokens = padded(texts, gaps)
     model = drawn(config, rng)
@@ -78,7 +78,7 @@ def test_in_a_batch_with_padding_anywhere_each_text_is_what_it_is_alone(config, 
 
 @given(config=configs, texts=texts, rng=generators(), n_new=st.integers(1, 3))
 @torch.no_grad()
-def test_read_in_parts_with_a_cache_a_text_is_what_it_is_at_once(config, texts, rng, n_new):
+def test_cached_reading_matches_reading_at_once(config, texts, rng, n_new):
     tokens = padded(texts, [[1] * len(text) for text in texts])
     model = drawn(config, rng)
     cache = model.new_cache()
@@ -110,7 +110,7 @@ def test_read_in_parts_with_a_cache_a_text_is_what_it_is_at_once(config, texts, 
     ],
     ids=["GPT-2", "Llama 2", "Llama 3", "Qwen 3", "Gemma 3"],
 )
-def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_computation(config):
+def test_published_kinds_match_the_plain_computation(config):
     rng = torch.Generator().manual_seed(0)
     model = drawn(config, rng)
     tokens, probe = torch.randint(0, 19, (2, 5), generator=rng), torch.randn(2, 5, 19, generator=rng).double()
@@ -124,7 +124,7 @@ def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_com
 
 @pytest.mark.parametrize("positions", POSITIONS)
 @pytest.mark.parametrize("pad_id", [None, PAD])
-def test_in_local_blocks_no_gradient_reaches_what_is_further_away_than_the_window(positions, pad_id):
+def test_local_blocks_have_no_gradient_beyond_the_window(positions, pad_id):
     config = replace(SMALL, positions=positions, pad_id=pad_id, window=SlidingWindow(3))
     model = drawn(config, torch.Generator().manual_seed(0))
     x: list[Tensor] = []
@@ -149,13 +149,13 @@ def kernel_options(monkeypatch):
 
 
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "none"])
-def test_a_text_without_padding_needs_no_mask(positions, kernel_options):
+def test_text_without_padding_needs_no_mask(positions, kernel_options):
     model = LanguageModel(replace(SMALL, positions=positions, pad_id=None))
     model(torch.tensor([[1, 2, 4, 5]]))
     assert kernel_options == 2 * [(None, True)]
 
 
-def test_a_text_that_fits_into_the_window_needs_no_mask_either(kernel_options):
+def test_text_within_the_window_needs_no_mask(kernel_options):
     model = LanguageModel(replace(SMALL, window=SlidingWindow(4, (True, False)), pad_id=None))
     model(torch.tensor([[1, 2, 4, 5]]))
     assert kernel_options == 2 * [(None, True)]
@@ -166,7 +166,7 @@ def test_a_text_that_fits_into_the_window_needs_no_mask_either(kernel_options):
 
 @any_positions
 @torch.no_grad()
-def test_a_single_new_token_without_padding_needs_no_mask(positions, kernel_options):
+def test_single_new_token_without_padding_needs_no_mask(positions, kernel_options):
     model = LanguageModel(replace(SMALL, positions=positions, pad_id=None))
     cache = model.new_cache()
     model(torch.tensor([[1, 2, 4, 5]]), cache)
@@ -179,7 +179,7 @@ def test_a_single_new_token_without_padding_needs_no_mask(positions, kernel_opti
 
 
 @torch.no_grad()
-def test_several_new_tokens_are_aligned_with_the_last_keys(kernel_options):
+def test_new_tokens_are_aligned_with_the_last_keys(kernel_options):
     model = LanguageModel(replace(SMALL, pad_id=None))
     cache = model.new_cache()
     model(torch.tensor([[1, 2, 4]]), cache)
@@ -190,7 +190,7 @@ def test_several_new_tokens_are_aligned_with_the_last_keys(kernel_options):
 
 @any_positions
 @pytest.mark.parametrize("n_kv_heads", [None, 2])
-def test_a_mask_that_the_kernels_make_gives_what_a_given_one_gives(positions, n_kv_heads):
+def test_kernel_mask_matches_an_explicit_mask(positions, n_kv_heads):
     """A token that pads, but does not occur, brings the mask."""
     config = replace(SMALL, positions=positions, n_kv_heads=n_kv_heads, pad_id=None)
     masked = drawn(replace(config, pad_id=PAD), torch.Generator().manual_seed(0))
@@ -201,7 +201,7 @@ def test_a_mask_that_the_kernels_make_gives_what_a_given_one_gives(positions, n_
 
 
 @given(positions=st.sampled_from(POSITIONS), text=texts.map(lambda texts: texts[0]), rng=generators())
-def test_padding_means_the_same_before_and_after_a_text(positions, text, rng):
+def test_padding_before_and_after_are_equivalent(positions, text, rng):
     model = drawn(replace(SMALL, positions=positions), rng)
     alone = model(torch.tensor([text]))[0]
     n = len(text)
@@ -210,7 +210,7 @@ def test_padding_means_the_same_before_and_after_a_text(positions, text, rng):
 
 
 @any_positions
-def test_a_text_of_nothing_but_padding_gives_finite_numbers(positions):
+def test_text_of_only_padding_gives_finite_logits(positions):
     model = LanguageModel(replace(SMALL, positions=positions))
     logits = model(torch.tensor([[PAD, PAD, PAD], [1, 2, PAD]]))
     assert logits.isfinite().all()
@@ -218,14 +218,14 @@ def test_a_text_of_nothing_but_padding_gives_finite_numbers(positions):
 
 
 @any_positions
-def test_without_positions_alone_the_order_of_what_came_before_makes_no_difference_to_one_layer(positions):
+def test_one_layer_without_positions_ignores_order(positions):
     model = drawn(replace(SMALL, positions=positions, n_layers=1), torch.Generator().manual_seed(0))
     one, other = model(torch.tensor([[1, 2, 4, 5], [4, 1, 2, 5]]))[:, -1]
     assert torch.allclose(one, other) == (positions == "none")
 
 
 @pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi", "none"])
-def test_what_stores_no_table_goes_on_past_the_length_it_was_made_for(positions):
+def test_models_without_a_position_table_extrapolate(positions):
     short = drawn(replace(SMALL, positions=positions), torch.Generator().manual_seed(0))
     long = LanguageModel(replace(SMALL, positions=positions, max_length=40)).double()
     long.load_state_dict(short.state_dict())
@@ -235,13 +235,13 @@ def test_what_stores_no_table_goes_on_past_the_length_it_was_made_for(positions)
     assert_close(long(text)[0], expected, rtol=1e-5, atol=1e-5)
 
 
-def test_a_learned_table_does_not_fit_another_length():
+def test_learned_positions_reject_a_different_length():
     long = LanguageModel(replace(SMALL, max_length=40))
     with pytest.raises(RuntimeError, match=r"size mismatch for positions.*\[13, 12\].*\[40, 12\]"):
         long.load_state_dict(LanguageModel(SMALL).state_dict())
 
 
-def test_padding_counts_for_no_position():
+def test_padding_does_not_count_as_a_position():
     tokens = torch.tensor([[PAD, PAD, 7, 8, 9], [7, PAD, 8, 9, PAD], [PAD, PAD, PAD, PAD, PAD]])
     where = positions_of(tokens, PAD)
     assert where[0].tolist() == [0, 0, 0, 1, 2]
@@ -260,14 +260,14 @@ def test_padding_counts_for_no_position():
     ids=["too long", "empty", "out of vocabulary", "negative"],
 )
 @any_positions
-def test_tokens_it_cannot_take_are_named(positions, tokens, message):
+def test_rejects_invalid_tokens(positions, tokens, message):
     with pytest.raises(ValueError, match=message):
         LanguageModel(replace(SMALL, positions=positions))(tokens)
 
 
 @torch.no_grad()
 @pytest.mark.parametrize("pad_id", [None, PAD])
-def test_next_logits_are_those_of_the_last_real_token(pad_id):
+def test_next_logits_belong_to_the_last_real_token(pad_id):
     model = drawn(replace(SMALL, pad_id=pad_id), torch.Generator().manual_seed(0)).eval()
     tokens = torch.tensor([[1, 4, 5, 6], [2, 4, PAD, PAD], [PAD, 4, 2, PAD]])
     last = [3, 3, 3] if pad_id is None else [3, 1, 2]

@@ -18,20 +18,20 @@ def parameter_count(config: LanguageModelConfig) -> int:
         return sum(parameter.numel() for parameter in LanguageModel(config).parameters())
 
 
-def test_gpt_2_has_as_many_parameters_as_published():
+def test_gpt2_has_the_published_parameter_count():
     assert parameter_count(LanguageModelConfig.gpt2()) == 124_439_808
 
 
-def test_llama_2_has_as_many_parameters_as_published():
+def test_llama2_has_the_published_parameter_count():
     assert parameter_count(LanguageModelConfig.llama()) == 6_738_415_616
 
 
-def test_llama_3_has_as_many_parameters_as_published():
+def test_llama3_has_the_published_parameter_count():
     llama3 = LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14_336, max_length=8192, rotary_base=500_000.0)
     assert parameter_count(llama3) == 8_030_261_248
 
 
-def test_one_switch_removes_every_bias():
+def test_bias_false_removes_every_bias():
     def biases(**others: object) -> list[str]:
         model = LanguageModel(replace(SMALL, n_layers=1, **others))
         return [name for name, _ in model.named_parameters() if "bias" in name]
@@ -41,7 +41,7 @@ def test_one_switch_removes_every_bias():
     assert len(biases(norm="rms", feed_forward="swiglu")) == 4
 
 
-def test_queries_keys_and_values_may_have_biases_of_their_own():
+def test_qkv_bias_is_independent_of_bias():
     def biased(**others: object) -> set[str]:
         attention = LanguageModel(replace(SMALL, **others)).blocks[1].self_attention
         return {name.removesuffix(".bias") for name, _ in attention.named_parameters() if name.endswith("bias")}
@@ -50,7 +50,7 @@ def test_queries_keys_and_values_may_have_biases_of_their_own():
     assert biased(bias=True, qkv_bias=False) == {"w_o"}
 
 
-def test_a_block_has_the_norms_that_its_placement_asks_for_and_those_of_queries_and_keys():
+def test_block_has_the_norms_of_its_placement():
     def norms(**others: object) -> list[str]:
         block = LanguageModel(replace(SMALL, norm="rms", **others)).blocks[1]
         return [name.removesuffix(".weight") for name, _ in block.named_parameters() if "norm" in name]
@@ -61,7 +61,7 @@ def test_a_block_has_the_norms_that_its_placement_asks_for_and_those_of_queries_
     assert norms(qk_norm=True) == ["norm_1", "self_attention.norm_q", "self_attention.norm_k", "norm_2"]
 
 
-def test_heads_may_be_wider_or_narrower_than_what_they_get_of_the_model_s_width():
+def test_d_k_may_differ_from_d_model_per_head():
     for d_k in (1, 5):
         attention = LanguageModel(replace(SMALL, d_k=d_k)).blocks[0].self_attention
         assert attention.w_q.weight.shape == (6 * d_k, 12)
@@ -71,7 +71,7 @@ def test_heads_may_be_wider_or_narrower_than_what_they_get_of_the_model_s_width(
 
 
 @pytest.mark.parametrize("pattern", [(True,), (True, False), (False, True, True)])
-def test_a_pattern_of_local_blocks_repeats(pattern):
+def test_pattern_of_local_blocks_repeats(pattern):
     config = replace(SMALL, window=SlidingWindow(3, pattern))
     assert [config.is_local(i) for i in range(7)] == list(pattern * 7)[:7]
     assert not any(SMALL.is_local(i) for i in range(7))
@@ -82,12 +82,12 @@ def test_a_pattern_of_local_blocks_repeats(pattern):
     [((0,), "got size=0"), ((3, (True,), 0.0), r"got rotary_base=0\.0"), ((3, ()), r"at least one block.* got \(\)")],
     ids=str,
 )
-def test_a_window_that_cannot_be_is_named(wrong, message):
+def test_rejects_invalid_window(wrong, message):
     with pytest.raises(ValueError, match=message):
         SlidingWindow(*wrong)
 
 
-def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():
+def test_tie_embeddings_shares_the_last_layers_weights():
     tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tie_embeddings=False))
     assert tied.head.weight is tied.embedding.weight
     assert untied.head.weight is not untied.embedding.weight
@@ -108,17 +108,17 @@ def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_n
         ({"n_heads": 5}, "n_heads must divide d_model; got d_model=12, n_heads=5"),
         ({"d_model": 18, "positions": "rotary"}, "even number of features in each head; got d_model=18, n_heads=6"),
         ({"d_model": 15, "n_heads": 3, "n_kv_heads": 1, "positions": "sinusoidal"}, "got d=15"),
-        ({"pad_id": 11}, "pad_id must be a token, from 0 to 10; got pad_id=11"),
+        ({"pad_id": 11}, "pad_id must be a token id from 0 to 10; got pad_id=11"),
         ({"pad_id": -1}, "from 0 to 10; got pad_id=-1"),
         *(({name: 0}, f"{name} must be positive; got {name}=0") for name in ("vocab_size", "d_model", "n_heads")),
         *(({name: -1}, f"{name} must be positive; got {name}=-1") for name in ("d_ff", "n_layers", "max_length")),
     ],
     ids=str,
 )
-def test_a_configuration_that_cannot_be_is_named(wrong, message):
+def test_rejects_invalid_configuration(wrong, message):
     with pytest.raises(ValueError, match=message):
         LanguageModel(replace(SMALL, **wrong))
 
 
-def test_a_head_of_odd_width_is_fine_without_rotation():
+def test_odd_head_width_is_allowed_without_rotation():
     LanguageModel(replace(SMALL, d_model=18, positions="alibi"))(torch.tensor([[1, 2]]))

@@ -48,7 +48,7 @@ def test_every_kind_learns_in_one_step(kind):
         assert loss(model) < before
 
 
-def test_parameters_start_as_those_of_gpt_2():
+def test_initial_parameters_match_gpt2():
     torch.manual_seed(0)
     config = replace(SMALL, vocab_size=97, d_model=120, d_ff=240, n_layers=8, max_length=101, tie_embeddings=False)
     for feed_forward in FEED_FORWARDS:
@@ -62,13 +62,13 @@ def test_parameters_start_as_those_of_gpt_2():
 
 
 @any_positions
-def test_at_the_start_every_token_is_about_as_likely(positions):
+def test_initial_predictions_are_nearly_uniform(positions):
     torch.manual_seed(0)
     logits = LanguageModel(replace(SMALL, positions=positions))(torch.randint(0, 11, (7, 13)))
     assert logits.softmax(dim=-1).sub(1 / 11).abs().max() < 0.05
 
 
-def test_positions_do_not_drown_the_tokens():
+def test_positions_do_not_dominate_the_tokens():
     """Sinusoids are larger than embeddings of this size: unscaled, tokens would be a fiftieth of what blocks get."""
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, d_model=516, positions="sinusoidal"))
@@ -80,7 +80,7 @@ def test_positions_do_not_drown_the_tokens():
 
 
 @pytest.mark.parametrize("share", ["dropout", "attention_dropout"])
-def test_what_is_dropped_is_dropped_in_training_only(share):
+def test_dropout_is_active_only_in_training(share):
     torch.manual_seed(0)
     model = drawn(replace(SMALL, **{share: 0.5}), torch.Generator().manual_seed(0))
     tokens = torch.tensor([[1, 2, 4, 5]])
@@ -89,7 +89,7 @@ def test_what_is_dropped_is_dropped_in_training_only(share):
     assert_close(model(tokens), drawn(SMALL, torch.Generator().manual_seed(0))(tokens))
 
 
-def test_dropout_is_on_the_embeddings_and_on_what_each_sublayer_adds():
+def test_dropout_applies_to_embeddings_and_sublayer_outputs():
     model = LanguageModel(replace(SMALL, dropout=0.5, attention_dropout=0.25))
     observed = []
     for name, module in model.named_modules():
@@ -101,7 +101,7 @@ def test_dropout_is_on_the_embeddings_and_on_what_each_sublayer_adds():
 
 @any_positions
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)
-def test_it_computes_in_the_type_of_its_parameters(positions, dtype):
+def test_computes_in_the_dtype_of_its_parameters(positions, dtype):
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, positions=positions))
     tokens = torch.tensor([[1, 2, 4, 5], [PAD, 6, 7, 8]])
@@ -112,7 +112,7 @@ def test_it_computes_in_the_type_of_its_parameters(positions, dtype):
 
 
 @any_positions
-def test_it_computes_under_autocast(positions):
+def test_computes_under_autocast(positions):
     torch.manual_seed(0)
     model = LanguageModel(replace(SMALL, positions=positions))
     tokens = torch.tensor([[1, 2, 4, 5], [PAD, 6, 7, 8]])

@@ -24,7 +24,7 @@ def small(stack: type[LayerStack], **others: object) -> LayerStack:
 
 @stacks
 @either_positions
-def test_tokens_are_looked_up_scaled_and_given_their_positions(stack, learned):
+def test_embeds_scales_and_adds_positions(stack, learned):
     ours = drawn(small(stack, learned_positions=learned))
     x = torch.empty(*TOKENS.shape, D_MODEL, dtype=torch.float64)
     for (sentence, t), token in zip(((s, t) for s in range(2) for t in range(5)), TOKENS.flatten(), strict=True):
@@ -37,7 +37,7 @@ def test_tokens_are_looked_up_scaled_and_given_their_positions(stack, learned):
 
 @stacks
 @either_positions
-def test_only_learned_positions_are_parameters_and_are_saved(stack, learned):
+def test_only_learned_positions_are_saved_parameters(stack, learned):
     ours = small(stack, learned_positions=learned)
     assert ours.positions.shape == (MAX_LENGTH, D_MODEL)
     assert ("positions" in dict(ours.named_parameters())) is learned
@@ -46,14 +46,14 @@ def test_only_learned_positions_are_parameters_and_are_saved(stack, learned):
 
 
 @stacks
-def test_sinusoids_fit_a_model_for_longer_texts(stack):
+def test_sinusoids_are_the_same_in_a_longer_model(stack):
     short, long = drawn(small(stack)), stack(13, D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=40).double()
     long.load_state_dict(short.state_dict())
     assert_close(long.embed(TOKENS), short.embed(TOKENS))
 
 
 @stacks
-def test_dropout_is_on_the_embeddings_and_their_positions(stack):
+def test_dropout_applies_to_embeddings_with_positions(stack):
     ours = small(stack, dropout=0.5)
     embedded, kept = ours.train().embed(TOKENS), ours.eval().embed(TOKENS)
     dropped = embedded == 0
@@ -62,7 +62,7 @@ def test_dropout_is_on_the_embeddings_and_their_positions(stack):
 
 
 @stacks
-def test_every_layer_is_made_as_asked_for(stack):
+def test_options_reach_every_layer(stack):
     ours = small(stack, dropout=0.25, attention_dropout=0.5, activation="gelu")
     assert len(ours.layers) == len(set(ours.layers)) == 2
     for layer in ours.layers:
@@ -74,7 +74,7 @@ def test_every_layer_is_made_as_asked_for(stack):
 
 
 @stacks
-def test_the_longest_text_fits_and_an_empty_batch_too(stack):
+def test_accepts_maximum_length_and_empty_batch(stack):
     ours = small(stack)
     assert ours.embed(torch.ones(1, MAX_LENGTH, dtype=torch.long)).shape == (1, MAX_LENGTH, D_MODEL)
     assert ours.embed(torch.ones(0, 3, dtype=torch.long)).shape == (0, 3, D_MODEL)
@@ -82,6 +82,6 @@ def test_the_longest_text_fits_and_an_empty_batch_too(stack):
 
 
 @stacks
-def test_a_text_that_is_too_long_is_refused(stack):
+def test_rejects_text_that_is_too_long(stack):
     with pytest.raises(ValueError, match="1 to max_length=7 tokens; got 8"):
         small(stack).embed(torch.ones(1, MAX_LENGTH + 1, dtype=torch.long))

@@ -47,7 +47,7 @@ def padded(sentences: list[list[int]], pad_id: int, more: int) -> Tensor:
 
 
 @given(config=configs, pairs=pairs, rng=generators(), more=st.integers(0, 2))
-def test_a_pair_of_sentences_is_what_it_is_alone(config, pairs, rng, more):
+def test_padded_pair_matches_the_pair_alone(config, pairs, rng, more):
     model = drawn(Transformer(config), rng)
     sources, targets = ([list(sentence) for sentence in side] for side in zip(*pairs, strict=True))
     logits = model(padded(sources, config.source_pad_id, more), padded(targets, config.target_pad_id, 2 - more))
@@ -56,7 +56,7 @@ def test_a_pair_of_sentences_is_what_it_is_alone(config, pairs, rng, more):
 
 
 @given(config=configs, sentences=st.lists(sentences, min_size=2, max_size=3), rng=generators(), more=st.integers(0, 2))
-def test_a_sentence_is_what_it_is_alone(config, sentences, rng, more):
+def test_padded_sentence_matches_the_sentence_alone(config, sentences, rng, more):
     model = drawn(Transformer(config), rng)
     memory = model.encode(padded(sentences, config.source_pad_id, more))
     for row, sentence in zip(memory, sentences, strict=True):

@@ -46,7 +46,7 @@ def logits_of(model: RecurrentTranslator, source: list[int], target: list[int]) 
 
 @both
 @given(pairs=st.lists(st.tuples(sources, targets), min_size=2, max_size=3), rng=generators(), data=st.data())
-def test_in_a_batch_with_padding_anywhere_each_sentence_is_what_it_is_alone(kind, pairs, rng, data):
+def test_padded_batch_matches_single_sentences(kind, pairs, rng, data):
     n_source, n_target = max(len(source) for source, _ in pairs) + 2, max(len(target) for _, target in pairs)
     rows = []
     for source, _ in pairs:
@@ -62,7 +62,7 @@ def test_in_a_batch_with_padding_anywhere_each_sentence_is_what_it_is_alone(kind
 
 
 @both
-def test_gradients_are_those_of_the_plain_loop(kind):
+def test_gradients_match_a_plain_loop(kind):
     rng = torch.Generator().manual_seed(0)
     model, probe = drawn(kind, rng), torch.randn(3, 13, generator=rng).double()
     source, target = [5, 6, 7, 8], [1, 9, 10]
@@ -73,7 +73,7 @@ def test_gradients_are_those_of_the_plain_loop(kind):
     )
 
 
-def test_without_attention_the_decoder_is_torch_s_gru_fed_with_one_vector():
+def test_without_attention_decoder_matches_torchs_gru():
     model = drawn(RecurrentTranslator, torch.Generator().manual_seed(0))
     source, target = torch.tensor([[5, 6, 7], [8, 9, 10]]), torch.tensor([[1, 2], [3, 4]])
     decoder = nn.GRU(2 * D, D, batch_first=True).double()
@@ -93,7 +93,7 @@ def contexts_of(model: RecurrentTranslator, source: Tensor, target: Tensor) -> T
     return torch.stack(observed)
 
 
-def test_without_attention_every_step_reads_the_same_vector_and_with_it_another():
+def test_context_changes_between_steps_only_with_attention():
     source, target = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
     one = contexts_of(drawn(RecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
     assert torch.equal(one[0], one[1])
@@ -103,7 +103,7 @@ def test_without_attention_every_step_reads_the_same_vector_and_with_it_another(
     assert (other[1] - other[2]).abs().max() > 0.01
 
 
-def test_the_state_before_the_step_asks():
+def test_query_is_the_state_before_the_step():
     """So the first context cannot know the first target token, as it would if the state after the step asked."""
     model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
     source = torch.tensor([[5, 6, 7, 8], [5, 6, 7, 8]])
@@ -112,7 +112,7 @@ def test_the_state_before_the_step_asks():
     assert not torch.allclose(second[0], second[1])
 
 
-def test_the_weights_of_the_attention_can_be_seen_by_a_hook():
+def test_hook_receives_the_attention_weights():
     model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
     observed = []
     model.attention.register_forward_hook(lambda _attention, _args, output: observed.append(output[1]))
@@ -124,7 +124,7 @@ def test_the_weights_of_the_attention_can_be_seen_by_a_hook():
 
 
 @both
-def test_a_source_of_nothing_but_padding_gives_finite_logits_and_gradients(kind):
+def test_source_of_only_padding_gives_finite_results(kind):
     model = drawn(kind, torch.Generator().manual_seed(0))
     logits = model(torch.tensor([[PAD, PAD], [5, PAD]]), torch.tensor([[1, 9, 10], [1, 9, 10]]))
     assert (contexts_of(model, torch.tensor([[PAD, PAD]]), torch.tensor([[1, 9]])) == 0).all()
@@ -133,20 +133,20 @@ def test_a_source_of_nothing_but_padding_gives_finite_logits_and_gradients(kind)
 
 
 @both
-def test_every_parameter_learns(kind):
+def test_every_parameter_gets_a_gradient(kind):
     model = drawn(kind, torch.Generator().manual_seed(0))
     model(torch.tensor([[5, 6, 7]]), torch.tensor([[1, 9]])).square().sum().backward()
     assert all((parameter.grad != 0).any() for parameter in model.parameters())
 
 
-def test_attention_costs_two_matrices_and_a_vector():
+def test_attention_adds_two_matrices_and_a_vector():
     def count(kind: type[RecurrentTranslator]) -> int:
         return sum(parameter.numel() for parameter in kind(11, 13, d_model=D).parameters())
 
     assert count(AttentiveRecurrentTranslator) - count(RecurrentTranslator) == D * (D + D + 1)
 
 
-def test_the_last_state_is_that_of_the_last_real_token_and_zero_where_there_is_none():
+def test_last_state_is_at_the_last_real_token_or_zero():
     states = torch.arange(24.0).reshape(3, 4, 2)
     mask = torch.tensor([[True, True, False, False], [True, True, True, True], [False, False, False, False]])
     assert_close(last_state(states, mask), torch.tensor([[2.0, 3.0], [14.0, 15.0], [0.0, 0.0]]))
@@ -163,7 +163,7 @@ def test_the_last_state_is_that_of_the_last_real_token_and_zero_where_there_is_n
         ([[5]], [[]], "tokens; got 0"),
     ],
 )
-def test_tokens_it_cannot_take_are_named(kind, source, target, message):
+def test_rejects_invalid_tokens(kind, source, target, message):
     model = drawn(kind, torch.Generator().manual_seed(0))
     with pytest.raises(ValueError, match=message):
         model(torch.tensor(source, dtype=torch.int64), torch.tensor(target, dtype=torch.int64))

@@ -40,7 +40,7 @@ def loss(model: nn.Module, numbers: Parameters, *tokens: Tensor) -> Tensor:
     return cross_entropy(logits[:, :-1].transpose(1, 2), tokens[-1][:, 1:])
 
 
-def test_functional_call_uses_other_parameters_and_leaves_the_model_alone(model):
+def test_functional_call_uses_other_parameters(model):
     tokens = inputs(model, 2, 5)
     before, others = model(*tokens), {name: 2 * number for name, number in parameters(model).items()}
     twice = deepcopy(model)
@@ -51,7 +51,7 @@ def test_functional_call_uses_other_parameters_and_leaves_the_model_alone(model)
     assert torch.equal(model(*tokens), before)
 
 
-def test_vmap_gives_the_gradients_of_each_sentence(model):
+def test_vmap_returns_per_sentence_gradients(model):
     tokens, numbers = inputs(model, 3, 5), parameters(model)
     with sdpa_kernel(SDPBackend.MATH):
         each = vmap(grad(lambda p, *row: loss(model, p, *(x[None] for x in row))), (None, *[0] * len(tokens)))
@@ -64,7 +64,7 @@ def test_vmap_gives_the_gradients_of_each_sentence(model):
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")
-def test_jvp_is_the_slope_along_a_direction(model):
+def test_jvp_matches_the_directional_derivative(model):
     tokens, at = inputs(model, 2, 5), parameters(model)
     rng = torch.Generator().manual_seed(1)
     along = {name: torch.randn(x.shape, generator=rng, dtype=x.dtype) for name, x in at.items()}
@@ -90,7 +90,7 @@ def test_export_and_compile_capture_one_graph_for_all_shapes():
 
 
 @pytest.mark.parametrize("assign", [False, True], ids=["copied", "assigned"])
-def test_a_model_without_numbers_takes_those_of_another(model, assign):
+def test_meta_model_loads_the_parameters_of_another(model, assign):
     with torch.device("meta"):
         empty = type(model)(model.config).eval()
     empty.to(torch.float64).to_empty(device="cpu")
@@ -104,7 +104,7 @@ def test_a_model_without_numbers_takes_those_of_another(model, assign):
 @pytest.mark.parametrize(
     "copy", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["deepcopy", "pickle"]
 )
-def test_a_copy_is_equal_tied_as_the_model_and_apart_from_it(model, copy):
+def test_deepcopy_is_equal_tied_and_independent(model, copy):
     tokens, twin = inputs(model, 2, 5), copy(model)
     before = model(*tokens)
     assert torch.equal(twin(*tokens), before)
@@ -117,7 +117,7 @@ def test_a_copy_is_equal_tied_as_the_model_and_apart_from_it(model, copy):
 
 @pytest.mark.filterwarnings("ignore:Mismatch dtype between input and weight:UserWarning")
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-def test_half_the_digits_give_about_the_same(model, dtype):
+def test_half_precision_gives_similar_results(model, dtype):
     tokens = inputs(model, 2, 5)
     with torch.autocast("cpu", dtype):
         mixed = model.float()(*tokens)
@@ -140,7 +140,7 @@ def test_checkpointing_gives_the_same_gradients(model):
     assert_close({name: p.grad for name, p in model.named_parameters() if p.grad is not None}, kept)
 
 
-def test_fsdp_on_a_mesh_of_one_process_gives_the_same_loss_and_gradients(model, tmp_path):
+def test_fsdp_gives_the_same_loss_and_gradients(model, tmp_path):
     tokens, twin = inputs(model, 2, 5), deepcopy(model)
     init_process_group("gloo", init_method=f"file://{tmp_path}/store", rank=0, world_size=1)
     try:
@@ -173,7 +173,7 @@ def gradients_of_halves(world) -> dict[str, list[Tensor | None]]:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
-def test_two_processes_end_with_the_gradients_of_one():
+def test_two_processes_match_the_gradients_of_one():
     both = run_processes(gradients_of_halves, seconds=600)
     for name, config in CONFIGS.items():
         model = build(config)

@@ -81,7 +81,7 @@ class FromTorch(nn.Module):
 
 @either_way
 @variants
-def test_it_is_torchs_between_the_same_embeddings(others, copied_from):
+def test_matches_torch_between_the_same_embeddings(others, copied_from):
     ours = small(**others)
     theirs = FromTorch(ours)
     for embedding in {ours.encoder.embedding, ours.decoder.embedding}:
@@ -101,14 +101,14 @@ def test_it_is_torchs_between_the_same_embeddings(others, copied_from):
 
 
 @pytest.mark.parametrize("name, parameters", [("base", 63_082_496), ("big", 214_245_376)])
-def test_the_papers_models_have_as_many_parameters_as_is_said(name, parameters):
+def test_papers_models_have_the_documented_parameter_counts(name, parameters):
     config = getattr(TransformerConfig, name)(37_000)
     with torch.device("meta"):
         assert sum(parameter.numel() for parameter in Transformer(config).parameters()) == parameters
     assert f"{parameters:,}" in getattr(TransformerConfig, name).__doc__
 
 
-def test_one_vocabulary_means_one_embedding_which_is_the_last_layer_too():
+def test_shared_vocabulary_shares_embeddings_and_last_layer():
     shared, apart = small(), small(source_vocab_size=10)
     assert shared.encoder.embedding.weight is shared.decoder.embedding.weight
     assert apart.encoder.embedding.weight.shape == (10, 12)
@@ -121,7 +121,7 @@ def test_one_vocabulary_means_one_embedding_which_is_the_last_layer_too():
     assert torch.equal(changed[..., :11], logits[..., :11])
 
 
-def test_one_embedding_stays_one_through_saving_and_loading():
+def test_tied_embeddings_survive_saving_and_loading():
     saved, loaded = drawn(small()), small().double()
     loaded.load_state_dict(saved.state_dict())
     assert loaded.encoder.embedding.weight is loaded.decoder.embedding.weight
@@ -129,7 +129,7 @@ def test_one_embedding_stays_one_through_saving_and_loading():
 
 
 @variants
-def test_dropout_acts_in_training_only_and_not_at_all_at_zero(others):
+def test_dropout_is_active_only_in_training(others):
     for dropout in [0.0, 0.5]:
         model = small(**others | {"dropout": dropout})
         for run in (lambda model=model: model(SOURCE, TARGET), lambda model=model: model.encode(SOURCE)):
@@ -141,7 +141,7 @@ def test_dropout_acts_in_training_only_and_not_at_all_at_zero(others):
 
 
 @pytest.mark.parametrize("attention_dropout", [0.0, 0.5])
-def test_attention_weights_are_dropped_only_when_asked_for(attention_dropout):
+def test_attention_dropout_is_off_by_default(attention_dropout):
     model = small(dropout=0.5, attention_dropout=attention_dropout).train()
     with record_attention(model) as weights:
         model(SOURCE, TARGET)
@@ -155,7 +155,7 @@ def test_attention_weights_are_dropped_only_when_asked_for(attention_dropout):
 
 
 @variants
-def test_texts_of_nothing_but_padding_disturb_no_other_and_give_finite_gradients(others):
+def test_texts_of_only_padding_do_not_affect_others(others):
     model = drawn(small(**others))
     source = torch.cat([SOURCE, torch.full((1, 7), SOURCE_PAD)])
     target = torch.cat([TARGET, torch.full((1, 5), PAD)])
@@ -166,7 +166,7 @@ def test_texts_of_nothing_but_padding_disturb_no_other_and_give_finite_gradients
 
 
 @variants
-def test_the_token_that_pads_can_also_begin_a_target(others):
+def test_padding_token_can_begin_a_target(others):
     model = drawn(small(**others, hide_target_padding=False))
     nothing_pads = small(**others, target_pad_id=11).double()  # 11 does not occur
     nothing_pads.load_state_dict(model.state_dict())

@@ -5,7 +5,7 @@ import pytest
 from transformer_lab.models.transformer_config import TransformerConfig
 
 
-def test_the_papers_models_have_the_sizes_of_its_table_3():
+def test_base_and_big_match_table_3_of_the_paper():
     base, big = TransformerConfig.base(37_000), TransformerConfig.big(37_000)
     sizes = ["n_layers", "d_model", "d_ff", "n_heads", "dropout"]
     assert [getattr(base, size) for size in sizes] == [6, 512, 2048, 8, 0.1]
@@ -15,7 +15,7 @@ def test_the_papers_models_have_the_sizes_of_its_table_3():
 
 
 @pytest.mark.parametrize("name", ["vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_length"])
-def test_a_size_below_1_is_refused(name):
+def test_rejects_sizes_below_1(name):
     with pytest.raises(ValueError, match=f"{name} must be positive; got {name}=0"):
         TransformerConfig(**({"vocab_size": 11} | {name: 0}))
 
@@ -23,12 +23,12 @@ def test_a_size_below_1_is_refused(name):
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"target_pad_id": 11}, "target_pad_id must be a token, from 0 to 10; got target_pad_id=11"),
-        ({"source_pad_id": 11}, "source_pad_id must be a token, from 0 to 10; got source_pad_id=11"),
+        ({"target_pad_id": 11}, "target_pad_id must be a token id from 0 to 10; got target_pad_id=11"),
+        ({"source_pad_id": 11}, "source_pad_id must be a token id from 0 to 10; got source_pad_id=11"),
         ({"source_vocab_size": 5, "source_pad_id": 5}, "from 0 to 4; got source_pad_id=5"),
         ({"feed_forward": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu; got feed_forward='tanh'"),
     ],
 )
-def test_what_cannot_be_is_refused(others, message):
+def test_rejects_invalid_configuration(others, message):
     with pytest.raises(ValueError, match=message):
         TransformerConfig(11, **others)

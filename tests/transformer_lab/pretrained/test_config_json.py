@@ -15,19 +15,19 @@ from transformer_lab.pretrained.load import LANGUAGE_MODELS
 
 
 @pytest.mark.parametrize("kind", LANGUAGE_MODELS)
-def test_what_is_not_said_is_what_they_take_it_for(kind):
+def test_defaults_match_transformers(kind):
     layout, everything = LANGUAGE_MODELS[kind], CONFIG_MAPPING[kind]().to_dict()
     assert layout.config_of(Options({}, "nothing")) == layout.config_of(Options(everything, "everything"))
 
 
-def test_what_is_not_said_of_a_translation_model_is_what_they_take_it_for():
+def test_translation_defaults_match_transformers():
     ours = {"scale_embedding": True, "activation_function": "relu"}  # their defaults are nothing that we have
     everything = Options(MarianConfig().to_dict() | ours, "everything")
     assert marian.config_of(Options(ours, "nothing")) == marian.config_of(everything)
 
 
 @pytest.mark.parametrize("theirs", FEED_FORWARD_OF_ACTIVATION)
-def test_activations_are_theirs(theirs):
+def test_activations_match_transformers(theirs):
     x = torch.linspace(-5, 5, 100)[:, None]
     network = make_feed_forward(FEED_FORWARD_OF_ACTIVATION[theirs], 1, 1)
     with torch.no_grad():
@@ -36,12 +36,12 @@ def test_activations_are_theirs(theirs):
         assert_close(network(x), ACT2FN[theirs](x), rtol=0, atol=2e-6)
 
 
-def test_every_network_of_ours_has_a_name_there():
+def test_every_feed_forward_network_has_a_published_name():
     assert ACTIVATION_OF_FEED_FORWARD.keys() == set(get_args(Activation))
     assert all(FEED_FORWARD_OF_ACTIVATION[theirs] == ours for ours, theirs in ACTIVATION_OF_FEED_FORWARD.items())
 
 
-def test_null_means_not_said():
+def test_null_means_the_default():
     assert Options({"n_inner": None}, "here").get("n_inner", 7) == 7
 
 
@@ -55,16 +55,16 @@ def test_null_means_not_said():
         (False, 0.5, "here: x must be float; got False"),
     ],
 )
-def test_values_of_another_type_are_named(value, default, message):
+def test_error_names_options_of_the_wrong_type(value, default, message):
     with pytest.raises(ValueError, match=message):
         Options({"x": value}, "here").get("x", default)
 
 
-def test_whole_numbers_do_where_fractions_do():
+def test_integers_are_accepted_for_floats():
     assert Options({"dropout": 0}, "here").get("dropout", 0.1) == 0
 
 
-def test_all_that_cannot_be_is_named_with_what_can():
+def test_error_lists_unsupported_options_and_alternatives():
     options = Options({"a": 1, "b": False, "c": 3, "act": "mish", "d": 4}, "here")
     with pytest.raises(ValueError, match=r"^here: this library has no models with a=1, b=False; only a=2, b=True$"):
         options.require(a=2, b=True, c=3, missing=5)

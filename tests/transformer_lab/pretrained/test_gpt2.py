@@ -10,7 +10,7 @@ from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.load import load_language_model
 
 
-def test_dropout_is_taken_over():
+def test_dropout_is_converted():
     options = {"resid_pdrop": 0.2, "embd_pdrop": 0.2, "attn_pdrop": 0.3}
     config = gpt2.config_of(Options(GPT2 | options, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.2, 0.3)
@@ -29,18 +29,18 @@ def edit(folder, change):
     save_file(change(load_file(path)), path)
 
 
-def test_names_may_lack_their_prefix_as_in_the_first_release(theirs, tmp_path):
+def test_names_without_prefix_are_accepted(theirs, tmp_path):
     edit(tmp_path, lambda tensors: {name.removeprefix("transformer."): tensor for name, tensor in tensors.items()})
     assert difference(load_language_model(tmp_path), theirs) < 1e-4
 
 
-def test_masks_may_be_stored(theirs, tmp_path):
+def test_stored_masks_are_ignored(theirs, tmp_path):
     masks = {"transformer.h.1.attn.bias": torch.ones(1, 1, 29, 29), "transformer.h.1.attn.masked_bias": torch.ones(1)}
     edit(tmp_path, lambda tensors: tensors | masks)
     assert difference(load_language_model(tmp_path), theirs) < 1e-4
 
 
-def test_the_tied_head_may_be_stored_beside_the_embeddings_or_instead(theirs, tmp_path):
+def test_tied_head_may_be_stored_twice_or_alone(theirs, tmp_path):
     embeddings, head = "transformer.wte.weight", "lm_head.weight"
     edit(tmp_path, lambda tensors: tensors | {head: tensors[embeddings].clone()})
     assert difference(load_language_model(tmp_path), theirs) < 1e-4
@@ -48,9 +48,9 @@ def test_the_tied_head_may_be_stored_beside_the_embeddings_or_instead(theirs, tm
     assert difference(load_language_model(tmp_path), theirs) < 1e-4
 
 
-def test_a_tied_head_that_is_not_the_embeddings_is_refused(theirs, tmp_path):
+def test_rejects_tied_head_that_differs_from_the_embeddings(theirs, tmp_path):
     edit(tmp_path, lambda tensors: tensors | {"lm_head.weight": tensors["transformer.wte.weight"] + 1})
-    with pytest.raises(ValueError, match=r"lm_head.weight and transformer.wte.weight differ, and should be one"):
+    with pytest.raises(ValueError, match=r"lm_head.weight and transformer.wte.weight differ but must be equal"):
         load_language_model(tmp_path)
 
 

@@ -20,46 +20,46 @@ def assert_tensors(found):
     assert all(torch.equal(found[name], TENSORS[name]) for name in TENSORS)
 
 
-def test_what_is_written_is_read(tmp_path):
+def test_reads_what_was_written(tmp_path):
     write_model(tmp_path / "new" / "folder", {"model_type": "gpt2"}, TENSORS)
     assert_tensors(read_model_tensors(tmp_path / "new" / "folder"))
     assert read_json(tmp_path / "new" / "folder" / "config.json") == {"model_type": "gpt2"}
 
 
-def test_tensors_may_be_spread_over_many_files(tmp_path):
+def test_reads_tensors_from_several_files(tmp_path):
     theirs = drawn(VARIANTS["Marian"])
     theirs.save_pretrained(tmp_path, max_shard_size="2KB")
     shards = sorted(path.name for path in tmp_path.glob("model-*.safetensors"))
     assert len(shards) > 5
     assert difference(load_translation_model(tmp_path), theirs) < 1e-4
     (tmp_path / shards[1]).unlink()
-    with pytest.raises(ValueError, match=f"lacks what model.safetensors.index.json lists: {shards[1]}$"):
+    with pytest.raises(ValueError, match=f"lacks files listed in model.safetensors.index.json: {shards[1]}$"):
         load_translation_model(tmp_path)
 
 
-def test_an_index_reads_nothing_outside_of_its_folder(tmp_path):
+def test_index_cannot_read_outside_its_folder(tmp_path):
     write_model(tmp_path, {}, TENSORS)
     inside = tmp_path / "inside"
     inside.mkdir()
     index = {"weight_map": {"a": "../model.safetensors"}}
     (inside / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(ValueError, match=r"lacks what .* lists: model.safetensors$"):
+    with pytest.raises(ValueError, match=r"lacks files listed in .*: model.safetensors$"):
         read_model_tensors(inside)
 
 
 @pytest.mark.parametrize("index", [{}, {"weight_map": ["a"]}, {"weight_map": {"a": 1}}], ids=str)
-def test_an_index_without_a_map_is_named(tmp_path, index):
+def test_rejects_index_without_weight_map(tmp_path, index):
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
-    with pytest.raises(ValueError, match=r"index.json has no weight_map that says in which files the tensors are"):
+    with pytest.raises(ValueError, match=r"index.json has no weight_map from tensor names to files"):
         read_model_tensors(tmp_path)
 
 
-def test_damage_is_named(tmp_path):
+def test_error_names_corrupted_files(tmp_path):
     with pytest.raises(ValueError, match=f"{tmp_path.name} has no config.json$"):
         read_json(tmp_path / "config.json")
     for text, message in {
         "{": "is not valid JSON",
-        "[]": "must hold an object; got list",
+        "[]": "must contain a JSON object; got list",
         '"\\ud800': "is not valid JSON",
     }.items():
         (tmp_path / "config.json").write_text(text)
@@ -68,18 +68,16 @@ def test_damage_is_named(tmp_path):
     (tmp_path / "config.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(ValueError, match="is not valid JSON"):
         read_json(tmp_path / "config.json")
-    with pytest.raises(
-        ValueError, match=r"has no model.safetensors, no model.safetensors.index.json, and no pytorch_m"
-    ):
+    with pytest.raises(ValueError, match=r"has no model.safetensors, no model.safetensors.index.json and no pytorch_m"):
         read_model_tensors(tmp_path)
     write_model(tmp_path, {}, TENSORS)
     path = tmp_path / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-7])
-    with pytest.raises(ValueError, match=r"model.safetensors is damaged: "):
+    with pytest.raises(ValueError, match=r"model.safetensors is corrupted: "):
         read_model_tensors(tmp_path)
 
 
-def test_pickled_tensors_are_read_where_there_are_no_others(tmp_path):
+def test_reads_pickled_tensors_without_safetensors(tmp_path):
     torch.save(TENSORS, tmp_path / "pytorch_model.bin")
     assert_tensors(read_model_tensors(tmp_path))
     torch.save({"a": torch.zeros(1)}, tmp_path / "pytorch_model.bin")
@@ -102,10 +100,10 @@ def pickled(found: object, path: Path) -> None:
 
 
 @pytest.mark.parametrize("save", [torch.save, pickled], ids=["as torch saves", "as python pickles"])
-def test_no_code_in_a_pickle_is_run(tmp_path, save):
+def test_never_runs_code_in_a_pickle(tmp_path, save):
     sprung, path = tmp_path / "sprung", tmp_path / "pytorch_model.bin"
     save({"trap": Trap(sprung)}, path)
-    with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged, or holds more than tensors$"):
+    with pytest.raises(ValueError, match=r"pytorch_model.bin is corrupted or contains objects other than tensors$"):
         read_model_tensors(tmp_path)
     assert not sprung.exists()
     if save is pickled:
@@ -115,21 +113,21 @@ def test_no_code_in_a_pickle_is_run(tmp_path, save):
     assert sprung.exists(), "the trap does not work"
 
 
-def test_what_is_no_pickle_is_named(tmp_path):
+def test_rejects_a_file_that_is_not_a_pickle(tmp_path):
     for garbage in (b"", b"garbage", bytes(range(256))):
         (tmp_path / "pytorch_model.bin").write_bytes(garbage)
-        with pytest.raises(ValueError, match=r"pytorch_model.bin is damaged"):
+        with pytest.raises(ValueError, match=r"pytorch_model.bin is corrupted"):
             read_model_tensors(tmp_path)
 
 
 @pytest.mark.parametrize("found", [[torch.ones(1)], {"a": 1}], ids=["a list", "a number"])
-def test_pickles_of_something_else_are_named(tmp_path, found):
+def test_rejects_pickles_of_other_objects(tmp_path, found):
     torch.save(found, tmp_path / "pytorch_model.bin")
-    with pytest.raises(ValueError, match=r"pytorch_model.bin must hold tensors by name$"):
+    with pytest.raises(ValueError, match=r"pytorch_model.bin must contain a dict of tensors by name$"):
         read_model_tensors(tmp_path)
 
 
-def test_a_folder_here_is_not_fetched(tmp_path, monkeypatch):
+def test_local_folder_is_not_downloaded(tmp_path, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
     assert fetch_model(tmp_path) == tmp_path
     (tmp_path / "org" / "model").mkdir(parents=True)
@@ -138,7 +136,7 @@ def test_a_folder_here_is_not_fetched(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("has_safetensors", [True, False])
-def test_a_name_is_fetched_and_pickles_only_where_there_is_nothing_else(tmp_path, monkeypatch, has_safetensors):
+def test_downloads_pickles_only_without_safetensors(tmp_path, monkeypatch, has_safetensors):
     asked = []
 
     def download(name, allow_patterns):
@@ -155,18 +153,18 @@ def test_a_name_is_fetched_and_pickles_only_where_there_is_nothing_else(tmp_path
     assert asked == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in wanted]
 
 
-def test_what_cannot_be_fetched_is_said_in_one_line(monkeypatch):
+def test_failed_download_is_reported_in_one_line(monkeypatch):
     def fail(name, allow_patterns):
         raise OSError("no route\nto host")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
-    message = r"^some/model is not a folder here, and could not be fetched from the hub: OSError: no route to host$"
+    message = r"^some/model is not a local folder, and could not be downloaded from the hub: OSError: no route to host$"
     with pytest.raises(ValueError, match=message):
         fetch_model("some/model")
 
 
 @pytest.mark.parametrize("name", ["gpt2", "./runs/mine", "a/b/c", "/nowhere/at/all", "../x"])
-def test_what_is_no_name_is_not_looked_for_on_the_hub(name, monkeypatch):
+def test_invalid_name_is_not_looked_up_on_the_hub(name, monkeypatch):
     monkeypatch.setattr(huggingface_hub, "snapshot_download", None)
     with pytest.raises(ValueError, match="is neither a folder nor a name on the hub, such as openai-community/gpt2 or"):
         fetch_model(name)

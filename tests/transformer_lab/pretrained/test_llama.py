@@ -11,13 +11,13 @@ from transformer_lab.pretrained.llama import LLAMA as LLAMA_LAYOUT
 from transformer_lab.pretrained.load import load_language_model
 
 
-def test_dropout_of_attention_is_taken_over_and_other_dropout_there_is_none():
+def test_attention_dropout_is_converted():
     config = LLAMA_LAYOUT.config_of(Options(LLAMA | {"attention_dropout": 0.3}, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.0, 0.3)
     assert LLAMA_LAYOUT.options_of(config)["attention_dropout"] == 0.3
 
 
-def test_frequencies_may_be_stored_and_the_base_said_the_old_way(tmp_path):
+def test_stored_frequencies_and_old_rope_theta_are_accepted(tmp_path):
     theirs = drawn(VARIANTS["Llama, short waves"])
     theirs.save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())

@@ -35,7 +35,7 @@ def window_of(layout, options):
         (GEMMA_3, {"layer_types": [FULL] * 7, "sliding_window": None}, None),
     ],
 )
-def test_layers_are_local_as_their_options_say(layout, options, window):
+def test_options_determine_the_local_layers(layout, options, window):
     assert window_of(layout, options) == window
 
 
@@ -52,12 +52,12 @@ def test_layers_are_local_as_their_options_say(layout, options, window):
         (GEMMA_3, {"head_dim": 8}, "query_pre_attn_scalar=4, head_dim=8; only query_pre_attn_scalar = head_dim"),
     ],
 )
-def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, options, message):
+def test_rejects_unsupported_or_contradictory_options(layout, options, message):
     with pytest.raises(ValueError, match=f"^config.json: .*{message}"):
         window_of(layout, options)
 
 
-def test_a_layout_says_what_it_needs_of_a_model():
+def test_incompatibilities_list_the_required_options():
     config = LanguageModelConfig(37, positions="alibi", bias=True)
     assert QWEN_2.incompatibilities(config) == [
         *("positions='rotary'", "norm='rms'", "bias=False", "feed_forward='swiglu' or 'geglu'")

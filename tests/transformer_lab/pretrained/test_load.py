@@ -68,23 +68,23 @@ def read_by_them(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
     return model.eval()
 
 
-def test_logits_are_theirs(both: Both):
+def test_logits_match_transformers(both: Both):
     assert difference(both.ours, both.theirs) < 1e-4
     assert logits(both.ours).std() > 0.5
     assert not both.ours.training
 
 
-def test_greedy_texts_are_theirs_token_for_token(both: Both):
+def test_greedy_output_matches_transformers_token_for_token(both: Both):
     assert greedy(both.ours, 15) == their_greedy(both.theirs, 15)
 
 
-def test_texts_are_the_same_with_cached_keys_and_values(both: Both):
+def test_cached_generation_matches_uncached(both: Both):
     if isinstance(both.ours, LanguageModel):
         cached = generate(both.ours, texts(5), 15, temperature=0, eos_id=EOS)[:, 5:].tolist()
         assert [until_the_end(row) for row in cached] == greedy(both.ours, 15)
 
 
-def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
+def test_transformers_loads_what_we_save(both: Both, tmp_path: Path):
     save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
     again = read_by_them(type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM, tmp_path)
     for name, tensor in both.theirs.state_dict().items():
@@ -123,7 +123,7 @@ def made(config: LanguageModelConfig | TransformerConfig) -> LanguageModel | Tra
 
 
 @pytest.mark.parametrize("config", OURS.values(), ids=OURS)
-def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
+def test_own_model_is_loaded_by_both_libraries(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
     ours = made(config).eval()
     for parameter in ours.parameters():
         nn.init.normal_(parameter, std=0.3)
@@ -193,7 +193,7 @@ MISTAKES: dict[str, tuple[str, object, EntryEdit]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_mistake_in_a_layout_is_detected(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     variant, layouts, edit = MISTAKES[mistake]
     theirs, right = drawn(VARIANTS[variant]), layouts.layout
     theirs.save_pretrained(tmp_path)
@@ -206,7 +206,7 @@ def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypa
     assert difference(loaded(tmp_path), theirs) > 0.1
 
 
-def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
+def test_padding_is_masked_as_in_transformers(tmp_path: Path):
     for variant in ("GPT-2", "Llama", "Mistral", "Gemma 3"):
         theirs = drawn(VARIANTS[variant])
         theirs.save_pretrained(tmp_path)
@@ -250,14 +250,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_no_layout_holds_is_refused(what: str):
+def test_rejects_model_without_a_published_layout(what: str):
     config, message = REFUSED[what]
     with pytest.raises(ValueError, match=message):
         save_pretrained(made(config), Path("nowhere"), eos_id=3)
     assert not Path("nowhere").exists()
 
 
-def test_models_of_another_kind_are_named(tmp_path: Path):
+def test_rejects_models_of_another_kind(tmp_path: Path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(
         ValueError, match="model_type must be gpt2 or llama or mistral or qwen2 or qwen3 or gemma3_text; got 'bert'"
@@ -273,7 +273,7 @@ def test_models_of_another_kind_are_named(tmp_path: Path):
         load_language_model(tmp_path)
 
 
-def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path):
+def test_error_lists_all_mismatched_tensors(tmp_path: Path):
     drawn(VARIANTS["Llama"]).save_pretrained(tmp_path)
     tensors = load_file(tmp_path / "model.safetensors")
     del tensors["model.layers.1.mlp.up_proj.weight"]
@@ -283,7 +283,7 @@ def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path)
     with pytest.raises(ValueError) as error:
         load_language_model(tmp_path)
     assert str(error.value) == (
-        f"{tmp_path} does not fit its configuration: lm_head.weight has the shape (24, 37), not (37, 24); "
+        f"{tmp_path} does not match its configuration: lm_head.weight has the shape (24, 37), not (37, 24); "
         "model.layers.1.mlp.up_proj.weight is missing; model.norm.bias is unknown"
     )
 
@@ -293,7 +293,7 @@ SIZES_OF = {"GPT-2": (24, 19, 29), "Llama": (24, 19, 29), "Marian": (24, 19, 29,
 
 
 @pytest.mark.parametrize("variant", SIZES_OF)
-def test_a_model_of_another_size_is_refused_before_its_numbers_are_made(variant: str, tmp_path: Path):
+def test_rejects_wrong_size_before_allocating_parameters(variant: str, tmp_path: Path):
     drawn(VARIANTS[variant]).save_pretrained(tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     kept = {name: value for name, value in config.items() if value not in SIZES_OF[variant]}
@@ -307,6 +307,6 @@ def test_a_model_of_another_size_is_refused_before_its_numbers_are_made(variant:
             made.extend(x.numel() for x in [result] if isinstance(x, torch.Tensor) and not x.is_meta)
             return result
 
-    with Watched(), pytest.raises(ValueError, match=r"does not fit its configuration: .* has the shape \("):
+    with Watched(), pytest.raises(ValueError, match=r"does not match its configuration: .* has the shape \("):
         loaded(tmp_path)
     assert max(made, default=0) < 2**21  # the sinusoids of Marian's 1024 positions; Llama's matrices have 2²⁴ numbers

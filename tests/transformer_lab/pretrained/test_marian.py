@@ -27,19 +27,19 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_options_that_ours_lack_are_named(name):
+def test_rejects_unsupported_options(name):
     value, message = REFUSED[name]
     with pytest.raises(ValueError, match=f"config.json: .*{message}"):
         marian.config_of(Options(MARIAN | {name: value}, "config.json"))
 
 
-def test_embeddings_that_are_not_said_to_be_scaled_are_not():
+def test_embeddings_are_scaled_only_if_configured():
     options = {name: value for name, value in MARIAN.items() if name != "scale_embedding"}
     with pytest.raises(ValueError, match="scale_embedding=False"):
         marian.config_of(Options(options, "config.json"))
 
 
-def test_dropout_is_taken_over():
+def test_dropout_is_converted():
     options = {"dropout": 0.2, "attention_dropout": 0.3}
     config = marian.config_of(Options(MARIAN | options, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.2, 0.3)
@@ -59,7 +59,7 @@ def edit(folder, change):
 
 
 @pytest.mark.parametrize("side", ["encoder", "decoder"])
-def test_sinusoids_may_be_stored_if_they_are_sinusoids(theirs, tmp_path, side):
+def test_stored_sinusoids_are_checked(theirs, tmp_path, side):
     name = f"model.{side}.embed_positions.weight"
     positions = theirs.state_dict()[name]
     for stored in (positions, positions.half()):
@@ -67,7 +67,7 @@ def test_sinusoids_may_be_stored_if_they_are_sinusoids(theirs, tmp_path, side):
         assert difference(load_translation_model(tmp_path), theirs) < 1e-4
     for wrong in (positions + 0.001, (positions + 0.02).half()):
         edit(tmp_path, lambda tensors, wrong=wrong: tensors | {name: wrong})
-        with pytest.raises(ValueError, match=f"{name} is not what this library's models compute"):
+        with pytest.raises(ValueError, match=f"{name} differs from the constant of this library's models"):
             load_translation_model(tmp_path)
     edit(tmp_path, lambda tensors: tensors | {name: positions[:7].clone()})
     with pytest.raises(ValueError, match=rf"{name} has the shape \(7, 24\), not \(29, 24\)"):
@@ -78,19 +78,19 @@ ALSO = ["model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"
 
 
 @pytest.mark.parametrize("name", ALSO)
-def test_shared_embeddings_may_be_stored_under_any_of_their_names(theirs, tmp_path, name):
+def test_shared_embeddings_may_have_any_of_their_names(theirs, tmp_path, name):
     edit(tmp_path, lambda tensors: tensors | {name: tensors.pop("model.shared.weight")})
     assert difference(load_translation_model(tmp_path), theirs) < 1e-4
 
 
-def test_shared_embeddings_that_are_not_the_same_are_refused(theirs, tmp_path):
+def test_rejects_different_shared_embeddings(theirs, tmp_path):
     edit(tmp_path, lambda tensors: tensors | {name: tensors["model.shared.weight"] + 1 for name in ALSO})
     with pytest.raises(ValueError) as error:
         load_translation_model(tmp_path)
     assert all(f"{name} and model.shared.weight differ" in str(error.value) for name in ALSO)
 
 
-def test_names_may_lack_their_prefix_and_the_bias_may_lack(theirs, tmp_path):
+def test_prefix_and_bias_are_optional(theirs, tmp_path):
     def bare(tensors):
         return {name.removeprefix("model."): tensor for name, tensor in tensors.items() if name != marian.OUTPUT_BIAS}
 

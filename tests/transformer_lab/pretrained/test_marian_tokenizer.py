@@ -39,7 +39,7 @@ def tokenizers(folder, apart):
 
 
 @both_ways
-def test_sources_become_their_tokens(tmp_path, apart):
+def test_encodes_like_transformers(tmp_path, apart):
     ours, theirs = tokenizers(tmp_path, apart)
     for text in TEXTS:
         assert [*ours.encode(text), ours.vocabulary["</s>"]] == theirs(text).input_ids, text
@@ -47,7 +47,7 @@ def test_sources_become_their_tokens(tmp_path, apart):
     assert ours.vocabulary["<unk>"] in ours.encode("日本 cat")
 
 
-def test_tokens_become_their_texts(tmp_path):
+def test_decodes_like_transformers(tmp_path):
     ours, theirs = tokenizers(tmp_path, apart=False)
     pad_id = ours.vocabulary["<pad>"]
     for text in [*GERMAN, "", "Schnee", "Hund日本Hund"]:
@@ -56,14 +56,14 @@ def test_tokens_become_their_texts(tmp_path):
 
 
 @both_ways
-def test_texts_come_back(tmp_path, apart):
+def test_texts_round_trip(tmp_path, apart):
     # Not compared for two vocabularies: transformers 5 takes the ids of the source's special tokens out of the target.
     ours, theirs = tokenizers(tmp_path, apart)
     for text in GERMAN:
         assert ours.decode([*theirs(text_target=text).input_ids, ours.target_vocabulary["<pad>"]]) == text
 
 
-def test_a_language_that_the_vocabulary_lacks_is_text(tmp_path):
+def test_unknown_target_language_is_plain_text(tmp_path):
     ours, _ = tokenizers(tmp_path, apart=False)
     assert ours.encode(">>fra<< cat")[-1] == ours.encode("cat")[-1]
     assert ours.pieces[ours.encode(">>fra<< cat")[0]] == "▁"
@@ -71,14 +71,14 @@ def test_a_language_that_the_vocabulary_lacks_is_text(tmp_path):
 
 BROKEN = {
     "source.spm": (None, "has no source.spm"),
-    "target.spm": (b"damaged", "target.spm is damaged: "),
+    "target.spm": (b"damaged", "target.spm is corrupted: "),
     "vocab.json": (b"{}", "vocab.json lacks <unk>, </s>, <pad>"),
     "target_vocab.json": (b'{"<unk>": 1, "</s>": 0}', "target_vocab.json lacks <pad>"),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_folders_are_named(tmp_path, name):
+def test_error_names_broken_files(tmp_path, name):
     content, message = BROKEN[name]
     write_tokenizer(tmp_path, apart=True)
     if content is None:
@@ -89,14 +89,14 @@ def test_broken_folders_are_named(tmp_path, name):
         MarianTokenizer(tmp_path)
 
 
-def test_pieces_must_have_numbers(tmp_path):
+def test_rejects_pieces_without_ids(tmp_path):
     vocabulary = write_tokenizer(tmp_path) | {"die": "7"}
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary))
-    with pytest.raises(ValueError, match=r"vocab.json must number its pieces; 'die' has '7'"):
+    with pytest.raises(ValueError, match=r"vocab.json must map every piece to an id; 'die' has '7'"):
         MarianTokenizer(tmp_path)
 
 
-def test_tokens_that_do_not_exist_are_named(tmp_path):
+def test_rejects_unknown_token_ids(tmp_path):
     vocabulary = write_tokenizer(tmp_path)
-    with pytest.raises(ValueError, match=rf"the vocabulary has no tokens \[{len(vocabulary)}, -1\]"):
+    with pytest.raises(ValueError, match=rf"vocabulary has no tokens with the ids \[{len(vocabulary)}, -1\]"):
         MarianTokenizer(tmp_path).decode([3, len(vocabulary), -1])

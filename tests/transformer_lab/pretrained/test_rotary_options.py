@@ -35,16 +35,16 @@ def read(options, *layer_type):
         ),
     ],
 )
-def test_base_and_scaling_are_found_where_versions_keep_them(options, base, scaling):
+def test_reads_base_and_scaling_of_all_versions(options, base, scaling):
     assert read(options) == (base, scaling)
 
 
 @pytest.mark.parametrize("scaling", [None, LinearScaling(2.0), Llama3Scaling(4.0, 19, 2.0, 3.0)])
-def test_what_is_written_is_read_again(scaling):
+def test_written_options_round_trip(scaling):
     assert read(write_rotary(30.0, scaling)) == (30.0, scaling)
 
 
-def test_layers_may_have_rotary_positions_of_their_own():
+def test_layer_types_may_have_separate_rotary_positions():
     options = {"rope_parameters": {"full_attention": {"rope_theta": 30.0}, "sliding_attention": {"rope_theta": 20.0}}}
     assert read(options, "full_attention") == (30.0, None)
     assert read(options, "sliding_attention") == (20.0, None)
@@ -64,11 +64,11 @@ def test_layers_may_have_rotary_positions_of_their_own():
         ({"rope_parameters": "default"}, "rope_parameters must be an object; got 'default'"),
     ],
 )
-def test_what_ours_lack_is_refused_by_name(options, message):
+def test_rejects_unsupported_scaling_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         read(options)
 
 
-def test_one_base_is_refused_where_layers_have_their_own():
-    with pytest.raises(ValueError, match=r"no object for each layer type; got \['rope_theta'\]"):
+def test_rejects_one_base_if_layer_types_differ():
+    with pytest.raises(ValueError, match=r"rope_parameters must have one object per layer type; got \['rope_theta'\]"):
         read({"rope_parameters": {"rope_theta": 30.0}}, "full_attention")

@@ -38,26 +38,26 @@ from transformer_lab.pretrained.tensor_layout import (
         (Chain(Transpose(), InterleaveHalves(axis=0)), (5, 6)),
     ],
 )
-def test_a_change_can_be_undone(change, shape):
+def test_conversions_are_invertible(change, shape):
     theirs = torch.randn(shape)
     assert torch.equal(change.to_theirs(change.to_ours(theirs)), theirs)
 
 
-def test_one_is_added_without_being_rounded_away():
+def test_add_one_does_not_round():
     theirs = torch.tensor([2.0**-9, -1.0], dtype=torch.bfloat16)
     [ours] = AddOne().to_ours(theirs)
     assert ours.tolist() == [1 + 2.0**-9, 0.0]
     assert AddOne().to_theirs([ours]).tolist() == theirs.tolist()
 
 
-def test_vectors_are_not_turned_round_and_matrices_are():
+def test_transpose_changes_only_matrices():
     matrix = torch.randn(3, 5)
     assert torch.equal(Transpose().to_ours(matrix)[0], matrix.mT)
     assert torch.equal(Transpose().to_ours(matrix[0])[0], matrix[0])
 
 
 @given(n_heads=st.integers(1, 3), half=st.integers(1, 4), seed=st.integers(0, 99))
-def test_pairs_turned_together_are_halves_turned_together(n_heads, half, seed):
+def test_interleaved_pairs_match_rotated_halves(n_heads, half, seed):
     d_k = 2 * half
     theirs = torch.randn(1, n_heads, 5, d_k, generator=torch.Generator().manual_seed(seed))
     where = torch.arange(5)
@@ -90,7 +90,7 @@ def fitting():
     return {"net.a": torch.randn(3, 5), "net.b": torch.randn(5), "net.c": torch.randn(7, 5)}
 
 
-def test_loading_and_giving_back_is_the_same(model):
+def test_loading_and_saving_round_trips(model):
     stored = fitting()
     LAYOUT.load(model, stored, "here")
     assert torch.equal(model[0].weight, stored["net.a"].mT)
@@ -99,12 +99,12 @@ def test_loading_and_giving_back_is_the_same(model):
     assert all(torch.equal(given_back[name], stored[name]) for name in stored)
 
 
-def test_constants_and_what_is_ignored_may_be_there(model):
+def test_constants_and_ignored_tensors_are_accepted(model):
     others = {"net.k": torch.arange(4.0), "net.unused.12": torch.ones(2)}
     LAYOUT.load(model, fitting() | others, "here")
 
 
-def test_a_prefix_may_lack_but_names_that_have_none_get_none(model):
+def test_prefix_is_optional(model):
     stored = fitting()
     LAYOUT.load(model, {"a": stored["net.a"], "b": stored["net.b"], "last.c": stored["net.c"]}, "here")
     assert torch.equal(model[1].weight, stored["net.c"])
@@ -114,10 +114,10 @@ WRONG = {
     "missing": ({"net.b": None}, "net.b is missing"),
     "unknown": ({"net.d": torch.ones(2), "net.unused.x": torch.ones(1)}, "net.d is unknown; net.unused.x is unknown"),
     "misshapen": ({"net.a": torch.ones(5, 3)}, r"net.a has the shape \(5, 3\), not \(3, 5\)"),
-    "apart": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ, and should be one"),
-    "NaN": ({"net.b": torch.tensor([0.0, torch.nan, 0, 0, 0])}, "net.b holds NaN or infinity"),
-    "infinity": ({"net.b": torch.tensor([0.0, 0, torch.inf, 0, 0])}, "net.b holds NaN or infinity"),
-    "no constant": ({"net.k": torch.arange(4.0) + 1}, "net.k is not what this library's models compute"),
+    "apart": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ but must be equal"),
+    "NaN": ({"net.b": torch.tensor([0.0, torch.nan, 0, 0, 0])}, "net.b contains NaN or infinity"),
+    "infinity": ({"net.b": torch.tensor([0.0, 0, torch.inf, 0, 0])}, "net.b contains NaN or infinity"),
+    "no constant": ({"net.k": torch.arange(4.0) + 1}, "net.k differs from the constant of this library's models"),
     "no such constant": ({"net.k": torch.arange(5.0)}, r"net.k has the shape \(5,\), not \(4,\)"),
     "all at once": (
         {"net.a": torch.ones(1), "net.b": None, "net.z": torch.ones(1)},
@@ -127,10 +127,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_what_does_not_fit_is_named_and_nothing_is_loaded(model, what):
+def test_mismatches_are_listed_and_nothing_is_loaded(model, what):
     changes, message = WRONG[what]
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     stored = {name: tensor for name, tensor in (fitting() | changes).items() if tensor is not None}
-    with pytest.raises(ValueError, match=f"^here does not fit its configuration: {message}$"):
+    with pytest.raises(ValueError, match=f"^here does not match its configuration: {message}$"):
         LAYOUT.load(model, stored, "here")
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

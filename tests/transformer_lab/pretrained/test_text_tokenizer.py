@@ -19,7 +19,7 @@ def ours(folder):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_texts_become_the_same_tokens_and_back(tmp_path, form):
+def test_tokens_match_transformers_and_round_trip(tmp_path, form):
     publish(tmp_path, form)
     tokenizer, other = ours(tmp_path), theirs(tmp_path, form)
     for text in TEXTS:
@@ -29,7 +29,7 @@ def test_texts_become_the_same_tokens_and_back(tmp_path, form):
         assert tokenizer.decode(ids) == kept, text
 
 
-def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
+def test_loading_disables_truncation_and_padding(tmp_path):
     publish(tmp_path)
     path = tmp_path / "tokenizer.json"
     used = Tokenizer.from_file(str(path))
@@ -54,7 +54,7 @@ def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
     ],
     ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
 )
-def test_what_is_missing_or_damaged_is_named(tmp_path, files, message):
+def test_error_names_missing_or_corrupted_files(tmp_path, files, message):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):

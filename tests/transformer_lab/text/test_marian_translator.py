@@ -40,7 +40,7 @@ def their_texts(model, folder):
     return tokenizer.batch_decode(written, skip_special_tokens=True)
 
 
-def test_texts_are_translated_as_by_them(tmp_path):
+def test_translations_match_transformers(tmp_path):
     theirs = publish(tmp_path)
     ours = load_translator(str(tmp_path))
     assert isinstance(ours, MarianTranslator)
@@ -50,7 +50,7 @@ def test_texts_are_translated_as_by_them(tmp_path):
     assert [next(ours.translate([text], max_length=N_TOKENS)) for text in TEXTS] == translated
 
 
-def test_padding_is_never_written_even_where_it_is_likeliest(tmp_path):
+def test_never_generates_padding(tmp_path):
     theirs = publish(tmp_path)
     pad_id = theirs.config.pad_token_id
     theirs.final_logits_bias[0, pad_id] = 100.0
@@ -61,7 +61,7 @@ def test_padding_is_never_written_even_where_it_is_likeliest(tmp_path):
     assert list(ours.translate(TEXTS, max_length=N_TOKENS)) == their_texts(theirs, tmp_path)
 
 
-def test_two_vocabularies_are_kept_apart(tmp_path):
+def test_separate_vocabularies_are_not_mixed(tmp_path):
     publish(tmp_path, apart=True)
     ours = load_translator(tmp_path)
     vocabulary, target = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("vocab", "target_vocab"))
@@ -71,7 +71,7 @@ def test_two_vocabularies_are_kept_apart(tmp_path):
     assert all(isinstance(text, str) for text in ours.translate(TEXTS, max_length=N_TOKENS))
 
 
-def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
+def test_truncates_sources_to_the_maximum_length(tmp_path):
     publish(tmp_path)
     ours = load_translator(tmp_path)
     assert len(ours.encode_source("the cat " * 99)) == ours.model.config.max_length == 29
@@ -80,7 +80,7 @@ def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
     assert ours.encode_source("the cat " * 99)[-1] == ours.encode_source("the")[-1] == ours.eos_id
 
 
-def test_the_command_translates_with_it(tmp_path, capsys):
+def test_command_line_translates_with_a_marian_model(tmp_path, capsys):
     publish(tmp_path)
     arguments = ["translate", "-m", str(tmp_path), "--device", "cpu"]
     assert main([*arguments, *TEXTS]) == 0
@@ -89,16 +89,16 @@ def test_the_command_translates_with_it(tmp_path, capsys):
     assert "of which the model reads 28" in capsys.readouterr().err
 
 
-def test_a_tokenizer_of_another_model_is_refused(tmp_path):
+def test_rejects_the_tokenizer_of_another_model(tmp_path):
     publish(tmp_path)
     vocabulary = json.loads((tmp_path / "vocab.json").read_text())
     last = len(vocabulary)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"more": last}))
-    with pytest.raises(ValueError, match=f"below vocab_size={last}; the tokenizer has {last}"):
+    with pytest.raises(ValueError, match=f"less than vocab_size={last}; the tokenizer's largest id is {last}"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
-    with pytest.raises(ValueError, match=f"padding is 7 for the tokenizer, and {last - 1} for the model"):
+    with pytest.raises(ValueError, match=f"the padding token is 7 for the tokenizer but {last - 1} for the model"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
-    with pytest.raises(ValueError, match="the token that ends a text is 7 for the tokenizer, and 0 for the model"):
+    with pytest.raises(ValueError, match="the end token is 7 for the tokenizer but 0 for the model"):
         load_translator(tmp_path)

@@ -41,7 +41,7 @@ characters = st.characters(exclude_categories=["Cs"], exclude_characters=INCOMPL
 
 
 @given(st.text(characters))
-def test_every_character_is_shown_with_its_last_byte(text):
+def test_yields_each_character_with_its_last_byte(text):
     taken = []
     stream = stream_text((taken.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
     for n, character in enumerate(text, start=1):
@@ -51,22 +51,22 @@ def test_every_character_is_shown_with_its_last_byte(text):
 
 
 @given(st.lists(st.integers(0, 255)))
-def test_whatever_bytes_are_written_the_pieces_are_the_text(tokens):
+def test_pieces_concatenate_to_the_decoded_text(tokens):
     assert "".join(stream_text(tokens, BYTES.decode)) == BYTES.decode(tokens)
 
 
-def test_half_a_character_at_the_end_is_shown_as_what_it_is():
+def test_incomplete_character_at_the_end_is_replaced():
     tokens = BYTES.encode("a€").ids
     assert list(stream_text(tokens[:-1], BYTES.decode)) == ["a", "\ufffd"]
     assert list(stream_text([*tokens[:-1], tokens[0]], BYTES.decode)) == ["a", "\ufffda"]
 
 
-def test_a_space_depends_on_the_tokens_before():
+def test_space_depends_on_earlier_tokens():
     assert list(stream_text([1, 2, 1], LLAMA.decode)) == ["a", "b", " a"]
     assert list(stream_text([1, 2, 1], LLAMA.decode, prompt=[1])) == [" a", "b", " a"]
 
 
-def test_characters_in_a_run_of_bytes_are_shown_once():
+def test_characters_in_byte_tokens_appear_once():
     """Such a decoder takes back a character when bytes follow that are none: '€', then '����', then '€€'."""
     assert list(stream_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
 
@@ -83,12 +83,12 @@ def reference(text: str, stops: list[str]) -> str:
 @example(pieces=["baa"], stops=["a", "baa"])
 @example(pieces=["b", "a"], stops=["a", "ba"])
 @given(st.lists(st.text("ab", max_size=4)), st.lists(st.text("ab", min_size=1, max_size=4), max_size=3))
-def test_a_text_ends_before_the_first_stop_wherever_it_is_cut(pieces, stops):
+def test_stops_before_the_first_stop_string(pieces, stops):
     assert "".join(stop_at(pieces, stops)) == reference("".join(pieces), stops)
 
 
 @given(st.text("ab"), st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=3))
-def test_only_what_may_begin_a_stop_is_held_back(text, stops):
+def test_holds_back_only_possible_stop_prefixes(text, stops):
     displayed = ""
 
     def letters():
@@ -102,17 +102,17 @@ def test_only_what_may_begin_a_stop_is_held_back(text, stops):
         displayed += piece
 
 
-def test_nothing_more_is_asked_for_after_a_stop():
+def test_stops_reading_after_a_stop_string():
     stream = iter(["one ", "two. th", "ree"])
     assert list(stop_at(stream, ["."])) == ["one ", "two"]
     assert list(stream) == ["ree"]
 
 
-def test_without_stops_everything_passes_at_once():
+def test_passes_everything_through_without_stops():
     stream = stop_at(itertools.repeat("ab"), [])
     assert [next(stream) for _ in range(3)] == ["ab"] * 3
 
 
-def test_an_empty_stop_is_refused_before_anything_is_read():
-    with pytest.raises(ValueError, match=r"cannot stop at an empty string; got stops=\['a', ''\]"):
+def test_rejects_empty_stop_string_immediately():
+    with pytest.raises(ValueError, match=r"a stop string must not be empty; got stops=\['a', ''\]"):
         stop_at(iter(["a"]), ["a", ""])

@@ -39,7 +39,7 @@ def their_text(folder, form, model, prompt, n_tokens):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_likeliest_texts_are_theirs(tmp_path, form):
+def test_greedy_text_matches_transformers(tmp_path, form):
     theirs = publish(tmp_path, form)
     ours = TextGenerator.load(tmp_path)
     texts = [text(ours, prompt, 12, temperature=0) for prompt in PROMPTS]
@@ -59,7 +59,7 @@ def model(folder):
     return TextGenerator.load(folder)
 
 
-def test_what_is_drawn_is_what_the_library_draws(model):
+def test_samples_match_the_library(model):
     how = {"temperature": 0.9, "top_k": 40, "top_p": 0.95}
     tokens = torch.tensor([model.tokenizer.encode("the cat").ids])
     [ids] = generate(model.model, tokens, 15, **how, generator=torch.Generator().manual_seed(3)).tolist()
@@ -77,7 +77,7 @@ def test_what_is_drawn_is_what_the_library_draws(model):
     ],
     ids=["all the room", "stops", "penalty"],
 )
-def test_several_texts_at_once_are_what_each_is_alone(model, how):
+def test_batched_prompts_match_single_prompts(model, how):
     prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
     alone = [text(model, prompt, temperature=0, **how) for prompt in prompts]
     if "stops" not in how:  # an end for some: the third new token of the first text
@@ -95,14 +95,14 @@ def generate_ids(model, prompt, n):
     return generate(model.model, ids, n, temperature=0)[0, ids.shape[1] :].tolist()
 
 
-def test_texts_of_one_length_are_continued_together_each_by_a_draw_of_its_own(model):
+def test_prompts_of_equal_length_are_batched_with_separate_samples(model):
     passes = counted(model)
     drawn = model.generate(["the cat"] * 9, 5, generator=torch.Generator().manual_seed(1))
     assert len(passes) <= 5 and len(set(drawn)) > 2
     assert model.generate([], 5) == []
 
 
-def test_what_repeats_is_penalized_and_what_is_improbable_is_not_drawn(model):
+def test_repetition_penalty_and_min_p_are_applied(model):
     usual = text(model, "the cat", 20, temperature=0)
     assert text(model, "the cat", 20, temperature=0, repetition_penalty=1.5) != usual
     assert text(model, "the cat", 20, min_p=1.0) == usual
@@ -115,7 +115,7 @@ def counted(model):
     return passes
 
 
-def test_all_tokens_but_the_prompt_are_read_in_fewer_operations(model, monkeypatch):
+def test_new_tokens_use_the_fast_path(model, monkeypatch):
     calls, step = [], LanguageModelStep.__call__
     monkeypatch.setattr(LanguageModelStep, "__call__", lambda *args: calls.append(args) or step(*args))
     model.eos_ids, ids = [], torch.tensor([model.tokenizer.encode("the cat").ids])
@@ -125,7 +125,7 @@ def test_all_tokens_but_the_prompt_are_read_in_fewer_operations(model, monkeypat
     assert len(calls) == 4 + 5 + 6
 
 
-def test_without_a_limit_the_model_is_filled_to_its_last_token(model):
+def test_default_limit_fills_the_model(model):
     passes = counted(model)
     model.eos_ids = []
     text(model, "the cat", temperature=0)
@@ -133,7 +133,7 @@ def test_without_a_limit_the_model_is_filled_to_its_last_token(model):
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_a_text_ends_with_the_token_that_says_so(folder, tmp_path, several):
+def test_stops_at_an_eos_token(folder, tmp_path, several):
     model = TextGenerator.load(folder)
     ids = [generate(model.model, torch.tensor([model.tokenizer.encode("the cat").ids]), 9, temperature=0)[0].tolist()]
     n_prompt = len(model.tokenizer.encode("the cat").ids)
@@ -148,7 +148,7 @@ def test_a_text_ends_with_the_token_that_says_so(folder, tmp_path, several):
     assert len(ended) < len(text(model, "the cat", 9, temperature=0))
 
 
-def test_a_text_ends_before_a_stop_and_nothing_more_is_computed(model):
+def test_stops_before_a_stop_string_without_extra_steps(model):
     whole = text(model, "the cat", 12, temperature=0)
     stop = whole[3:6]
     passes = counted(model)
@@ -156,17 +156,17 @@ def test_a_text_ends_before_a_stop_and_nothing_more_is_computed(model):
     assert 0 < len(passes) < 12
 
 
-def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
+def test_empty_prompt_uses_the_bos_token(model):
     assert text(model, "", 5, temperature=0) == text(model, END, 5, temperature=0) != ""
     model.bos_id = None
-    with pytest.raises(ValueError, match="prompt is empty, and this model has no token that begins a text"):
+    with pytest.raises(ValueError, match="prompt is empty, and this model has no token to begin a text with"):
         model.stream("")
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; this model reads 1 to max_length=29$"),
+        ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; the model accepts 1 to max_length=29$"),
         (
             {"max_new_tokens": 99},
             r"max_new_tokens must be between 1 and 2\d for this model and prompt; got max_new_tokens=99",
@@ -174,19 +174,19 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
         ({"max_new_tokens": 0}, "got max_new_tokens=0"),
         ({"temperature": -1.0}, r"temperature must be above 0 to sample; got temperature=-1.0$"),
         ({"top_p": 1.5}, "top_p=1.5"),
-        ({"stops": ["a", ""]}, "stop at an empty string"),
+        ({"stops": ["a", ""]}, "stop string must not be empty"),
         ({"repetition_penalty": 0.0}, "repetition_penalty must be a finite number above 0; got 0.0"),
     ],
     ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "penalty"],
 )
-def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, message):
+def test_rejects_invalid_arguments_before_generating(model, arguments, message):
     passes = counted(model)
     with pytest.raises(ValueError, match=message):
         model.stream(**{"prompt": "the cat"} | arguments)
     assert passes == []
 
 
-def test_a_word_that_follows_keeps_the_space_before_it(tmp_path, monkeypatch):
+def test_continuation_keeps_its_leading_space(tmp_path, monkeypatch):
     publish(tmp_path, "Llama")
     model = TextGenerator.load(tmp_path)
     word = model.tokenizer.token_to_id("▁dog")
@@ -196,7 +196,7 @@ def test_a_word_that_follows_keeps_the_space_before_it(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("vocabulary", ["characters", "byte pairs"])
-def test_a_model_of_our_own_reads_special_tokens_in_a_text_as_in_training(tmp_path, vocabulary):
+def test_own_models_tokenize_special_tokens_as_in_training(tmp_path, vocabulary):
     word = "<pad> or <unk><eos>"
     tokenizer = character_tokenizer([word]) if vocabulary == "characters" else bpe_tokenizer([word], 300)
     ids = tokenizer.encode(word).ids
@@ -207,18 +207,18 @@ def test_a_model_of_our_own_reads_special_tokens_in_a_text_as_in_training(tmp_pa
     assert loaded.tokenizer.decode(ids) == word
 
 
-def test_a_tokenizer_of_another_model_is_refused(tmp_path):
+def test_rejects_the_tokenizer_of_another_model(tmp_path):
     publish(tmp_path)
     drawn(VARIANTS["GPT-2"]).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=r"below vocab_size=37; the tokenizer has \d\d\d"):
+    with pytest.raises(ValueError, match=r"less than vocab_size=37; the tokenizer's largest id is \d\d\d"):
         TextGenerator.load(tmp_path)
 
 
 @pytest.mark.parametrize("value", ["end", [1, "end"], 1.5, True], ids=str)
-def test_an_end_that_is_no_token_is_refused(folder, tmp_path, value):
+def test_rejects_eos_that_is_not_a_token_id(folder, tmp_path, value):
     for path in folder.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"eos_token_id": value}))
-    with pytest.raises(ValueError, match=r"config.json: eos_token_id must be a token id, or a list of them; got"):
+    with pytest.raises(ValueError, match=r"config.json: eos_token_id must be a token id or a list of token ids; got"):
         TextGenerator.load(tmp_path)

@@ -30,14 +30,14 @@ def folder(translator, tmp_path):
     return tmp_path
 
 
-def test_translations_do_not_depend_on_their_neighbors(translator):
+def test_translation_does_not_depend_on_the_batch(translator):
     alone = [next(translator.translate([text])) for text in TEXTS]
     for batch_size in (1, 2, 3, 64):
         assert list(translator.translate(TEXTS, batch_size=batch_size)) == alone
     assert len(set(alone)) > 2
 
 
-def test_a_beam_is_followed_where_one_is_asked_for(translator):
+def test_beam_size_selects_beam_search(translator):
     source = torch.tensor([[*translator.source_tokens("cab"), EOS_ID]])
     found = {}
     for beam_size in (1, 2, 30):
@@ -47,12 +47,12 @@ def test_a_beam_is_followed_where_one_is_asked_for(translator):
     assert len(set(found.values())) > 1
 
 
-def test_an_empty_text_gives_an_empty_one(translator):
+def test_empty_text_translates_to_empty_text(translator):
     assert list(translator.translate(["", " \t", "\n"])) == ["", "", ""]
     assert list(translator.translate([])) == []
 
 
-def test_a_stream_is_read_batch_by_batch(translator):
+def test_reads_input_one_batch_at_a_time(translator):
     asked = []
     stream = (asked.append(n) or "abc" for n in count())
     next(translator.translate(stream, batch_size=3))
@@ -60,19 +60,19 @@ def test_a_stream_is_read_batch_by_batch(translator):
 
 
 @pytest.mark.parametrize("batch_size", [0, -1])
-def test_a_batch_of_no_texts_is_refused(translator, batch_size):
+def test_rejects_batch_size_0(translator, batch_size):
     with pytest.raises(ValueError, match=f"batch_size must be positive; got batch_size={batch_size}"):
         list(translator.translate(["a", "b"], batch_size=batch_size))
 
 
-def test_dropout_is_off(translator, folder):
+def test_translates_without_dropout(translator, folder):
     assert not Translator.load(folder).model.training
     translator.model.train()
     list(translator.translate(TEXTS))
     assert not translator.model.training
 
 
-def test_a_text_is_cut_to_what_the_model_takes(translator):
+def test_truncates_sources_to_the_maximum_length(translator):
     assert translator.longest == 8
     assert translator.encode_source("a" * 99).tolist() == [4 + 1] * 8 + [EOS_ID]
     assert translator.encode_target("a" * 99).tolist() == [BOS_ID] + [4 + 1] * 8 + [EOS_ID]
@@ -80,25 +80,25 @@ def test_a_text_is_cut_to_what_the_model_takes(translator):
 
 
 @pytest.mark.parametrize("max_length", [0, 10])
-def test_more_than_the_model_can_write_is_refused(translator, max_length):
-    with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; {max_length} were asked for"):
+def test_rejects_max_length_above_the_models(translator, max_length):
+    with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; got {max_length}"):
         list(translator.translate(["a"], max_length))
 
 
-def test_a_translation_is_no_longer_than_was_asked(translator):
+def test_translation_respects_max_length(translator):
     for text in translator.translate(TEXTS, max_length=2):
         assert len(text) <= 2
 
 
 @pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS_FILE])
-def test_what_is_missing_is_named(folder, name):
+def test_error_names_missing_files(folder, name):
     (folder / name).unlink()
-    with pytest.raises(ValueError, match=f"holds no trained model: {name} not found"):
+    with pytest.raises(ValueError, match=f"does not contain a trained model: {name} not found"):
         Translator.load(folder)
 
 
 @pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS_FILE])
-def test_what_is_damaged_is_named(folder, name):
+def test_error_names_corrupted_files(folder, name):
     path = folder / name
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(ValueError, match=name):
@@ -106,7 +106,7 @@ def test_what_is_damaged_is_named(folder, name):
 
 
 @pytest.mark.parametrize("change, said", [({"d_model": 12}, "has the shape"), ({"d_modle": 8}, "d_modle")])
-def test_a_description_of_another_model_is_refused(folder, change, said):
+def test_rejects_the_config_of_another_model(folder, change, said):
     described = json.loads((folder / CONFIG).read_text())
     (folder / CONFIG).write_text(json.dumps(described | change))
     with pytest.raises(ValueError, match=said):

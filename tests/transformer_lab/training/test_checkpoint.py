@@ -30,7 +30,7 @@ def train(model, optimizer):
     return loss.item()
 
 
-def test_a_run_goes_on_as_if_it_had_never_stopped(tmp_path):
+def test_resumed_run_matches_an_uninterrupted_run(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     expected = run(steps=9)[2]
     model, optimizer, losses = run(steps=4)
@@ -41,7 +41,7 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "header", "text", "no info"])
-def test_a_damaged_checkpoint_is_named(tmp_path, damage):
+def test_rejects_corrupted_checkpoint(tmp_path, damage):
     path = tmp_path / "checkpoint.safetensors"
     model, optimizer, _ = run(steps=1)
     save_training(path, model, optimizer, {})
@@ -62,10 +62,10 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
         load_training(path, model, optimizer)
 
 
-def test_a_file_of_parameters_alone_is_no_run(tmp_path):
+def test_rejects_a_file_with_only_parameters(tmp_path):
     model, optimizer, _ = run()
     write_tensors(tmp_path / "model.safetensors", model.state_dict(), {})
-    with pytest.raises(ValueError, match=r"model\.safetensors does not hold a training run"):
+    with pytest.raises(ValueError, match=r"model\.safetensors is not a checkpoint of a training run"):
         load_training(tmp_path / "model.safetensors", model, optimizer)
 
 

@@ -9,7 +9,7 @@ SENSIBLE = {"steps": 100, "batch_tokens": 50, "lr": 1e-3, "warmup": 10}
 
 
 @pytest.mark.parametrize("schedule", ["cosine", "noam"])
-def test_the_rate_follows_the_schedule(schedule):
+def test_learning_rate_follows_the_schedule(schedule):
     config = TrainingConfig(**SENSIBLE, schedule=schedule)
     for step in (1, 10, 50, 100):
         expected = cosine_rate(step, 1e-3, 10, 100) if schedule == "cosine" else 1e-3 * noam_rate(step, 64, 10)
@@ -34,7 +34,7 @@ def test_the_rate_follows_the_schedule(schedule):
         ({"warmup": 100}, "less than steps; got warmup=100, steps=100"),
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong, said):
+def test_rejects_out_of_range_settings(wrong, said):
     with pytest.raises(ValueError, match=said):
         TrainingConfig(**SENSIBLE | wrong)
 
@@ -46,12 +46,12 @@ def test_what_makes_no_sense_is_refused(wrong, said):
         ({"optimizer": "adam"}, "optimizer must be one of adamw, muon; got optimizer='adam'"),
     ],
 )
-def test_a_name_that_is_not_offered_is_refused(wrong, said):
+def test_rejects_unknown_names(wrong, said):
     config = TrainingConfig(**SENSIBLE)
     vars(config).update(wrong)  # in tests, types are checked before the class can
     with pytest.raises(ValueError, match=said):
         config.__post_init__()
 
 
-def test_noam_may_warm_up_longer_than_it_runs():
+def test_noam_warmup_may_exceed_steps():
     TrainingConfig(**SENSIBLE | {"warmup": 4000}, schedule="noam")

@@ -56,7 +56,7 @@ def change_argument(world, tensor):
 
 
 @pytest.mark.parametrize("threads", [in_threads, in_processes])
-def test_each_worker_ends_with_the_gradient_of_the_batch(threads):
+def test_every_worker_gets_the_batch_gradient(threads):
     config = LanguageModelConfig.llama(29, d_model=12, n_heads=2, d_ff=20, n_layers=1)
     model = LanguageModel(config).double()
     texts = [torch.randint(1, 29, (n,)) for n in (11, 3, 7, 4, 9)]
@@ -93,13 +93,13 @@ def test_threads_that_take_too_long_raise_timeout():
 
 
 @needs_gloo
-def test_a_process_that_is_gone_is_not_waited_for():
+def test_exited_process_raises_instead_of_hanging():
     with pytest.raises(ProcessExitedException, match="process 1 terminated with exit code 3"):
         run_processes(leave)
 
 
 @needs_gloo
-def test_processes_that_take_too_long_are_ended():
+def test_processes_that_take_too_long_are_killed():
     start = time.monotonic()
     with pytest.raises(TimeoutError, match=r"2 processes took longer than 0\.5 seconds"):
         run_processes(leave, seconds=0.5)

@@ -19,7 +19,7 @@ def layer():
     return layer
 
 
-def test_it_weighs_steps_the_less_the_older_they_are(layer):
+def test_weights_decrease_with_age(layer):
     """In the long run by powers of the decay; at first, step t takes a share of 9 / (t + 9)."""
     average, n = EMA(layer, decay=0.75), 60
     for step in range(1, n + 1):
@@ -33,7 +33,7 @@ def test_it_weighs_steps_the_less_the_older_they_are(layer):
     assert_close(expected, sum(0.25 * 0.75**age * drawn(n - age) for age in range(n)), rtol=0, atol=1e-3)
 
 
-def test_it_is_lent_to_the_model_and_given_back_whatever_happens(layer):
+def test_parameters_are_restored_after_the_block(layer):
     average = EMA(layer, decay=0.75)
     layer.weight.data.copy_(drawn(1))
     average.update(1)
@@ -44,7 +44,7 @@ def test_it_is_lent_to_the_model_and_given_back_whatever_happens(layer):
     assert torch.equal(layer.weight, drawn(1)) and torch.equal(average.tensors["weight"], mean)
 
 
-def test_parameters_that_are_shared_are_averaged_once():
+def test_shared_parameters_are_averaged_once():
     shared = nn.Linear(2, 2)
     model = nn.Sequential(shared, nn.ReLU(), shared)
     average = EMA(model, decay=0.5)

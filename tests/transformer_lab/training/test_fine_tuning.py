@@ -25,13 +25,13 @@ def log_probabilities(logits, tokens):
     ]
 
 
-def test_the_log_probability_of_an_answer_is_the_sum_over_its_tokens():
+def test_log_probability_sums_over_answer_tokens():
     logits, tokens = draw()
     expected = torch.tensor([sum(row) for row in log_probabilities(logits, tokens)])
     assert_close(sequence_log_probability(logits, tokens, IS_ANSWER), expected, rtol=1e-5, atol=1e-5)
 
 
-def test_only_what_precedes_a_token_of_an_answer_gets_a_gradient():
+def test_only_positions_before_answer_tokens_get_gradients():
     logits, tokens = draw()
     total = sequence_log_probability(logits, tokens, IS_ANSWER).sum()
     reached = grad(total, logits)[0].abs().sum(dim=-1) > 0
@@ -40,7 +40,7 @@ def test_only_what_precedes_a_token_of_an_answer_gets_a_gradient():
 
 
 @pytest.mark.parametrize("beta", [0.1, 2.0])
-def test_dpo_is_its_formula(beta):
+def test_dpo_loss_matches_its_formula(beta):
     torch.manual_seed(0)
     pairs = torch.randn(4, 5, dtype=torch.float64)
     expected = 0.0
@@ -50,7 +50,7 @@ def test_dpo_is_its_formula(beta):
     assert_close(dpo_loss(*pairs, beta=beta).item(), expected)
 
 
-def test_dpo_raises_the_chosen_and_lowers_the_rejected_and_starts_at_log_2():
+def test_dpo_raises_chosen_and_lowers_rejected():
     chosen, rejected = torch.zeros(3, requires_grad=True), torch.zeros(3, requires_grad=True)
     loss = dpo_loss(chosen, rejected, torch.zeros(3), torch.zeros(3), beta=0.5)
     assert_close(loss.item(), math.log(2))
@@ -59,6 +59,6 @@ def test_dpo_raises_the_chosen_and_lowers_the_rejected_and_starts_at_log_2():
     assert_close(down, -up)
 
 
-def test_dpo_stays_finite_where_a_sigmoid_would_be_0():
+def test_dpo_loss_is_finite_when_the_sigmoid_underflows():
     loss = dpo_loss(torch.tensor([-1000.0]), torch.tensor([0.0]), torch.zeros(1), torch.zeros(1), beta=1.0)
     assert_close(loss, torch.tensor(1000.0))

@@ -18,7 +18,7 @@ with folder_lock(Path(sys.argv[1])):
 """
 
 
-def test_a_second_process_is_refused_and_told_who_has_it(tmp_path):
+def test_rejects_a_second_process_and_names_the_holder(tmp_path):
     with folder_lock(tmp_path / "run"):
         said = f"run is in use by process {os.getpid()} on "
         with pytest.raises(ValueError, match=said), folder_lock(tmp_path / "run"):
@@ -26,7 +26,7 @@ def test_a_second_process_is_refused_and_told_who_has_it(tmp_path):
     assert not (tmp_path / "run" / LOCK_FILE).exists()
 
 
-def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
+def test_killed_process_releases_the_lock(tmp_path):
     command = [sys.executable, "-c", HOLD, str(tmp_path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
@@ -38,7 +38,7 @@ def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
         assert (tmp_path / LOCK_FILE).read_text().startswith(f"\nprocess {os.getpid()} ")
 
 
-def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path):
+def test_removes_a_folder_that_stays_empty(tmp_path):
     with pytest.raises(ZeroDivisionError), folder_lock(tmp_path / "runs" / "first"):
         _ = 1 / 0
     assert list(tmp_path.iterdir()) == []

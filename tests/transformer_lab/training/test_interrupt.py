@@ -9,7 +9,7 @@ from transformer_lab.training.interrupt import Interruption
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_is_noted_and_the_second_obeyed(number):
+def test_first_signal_sets_requested_and_second_raises(number):
     with pytest.raises(KeyboardInterrupt), Interruption() as interruption:
         assert not interruption.requested
         signal.raise_signal(number)
@@ -25,7 +25,7 @@ def python_minds_ctrl_c():
     signal.signal(signal.SIGINT, before)
 
 
-def test_afterwards_everything_is_as_before(python_minds_ctrl_c):
+def test_signal_handlers_are_restored(python_minds_ctrl_c):
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     with pytest.raises(ZeroDivisionError), Interruption():
         assert signal.getsignal(signal.SIGINT) != before[0]
@@ -35,7 +35,7 @@ def test_afterwards_everything_is_as_before(python_minds_ctrl_c):
         signal.raise_signal(signal.SIGINT)  # a signal to the process may reach another thread first, and late
 
 
-def test_in_another_thread_it_does_nothing():
+def test_has_no_effect_in_other_threads():
     failed = []
 
     def enter():

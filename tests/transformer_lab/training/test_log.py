@@ -13,7 +13,7 @@ def filled(path, steps):
     return log
 
 
-def test_pandas_reads_it(tmp_path):
+def test_pandas_reads_the_log(tmp_path):
     log = filled(tmp_path / "log.csv", [1, 2, 3])
     log.add(step=4, loss=0.1 + 0.2, validation_score=99.5)
     table = pd.read_csv(tmp_path / "log.csv")
@@ -23,7 +23,7 @@ def test_pandas_reads_it(tmp_path):
     assert table["validation_score"].dropna().tolist() == [99.5]
 
 
-def test_rows_after_the_checkpoint_come_again_and_not_twice(tmp_path):
+def test_rows_after_the_checkpoint_are_replaced(tmp_path):
     filled(tmp_path / "log.csv", [10, 20, 30])
     log = Log(tmp_path / "log.csv", step=20)
     log.add(step=30, loss=0.5)
@@ -32,7 +32,7 @@ def test_rows_after_the_checkpoint_come_again_and_not_twice(tmp_path):
     assert table["loss"].tolist() == [0.1, 0.05, 0.5]
 
 
-def test_a_row_that_was_cut_off_is_dropped(tmp_path):
+def test_truncated_row_is_dropped(tmp_path):
     path = tmp_path / "log.csv"
     filled(path, [10, 20, 30])
     whole = path.read_bytes()
@@ -44,24 +44,24 @@ def test_a_row_that_was_cut_off_is_dropped(tmp_path):
         assert pd.read_csv(path)["step"].tolist() == kept, end
 
 
-def test_a_new_run_begins_a_new_log(tmp_path):
+def test_new_run_starts_a_new_log(tmp_path):
     filled(tmp_path / "log.csv", [10, 20])
     Log(tmp_path / "log.csv", step=0)
     assert len(pd.read_csv(tmp_path / "log.csv")) == 0
 
 
-def test_a_log_that_is_gone_is_begun_anew(tmp_path):
+def test_missing_log_is_recreated(tmp_path):
     Log(tmp_path / "log.csv", step=50).add(step=60)
     assert pd.read_csv(tmp_path / "log.csv")["step"].tolist() == [60]
 
 
-def test_a_file_that_is_no_log_is_named(tmp_path):
+def test_rejects_a_file_that_is_not_a_log(tmp_path):
     (tmp_path / "log.csv").write_text("time,loss\n10,0.5\n")
-    with pytest.raises(ValueError, match=r"log\.csv is damaged: its first line should be step,seconds,"):
+    with pytest.raises(ValueError, match=r"log\.csv is corrupted: the first line should be step,seconds,"):
         Log(tmp_path / "log.csv", step=10)
 
 
-def test_a_row_is_found_by_its_step_without_the_columns_that_are_empty(tmp_path):
+def test_read_row_omits_empty_columns(tmp_path):
     log = Log(tmp_path / "log.csv", 0)
     log.add(step=5, loss=2.0)
     log.add(step=10, loss=1.5, validation_score=-3.0)

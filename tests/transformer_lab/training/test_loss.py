@@ -38,7 +38,7 @@ def mean_loss(logits, targets, pad_id, smoothing):
     return smoothed_cross_entropy(logits, targets, pad_id, smoothing) / count_tokens(targets, pad_id)
 
 
-def test_label_smoothing_is_the_formula_and_torchs():
+def test_label_smoothing_matches_formula_and_torch():
     logits, targets = draw_logits_and_targets()
     for smoothing in (0.0, SMOOTHING):
         ours = mean_loss(logits, targets, PAD, smoothing)
@@ -47,7 +47,7 @@ def test_label_smoothing_is_the_formula_and_torchs():
         assert_close(13 * ours.item(), loss_by_loops(logits, targets, smoothing), rtol=1e-6, atol=0)
 
 
-def test_appending_padding_changes_nothing():
+def test_padding_does_not_change_the_loss():
     logits, targets = draw_logits_and_targets()
     longer = torch.cat([logits, torch.randn(3, 4, 5)], dim=1)
     padded = F.pad(targets, (0, 4), value=PAD)
@@ -58,26 +58,26 @@ def test_appending_padding_changes_nothing():
     assert count_tokens(padded, PAD) == count_tokens(targets, PAD) == 13
 
 
-def test_a_model_that_is_sure_and_wrong_is_charged_for_all_of_it():
+def test_confident_wrong_prediction_gets_the_full_loss():
     logits = 500 * F.one_hot(torch.tensor([[1, 3]]), 5).float()
     assert mean_loss(logits, torch.tensor([[0, 3]]), PAD, 0.0) == 250
 
 
-def test_no_gradient_comes_from_padding_and_some_from_every_token():
+def test_padding_has_no_gradient_and_real_tokens_do():
     logits, targets = draw_logits_and_targets()
     logits.requires_grad_()
     mean_loss(logits, targets, PAD, SMOOTHING).backward()
     assert torch.equal((logits.grad != 0).any(dim=-1), targets != PAD)
 
 
-def test_in_bfloat16_it_is_added_up_in_float32():
+def test_bfloat16_losses_are_summed_in_float32():
     logits, targets = draw_logits_and_targets()
     ours = smoothed_cross_entropy(logits.bfloat16(), targets, PAD)
     assert ours.dtype == torch.float32
     assert_close(ours, smoothed_cross_entropy(logits.bfloat16().float(), targets, PAD))
 
 
-def test_the_loss_of_a_batch_is_that_of_the_logits_whether_padding_is_left_out_or_not():
+def test_batch_loss_matches_the_loss_of_the_logits():
     small, batch = model(dropout=0.0), next(iter(batches().from_step(0)))
     assert (batch.labels == 0).any()
     expected = smoothed_cross_entropy(small(*batch.inputs), batch.labels, 0, SMOOTHING)

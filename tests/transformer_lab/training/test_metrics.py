@@ -7,43 +7,43 @@ import pytest
 from transformer_lab.training.metrics import bits_per_byte, bleu, chrf, exact_match, perplexity
 
 
-def test_exact_match_counts_what_is_right_to_the_last_character():
+def test_exact_match_compares_every_character():
     assert exact_match(["a", "b ", "c", "D"], ["a", "b", "c", "d"]) == 50
     assert exact_match(["a"], ["a"]) == 100
 
 
-def test_bleu_is_a_geometric_mean_of_precisions_with_a_brevity_penalty():
+def test_bleu_matches_its_formula():
     # 6 words of 6; 4 of 5 pairs, 3 of 4 triples and 2 of 3 quadruples of words occur in the reference of 7.
     expected = math.exp(1 - 7 / 6) * (6 / 6 * 4 / 5 * 3 / 4 * 2 / 3) ** 0.25
     assert bleu(["the cat sat on mat the"], ["the cat sat on mat and the"]) == pytest.approx(100 * expected)
 
 
-def test_bleu_is_of_the_corpus_and_not_a_mean_of_sentences():
+def test_bleu_is_computed_over_the_corpus():
     one, two = (["a b c d e"], ["a b c d e"]), (["a b c x y z"], ["a b c d e f"])
     assert bleu(one[0] + two[0], one[1] + two[1]) != pytest.approx((bleu(*one) + bleu(*two)) / 2)
 
 
-def test_chrf_looks_at_characters():
+def test_chrf_compares_characters():
     assert chrf(["abcdefgh"], ["abcdefgh"]) == pytest.approx(100)
     assert 0 < chrf(["translates"], ["translated"]) < 100
     assert bleu(["translates"], ["translated"]) == 0
 
 
 @pytest.mark.parametrize("score", [exact_match, bleu, chrf])
-def test_what_cannot_be_scored_is_refused(score):
+def test_rejects_empty_or_unpaired_translations(score):
     with pytest.raises(ValueError, match="got 0 translations and 0 references"):
         score([], [])
     with pytest.raises(ValueError, match="got 2 translations and 1 references"):
         score(["a", "b"], ["a"])
 
 
-def test_perplexity_is_the_inverse_of_the_geometric_mean_of_the_probabilities():
+def test_perplexity_is_inverse_geometric_mean_probability():
     probabilities = [0.5, 0.1, 0.02]
     loss = -sum(map(math.log, probabilities)) / 3
     assert perplexity(loss) == pytest.approx(math.prod(probabilities) ** (-1 / 3))
 
 
-def test_bits_per_byte_do_not_depend_on_how_the_text_is_split():
+def test_bits_per_byte_do_not_depend_on_tokenization():
     """Tokens of two bytes whose probability is that of both bytes: the same code, whatever it is divided into."""
     bytes_ = [0.5, 0.25, 0.125, 0.125]
     loss = -sum(math.log2(p) for p in bytes_) / 4 * math.log(2)

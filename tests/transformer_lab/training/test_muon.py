@@ -16,7 +16,7 @@ from transformer_lab.training.muon import Muon, layer_matrices, make_muon, ortho
 
 
 @given(sizes=sizes(2), rng=generators())
-def test_the_polynomial_is_applied_to_the_singular_values_and_to_nothing_else(sizes, rng):
+def test_polynomial_changes_only_the_singular_values(sizes, rng):
     matrix = normal(rng, *sizes)
     u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
     s = s / s.square().sum().sqrt()
@@ -36,13 +36,13 @@ def test_singular_values_end_near_1(shape):
     assert after.median() > 0.65
 
 
-def test_a_matrix_of_zeros_stays_one():
+def test_zero_matrix_stays_zero():
     assert torch.equal(orthogonalize(torch.zeros(3, 5)), torch.zeros(3, 5))
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3)])
 @pytest.mark.parametrize(("adjust", "by_torch"), [("original", "original"), ("match_adamw", "match_rms_adamw")])
-def test_steps_are_those_of_torch(shape, adjust, by_torch):
+def test_steps_match_torch(shape, adjust, by_torch):
     torch.manual_seed(0)
     ours = nn.Parameter(torch.randn(shape))
     theirs = deepcopy(ours)
@@ -57,7 +57,7 @@ def test_steps_are_those_of_torch(shape, adjust, by_torch):
     assert_close(ours, theirs, rtol=0, atol=0.02)  # they orthogonalize in bfloat16; each step moves entries by 0.05
 
 
-def test_a_first_step_is_the_formula():
+def test_first_step_matches_the_formula():
     torch.manual_seed(0)
     parameter = nn.Parameter(torch.randn(7, 3).double())
     start, parameter.grad = parameter.detach().clone(), torch.randn(7, 3).double()
@@ -66,7 +66,7 @@ def test_a_first_step_is_the_formula():
     assert_close(parameter.detach(), expected)
 
 
-def test_updates_that_match_adamw_are_as_large_for_every_shape():
+def test_match_adamw_gives_equal_rms_for_every_shape():
     torch.manual_seed(0)
     for shape in ((30, 50), (50, 30), (80, 80)):
         parameter = nn.Parameter(torch.zeros(shape))
@@ -75,7 +75,7 @@ def test_updates_that_match_adamw_are_as_large_for_every_shape():
         assert parameter.detach().square().mean().sqrt().item() == pytest.approx(0.1 * 0.2, rel=0.2)
 
 
-def test_matrices_of_layers_go_to_muon_and_all_else_to_adamw_and_each_once():
+def test_splits_parameters_between_muon_and_adamw():
     model = LanguageModel(SMALL)
     muon, adamw = make_muon(model, lr=0.02, adamw_lr=0.003, weight_decay=0.1)
     names = {id(p): name for name, p in model.named_parameters()}
@@ -90,7 +90,7 @@ def test_matrices_of_layers_go_to_muon_and_all_else_to_adamw_and_each_once():
     assert [group["weight_decay"] for group in adamw.param_groups] == [0.1, 0.0]
 
 
-def test_what_is_frozen_or_has_no_gradient_stays_as_it_is():
+def test_frozen_or_gradientless_parameters_do_not_change():
     model = LanguageModel(SMALL)
     model.blocks[0].requires_grad_(False)
     assert len(layer_matrices(model)) == 6
@@ -99,7 +99,7 @@ def test_what_is_frozen_or_has_no_gradient_stays_as_it_is():
     assert torch.equal(parameter, torch.ones(3, 5))
 
 
-def test_a_model_learns_by_heart():
+def test_model_memorizes_a_batch():
     model = drawn(SMALL, torch.Generator().manual_seed(0)).float()
     tokens = torch.tensor([[1, 2, 4, 5, 6], [7, 8, 9, 10, 0]])
     optimizers = make_muon(model, lr=0.02, adamw_lr=0.01)
@@ -115,7 +115,7 @@ def test_a_model_learns_by_heart():
     assert losses[-1] < 0.05 < 1.0 < losses[0]
 
 
-def test_a_closure_computes_the_gradients_first():
+def test_closure_runs_before_the_step():
     parameter = nn.Parameter(torch.ones(3, 5))
 
     def closure() -> torch.Tensor:
@@ -126,7 +126,7 @@ def test_a_closure_computes_the_gradients_first():
     assert (parameter != 1).all()
 
 
-def test_other_parameters_than_matrices_are_named():
+def test_rejects_parameters_that_are_not_matrices():
     with pytest.raises(ValueError, match=r"matrices; got a parameter of shape \(3,\)"):
         Muon([nn.Parameter(torch.zeros(3))])
 
@@ -143,6 +143,6 @@ def test_other_parameters_than_matrices_are_named():
     ],
     ids=str,
 )
-def test_settings_that_cannot_be_are_refused(setting, message):
+def test_rejects_invalid_settings(setting, message):
     with pytest.raises(ValueError, match=f"{message}$"):
         Muon([nn.Parameter(torch.zeros(3, 5))], **setting)

@@ -28,7 +28,7 @@ class AssortedParameters(nn.Module):
         self.register_buffer("positions", torch.randn(11, 3))
 
 
-def test_all_with_two_axes_or_more_decay_and_no_others():
+def test_only_matrices_get_weight_decay():
     m = AssortedParameters()
     groups = parameter_groups(m, weight_decay=0.3)
     assert [(type(group["params"]), group.get("weight_decay")) for group in groups] == [(list, 0.3), (list, 0.0)]
@@ -39,7 +39,7 @@ def test_all_with_two_axes_or_more_decay_and_no_others():
     torch.optim.AdamW(groups)
 
 
-def test_what_is_frozen_is_left_alone():
+def test_frozen_parameters_are_excluded():
     transformer = model()
     transformer.decoder.embedding.weight.requires_grad_(False)
     grouped = [p for group in parameter_groups(transformer, 0.1) for p in group["params"]]
@@ -56,7 +56,7 @@ def adamw(parameter, gradients, rate, decay, betas=(0.9, 0.98), eps=1e-9):
     return parameter
 
 
-def test_a_step_is_that_of_the_paper():
+def test_step_matches_adamw_with_the_papers_betas():
     torch.manual_seed(0)
     linear = nn.Linear(3, 2).double()
     start = {name: p.detach().clone() for name, p in linear.named_parameters()}
@@ -72,6 +72,6 @@ def test_a_step_is_that_of_the_paper():
     assert_close(linear.bias.detach(), adamw(start["bias"], gradients["bias"], 0.02, 0.0))
 
 
-def test_the_fused_step_is_used_where_there_is_one():
+def test_uses_the_fused_step_if_available():
     assert all(group["fused"] for group in make_optimizer(nn.Linear(2, 3)).param_groups)
     assert not any(group["fused"] for group in make_optimizer(nn.Linear(2, 3, device="meta")).param_groups)

@@ -15,7 +15,7 @@ from transformer_lab.training.recipes import CORPUS_MODEL, DATES_MODEL, TEXT_MOD
 ROOT = Path(__file__).parents[3]
 
 
-def test_presets_are_loaded_without_torch():
+def test_presets_load_without_torch():
     script = "import sys, transformer_lab.training.presets; print(*sys.modules)"
     env = {"PATH": "", "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True)
@@ -23,7 +23,7 @@ def test_presets_are_loaded_without_torch():
     assert "transformer_lab.training.presets" in loaded and "torch" not in loaded
 
 
-def test_the_recipes_models_have_the_shapes_of_the_presets():
+def test_recipes_use_the_preset_shapes():
     for shape, config in ((DATES_SHAPE, DATES_MODEL), (CORPUS_SHAPE, CORPUS_MODEL)):
         assert shape.items() <= asdict(config).items()
         left_out = asdict(config).keys() - shape.keys() - {"vocab_size"}
@@ -31,11 +31,11 @@ def test_the_recipes_models_have_the_shapes_of_the_presets():
         assert {name: asdict(config)[name] for name in left_out} == {name: default[name] for name in left_out}
 
 
-def test_the_model_for_text_has_the_shape_of_its_preset():
+def test_text_model_uses_its_preset():
     assert LanguageModelConfig(**TEXT_SHAPE) == TEXT_MODEL
 
 
-def test_the_models_are_of_the_size_that_is_said():
+def test_models_have_the_documented_sizes():
     dates = sum(p.numel() for p in Transformer(TransformerConfig(vocab_size=481, **DATES_SHAPE)).parameters())
     corpus = sum(p.numel() for p in Transformer(TransformerConfig(**CORPUS_SHAPE)).parameters())
     assert 0.25e6 < dates < 0.27e6
@@ -43,5 +43,5 @@ def test_the_models_are_of_the_size_that_is_said():
     assert 5.1e6 < sum(p.numel() for p in LanguageModel(LanguageModelConfig(**TEXT_SHAPE)).parameters()) < 5.3e6
 
 
-def test_all_warm_up_before_they_end():
+def test_warmup_ends_before_the_last_step():
     assert all(0 < config.warmup < config.steps for config in (DATES, CORPUS, TEXT))

@@ -8,14 +8,14 @@ import pytest
 from transformer_lab.training.progress import Progress
 
 
-def test_a_row_is_a_mean_over_what_came_since_the_last():
+def test_row_averages_the_losses_since_the_last_row():
     progress = Progress(step=9, seconds=10.0, loss_sum=30.0, n_tokens=20, logged_at=6.0)
     assert progress.row(1e-3) == {"loss": 1.5, "lr": 1e-3, "tokens_per_second": 5}
     progress.loss_sum, progress.n_tokens, progress.seconds = 4.0, 8, 12.0
     assert progress.row(1e-3) == {"loss": 0.5, "lr": 1e-3, "tokens_per_second": 4}
 
 
-def test_the_best_score_is_kept():
+def test_records_the_best_score():
     progress = Progress()
     assert [progress.record_score(score) for score in (0.0, 5.0, 5.0, 4.0, 6.0, 1.0)] == [
         True,
@@ -29,7 +29,7 @@ def test_the_best_score_is_kept():
 
 
 @pytest.mark.parametrize("none", [float("nan"), float("-inf"), float("inf")])
-def test_a_score_that_is_no_number_is_never_the_best(none):
+def test_nan_is_never_the_best_score(none):
     progress = Progress()
     assert [progress.record_score(score) for score in (none, 5.0, none, 6.0)] == [False, True, False, True]
     assert progress == Progress(best=6.0)
@@ -38,6 +38,6 @@ def test_a_score_that_is_no_number_is_never_the_best(none):
     assert Progress.from_json(json.loads(json.dumps(asdict(unscored)))) == Progress()
 
 
-def test_it_survives_json_to_the_last_bit():
+def test_json_round_trip_is_exact():
     progress = Progress(3, 0.1 + 0.2, None, 1e16 / 3, 5, 1 / 3)
     assert Progress(**json.loads(json.dumps(asdict(progress)))) == progress

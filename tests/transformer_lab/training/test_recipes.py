@@ -38,7 +38,7 @@ def corpus(tmp_path):
     return paths
 
 
-def test_the_folder_of_a_corpus_holds_all_that_is_needed(corpus, tmp_path):
+def test_corpus_folder_contains_everything_needed(corpus, tmp_path):
     folder = tmp_path / "model"
     trainer = train_corpus(corpus, folder, corpus, replace(CORPUS, **FEW_STEPS), SHAPE)
     assert trainer.run()
@@ -55,7 +55,7 @@ def test_the_folder_of_a_corpus_holds_all_that_is_needed(corpus, tmp_path):
     )
 
 
-def test_bad_lines_of_corpus_and_validation_are_recorded(corpus, tmp_path):
+def test_records_bad_lines_of_corpus_and_validation(corpus, tmp_path):
     bad = tmp_path / "bad.tsv"
     bad.write_text("eins\tEINS\nzwei\n", "utf-8")
     errors = LineErrors()
@@ -63,29 +63,29 @@ def test_bad_lines_of_corpus_and_validation_are_recorded(corpus, tmp_path):
     assert errors.counts == {"no tab, so no translation": 2}
 
 
-def test_nothing_is_prepared_where_there_is_nothing_to_validate_on(corpus, tmp_path):
+def test_rejects_empty_validation_before_preparing(corpus, tmp_path):
     empty = tmp_path / "empty.tsv"
     empty.touch()
     config = replace(CORPUS, **FEW_STEPS | {"validate_every": 2})
-    with pytest.raises(ValueError, match=r"^empty\.tsv: no pair to validate on is left"):
+    with pytest.raises(ValueError, match=r"^empty\.tsv: no validation pair is left"):
         train_corpus(corpus, tmp_path / "model", [empty], config, SHAPE)
     assert not (tmp_path / "model").exists()
 
 
-def test_without_validation_only_the_loss_is_followed(corpus, tmp_path):
+def test_without_validation_only_the_loss_is_logged(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE).run()
     table = pd.read_csv(tmp_path / "model" / LOG_FILE)
     assert table["loss"].notna().all() and table["validation_score"].isna().all()
     Translator.load(tmp_path / "model")
 
 
-def test_a_folder_is_not_mixed_with_another_corpus(corpus, tmp_path):
+def test_rejects_a_folder_of_another_corpus(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
-    with pytest.raises(ValueError, match="was made from"):
+    with pytest.raises(ValueError, match="was prepared from"):
         train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW_STEPS), shape=SHAPE)
 
 
-def test_dates_are_learned_from_strings_that_are_not_held_out(tmp_path, monkeypatch):
+def test_dates_are_trained_on_strings_not_held_out(tmp_path, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 3000)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 40)
     trainer = train_dates(tmp_path, replace(DATES, **FEW_STEPS))
@@ -99,7 +99,7 @@ def test_dates_are_learned_from_strings_that_are_not_held_out(tmp_path, monkeypa
     assert pd.read_csv(tmp_path / LOG_FILE)["validation_score"].notna().tolist() == [False, False, True]
 
 
-def test_the_seed_draws_the_parameters(corpus, tmp_path):
+def test_seed_determines_the_parameters(corpus, tmp_path):
     first, same, other = (
         train_corpus(corpus, tmp_path / str(n), config=replace(CORPUS, seed=seed, **FEW_STEPS), shape=SHAPE).model
         for n, seed in enumerate([1, 1, 2])
@@ -121,7 +121,7 @@ def docstrings(tmp_path_factory):
 
 
 @pytest.mark.thorough
-def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(docstrings, tmp_path):
+def test_language_model_beats_unigram_frequencies(docstrings, tmp_path):
     train, held_out = docstrings
     settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, lr=1e-2, log_every=50, validate_every=0)
     trainer = train_text([train], tmp_path / "model", [held_out], settings, LANGUAGE_MODEL)
@@ -137,7 +137,7 @@ def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(d
     assert table["loss"].is_monotonic_decreasing
 
 
-def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, tmp_path):
+def test_text_folder_loads_as_a_published_model(docstrings, tmp_path):
     settings = replace(TEXT, **FEW_STEPS, ema=0.9, validate_every=3)
     trainer = train_text([docstrings[1]], tmp_path / "model", (), settings, LANGUAGE_MODEL)
     assert trainer.run()
@@ -159,24 +159,24 @@ def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, t
     assert read_tensors(tmp_path / "model" / PARAMETERS_FILE)[1]["step"] in (3, 6)
 
 
-def test_a_single_document_is_not_divided(tmp_path):
+def test_single_document_is_not_split(tmp_path):
     (tmp_path / "a.txt").write_text("one two three four five six seven\n" * 40)
     trainer = train_text([tmp_path / "a.txt"], tmp_path / "model", (), replace(TEXT, **FEW_STEPS), LANGUAGE_MODEL)
     assert trainer.validate is None and trainer.run()
     TextGenerator.load(tmp_path / "model")
 
 
-def test_validation_text_that_is_empty_is_refused(docstrings, tmp_path):
+def test_rejects_empty_validation_text(docstrings, tmp_path):
     (tmp_path / "empty.txt").write_text("\n")
-    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+    with pytest.raises(ValueError, match="a text must have at least two tokens"):
         train_text(
             [docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW_STEPS), LANGUAGE_MODEL
         )
 
 
 @pytest.mark.parametrize("positions", ["alibi", "sinusoidal"])
-def test_a_language_model_without_published_layout_is_refused_before_a_text_is_read(docstrings, tmp_path, positions):
+def test_rejects_unpublishable_model_before_reading_text(docstrings, tmp_path, positions):
     shape = replace(LANGUAGE_MODEL, positions=positions)
-    with pytest.raises(ValueError, match="this model has no published layout"):
+    with pytest.raises(ValueError, match="no published layout matches this model"):
         train_text([docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW_STEPS), shape)
     assert not (tmp_path / "m").exists()

@@ -66,7 +66,7 @@ def rows(tensor):
     return [row[row != PAD_ID].numpy() for row in tensor]
 
 
-def test_a_step_is_on_the_mean_loss_of_the_batch(tmp_path):
+def test_step_uses_the_mean_loss_of_the_batch(tmp_path):
     """Written out: the input is the target without its end, the answer the target without its beginning."""
     run = trainer(tmp_path, dropout=0.0, clip=1e9)
     batch = next(batches().from_step(0))
@@ -87,7 +87,7 @@ def test_a_step_is_on_the_mean_loss_of_the_batch(tmp_path):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
 
-def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
+def test_text_step_predicts_each_token_from_earlier_ones(tmp_path):
     run = text_trainer(tmp_path, dropout=0.0, label_smoothing=0.0, clip=1e9)
     windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
     reference = text_model(dropout=0.0)
@@ -101,7 +101,7 @@ def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
 
-def test_a_run_takes_the_batches_in_turn(tmp_path):
+def test_run_uses_batches_in_order(tmp_path):
     run = trainer(tmp_path, steps=7)
     taken = []
     run.model.register_forward_pre_hook(lambda _, inputs: taken.append(inputs))
@@ -110,7 +110,7 @@ def test_a_run_takes_the_batches_in_turn(tmp_path):
         assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
 
 
-def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
+def test_gradient_is_clipped_and_rate_follows_schedule(tmp_path):
     run = trainer(tmp_path, clip=1e-3, steps=STEPS)
     for step in range(1, 4):
         run.run(max_steps=1)
@@ -119,14 +119,14 @@ def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
         assert {group["lr"] for optimizer in run.optimizers for group in optimizer.param_groups} == {1e-2 * step / 5}
 
 
-def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
+def test_dropout_is_on_after_validation(tmp_path):
     run = trainer(tmp_path)
     run.model.eval()
     run.run(max_steps=1)
     assert run.model.training
 
 
-def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_path, uninterrupted):
+def test_logged_loss_averages_tokens_since_the_last_row(tmp_path, uninterrupted):
     trainer(tmp_path, log_every=6).run()
     every = pd.read_csv(uninterrupted / LOG_FILE)
     tokens = [int((batch.target[:, 1:] != PAD_ID).sum()) for batch in islice(batches().from_step(0), STEPS)]
@@ -136,7 +136,7 @@ def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_pa
         assert mean == pytest.approx(expected)
 
 
-def test_it_learns_to_write_by_itself(tmp_path):
+def test_model_learns_to_generate(tmp_path):
     """A low loss proves nothing: a model that sees its answers, or learns to copy its input, writes nothing right."""
     run = trainer(tmp_path, dropout=0.0, steps=250, label_smoothing=0.0, log_every=250)
     run.run()
@@ -150,7 +150,7 @@ def test_it_learns_to_write_by_itself(tmp_path):
 # Stopping and going on
 
 
-def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uninterrupted):
+def test_seed_determines_the_run(tmp_path, uninterrupted):
     trainer(tmp_path / "same").run()
     trainer(tmp_path / "other", seed=1).run()
     assert losses(tmp_path / "same") == losses(uninterrupted)
@@ -159,7 +159,7 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uni
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninterrupted, number):
+def test_run_resumes_exactly_after_ctrl_c(tmp_path, uninterrupted, number):
     run = trainer(tmp_path)
 
     def interrupt(*_):
@@ -176,14 +176,14 @@ def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninter
 
 
 @pytest.mark.parametrize("max_steps, made", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
-def test_a_run_makes_as_many_steps_as_are_asked_for_or_left(tmp_path, max_steps, made):
+def test_run_makes_the_requested_or_remaining_steps(tmp_path, max_steps, made):
     run = trainer(tmp_path)
     assert run.run(max_steps) == run.is_finished == (made == STEPS)
     assert run.progress.step == len(losses(tmp_path)) == made
     assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
 
 
-def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_path):
+def test_interrupted_parameters_are_not_kept_as_best(tmp_path):
     for stop_at in (3, 6):
         run = trainer(tmp_path)
         assert not run.run(max_steps=3)
@@ -193,7 +193,7 @@ def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
 @pytest.mark.parametrize("task", ["pairs", pytest.param("text", marks=pytest.mark.thorough)])
-def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path_factory, tmp_path, uninterrupted, task):
+def test_repeatedly_killed_run_resumes_exactly(tmp_path_factory, tmp_path, uninterrupted, task):
     if task == "text":
         uninterrupted = tmp_path_factory.mktemp("text")
         assert text_trainer(uninterrupted).run()
@@ -206,7 +206,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path_factor
     assert same(parameters(tmp_path), parameters(uninterrupted))
 
 
-def test_a_finished_run_stays_as_it_is(tmp_path):
+def test_finished_run_does_not_change(tmp_path):
     trainer(tmp_path).run()
     before = losses(tmp_path)
     again = trainer(tmp_path)
@@ -214,17 +214,17 @@ def test_a_finished_run_stays_as_it_is(tmp_path):
     assert again.progress.step == STEPS and losses(tmp_path) == before
 
 
-def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
+def test_rejects_resuming_with_different_settings(tmp_path):
     trainer(tmp_path).run()
-    with pytest.raises(ValueError, match=rf"{CHECKPOINT_FILE} was made with other settings: lr=0\.01, not 0\.02$"):
+    with pytest.raises(ValueError, match=rf"{CHECKPOINT_FILE} has different settings: lr=0\.01, not 0\.02$"):
         trainer(tmp_path, lr=2e-2)
-    with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
+    with pytest.raises(ValueError, match=r"different settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
-    with pytest.raises(ValueError, match=r"by another version, whose settings average, peak_rate no longer exist"):
+    with pytest.raises(ValueError, match=r"by a different version, whose settings average, peak_rate no longer exist"):
         trainer(tmp_path)._check_settings({"training": {"peak_rate": 0.01, "average": 0.9}})
 
 
-def test_a_model_with_local_attention_is_resumed(tmp_path):
+def test_resumes_a_model_with_local_attention(tmp_path):
     shape = {"d_model": 16, "n_heads": 2, "d_ff": 24, "max_length": 10}
 
     def run(pattern):
@@ -234,21 +234,21 @@ def test_a_model_with_local_attention_is_resumed(tmp_path):
 
     run((True, False)).run(max_steps=2)
     assert run((True, False)).run()
-    with pytest.raises(ValueError, match=r"other settings: window=.*\[True, False\].*, not .*\[True, True\]"):
+    with pytest.raises(ValueError, match=r"different settings: window=.*\[True, False\].*, not .*\[True, True\]"):
         run((True, True))
 
 
-def test_a_run_of_before_there_was_a_choice_of_optimizers_goes_on(tmp_path):
+def test_resumes_a_run_from_before_the_optimizer_setting(tmp_path):
     trainer(tmp_path).run(max_steps=3)
     tensors, info = read_tensors(tmp_path / CHECKPOINT_FILE)
     del info["training"]["optimizer"]
     write_tensors(tmp_path / CHECKPOINT_FILE, tensors, info)
-    with pytest.raises(ValueError, match=r"other settings: optimizer='adamw', not 'muon'$"):
+    with pytest.raises(ValueError, match=r"different settings: optimizer='adamw', not 'muon'$"):
         trainer(tmp_path, optimizer="muon")
     assert trainer(tmp_path).progress.step == 3
 
 
-def test_a_run_with_muon_is_resumed_as_if_it_had_not_stopped(tmp_path):
+def test_resumes_a_muon_run_exactly(tmp_path):
     trainer(tmp_path / "at once", optimizer="muon").run()
     for stop in (1, 9, STEPS):  # from a checkpoint each time
         run = trainer(tmp_path / "in three", optimizer="muon")
@@ -258,7 +258,7 @@ def test_a_run_with_muon_is_resumed_as_if_it_had_not_stopped(tmp_path):
     assert not same(parameters(tmp_path / "adamw"), parameters(tmp_path / "at once"))
 
 
-def test_with_muon_every_parameter_has_one_optimizer_and_all_have_the_rate_of_the_schedule(tmp_path):
+def test_muon_run_trains_every_parameter_once_at_the_scheduled_rate(tmp_path):
     run = trainer(tmp_path, optimizer="muon")
     run.run(max_steps=2)
     muon, adamw = run.optimizers
@@ -268,68 +268,68 @@ def test_with_muon_every_parameter_has_one_optimizer_and_all_have_the_rate_of_th
     assert {group["lr"] for group in groups} == {1e-2 * 2 / 5}
 
 
-def test_the_settings_are_compared_before_the_tensors(tmp_path):
+def test_compares_settings_before_tensors(tmp_path):
     trainer(tmp_path).run()
     wider = Transformer(TransformerConfig(**vars(SHAPE) | {"d_model": 18}))
-    with pytest.raises(ValueError, match=r"other settings: d_model=16, not 18$"):
+    with pytest.raises(ValueError, match=r"different settings: d_model=16, not 18$"):
         Trainer(wider, batches(), config(), tmp_path)
 
 
-def test_a_run_goes_on_past_its_end_if_it_gets_more_steps(tmp_path, uninterrupted):
+def test_finished_run_continues_with_more_steps(tmp_path, uninterrupted):
     constant = {"schedule": "noam", "lr": 0.1}
     trainer(tmp_path / "at once", steps=STEPS + 7, **constant).run()
     trainer(tmp_path / "in two", **constant).run()
     again = trainer(tmp_path / "in two", steps=STEPS + 7, log_every=2, save_every=3, **constant)
     assert again.run() and again.progress.step == STEPS + 7
     assert same(parameters(tmp_path / "in two"), parameters(tmp_path / "at once"))
-    with pytest.raises(ValueError, match=f"other settings: steps={STEPS + 7}, not {STEPS}$"):
+    with pytest.raises(ValueError, match=f"different settings: steps={STEPS + 7}, not {STEPS}$"):
         trainer(tmp_path / "in two", **constant)
 
 
-def test_a_run_is_not_gone_on_with_other_held_out_data(tmp_path):
+def test_rejects_resuming_with_different_held_out_data(tmp_path):
     Trainer(model(), batches(), config(), tmp_path, held_out={"val.tsv": "1f"}).run()
     for other in ({"val.tsv": "2e"}, {"test.tsv": "1f"}, None):
-        with pytest.raises(ValueError, match=r"other settings: val\.tsv='1f', not "):
+        with pytest.raises(ValueError, match=r"different settings: val\.tsv='1f', not "):
             Trainer(model(), batches(), config(), tmp_path, held_out=other)
 
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["gone", "damaged"])
-def test_the_best_parameters_are_replaced_by_the_last_if_they_are_lost(tmp_path, damage):
+def test_lost_best_parameters_are_replaced_with_the_last(tmp_path, damage):
     trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
     last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
     damage(tmp_path / PARAMETERS_FILE)
-    with pytest.warns(UserWarning, match=f"{PARAMETERS_FILE}, of the best validation, is missing or damaged"):
+    with pytest.warns(UserWarning, match=f"{PARAMETERS_FILE} with the best parameters is missing or corrupted"):
         trainer(tmp_path, scoring([]), validate_every=STEPS // 2).run()
     assert same(parameters(tmp_path), last)
 
 
-def test_measuring_a_step_changes_nothing(tmp_path, uninterrupted):
+def test_measuring_a_step_has_no_side_effects(tmp_path, uninterrupted):
     run = trainer(tmp_path)
     assert 0 < run.seconds_per_step() < 60
     run.run()
     assert losses(tmp_path) == losses(uninterrupted)
 
 
-def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
+def test_rejects_corrupted_checkpoint(tmp_path):
     trainer(tmp_path).run()
     (tmp_path / CHECKPOINT_FILE).write_bytes((tmp_path / CHECKPOINT_FILE).read_bytes()[:999])
     with pytest.raises(ValueError, match="is not a checkpoint of this library"):
         trainer(tmp_path)
 
 
-def test_a_run_that_diverges_ends_and_keeps_what_it_saved_before(tmp_path):
+def test_diverging_run_stops_and_keeps_the_last_checkpoint(tmp_path):
     settings = {"lr": 1e30, "warmup": 2, "save_every": 1, "log_every": 50}
-    message = r"^the loss is \S+ at step (\d+), its gradient's norm nan; a lower .* \(lr=1e\+30\)$"
+    message = r"^at step (\d+), the loss is \S+, its gradient norm nan; try a lower .* lr=1e\+30$"
     with pytest.raises(ValueError, match=message) as raised:
         trainer(tmp_path, **settings).run()
     assert all(tensor.isfinite().all() for tensor in parameters(tmp_path).values())
     assert trainer(tmp_path, **settings).progress.step == int(re.match(message, str(raised.value))[1]) - 1 > 0
 
 
-def test_a_gradient_that_is_no_number_ends_the_run_before_a_parameter_is_none(tmp_path):
+def test_nan_gradient_stops_the_run_before_parameters_become_nan(tmp_path):
     run = trainer(tmp_path)
     next(run.model.parameters()).register_hook(lambda gradient: gradient / 0)
-    with pytest.raises(ValueError, match=r"^the loss is \d\S+ at step 1, its gradient's norm (nan|inf);"):
+    with pytest.raises(ValueError, match=r"^at step 1, the loss is \d\S+, its gradient norm (nan|inf);"):
         run.run()
     assert same(run.model.state_dict(), model().state_dict())
 
@@ -343,7 +343,7 @@ def scoring(scores):
     return lambda: ValidationResult(1.5, next(scores))
 
 
-def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
+def test_validates_at_the_interval_and_logs_it(tmp_path):
     trainer(tmp_path, scoring([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
     table = pd.read_csv(tmp_path / LOG_FILE).dropna()
     assert table["step"].tolist() == [10, 20, 25]
@@ -351,12 +351,12 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
     assert table["validation_loss"].tolist() == [1.5] * 3
 
 
-def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
+def test_keeps_the_best_parameters_not_the_last(tmp_path):
     trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
     assert read_tensors(tmp_path / PARAMETERS_FILE)[1] == {"step": 20}
 
 
-def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have_one(tmp_path):
+def test_nan_score_is_replaced_by_the_first_finite_one(tmp_path):
     trainer(tmp_path, scoring([float("nan")]), validate_every=10, steps=20).run(max_steps=10)
     run = trainer(tmp_path, scoring([10.0]), validate_every=10, steps=20)
     assert run.run()
@@ -366,7 +366,7 @@ def test_parameters_whose_score_is_no_number_are_replaced_by_the_first_that_have
 # Averages
 
 
-def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_without_it(tmp_path, uninterrupted):
+def test_validates_and_saves_the_ema_without_changing_training(tmp_path, uninterrupted):
     observed = []
 
     def validate():
@@ -381,13 +381,13 @@ def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_wit
     assert same(dict(run.model.state_dict()), parameters(uninterrupted))
 
 
-def test_the_average_is_saved_and_gone_on_with(tmp_path):
+def test_ema_is_saved_and_resumed(tmp_path):
     trainer(tmp_path / "whole", ema=0.8).run()
     run = trainer(tmp_path / "stopped", ema=0.8)
     assert not run.run(max_steps=9)
     assert trainer(tmp_path / "stopped", ema=0.8).run()
     assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
-    with pytest.raises(ValueError, match=r"other settings: ema=0\.8, not 0\.0"):
+    with pytest.raises(ValueError, match=r"different settings: ema=0\.8, not 0\.0"):
         trainer(tmp_path / "stopped")
 
 
@@ -399,7 +399,7 @@ class Screen(io.StringIO):
         return True
 
 
-def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
+def test_progress_bar_shows_loss_speed_and_time_left(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Screen())
     trainer(tmp_path, scoring([9.5]), log_every=5).run()
     displayed = sys.stderr.getvalue()
@@ -413,7 +413,7 @@ def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
         assert re.search(part, displayed), part
 
 
-def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):
+def test_no_progress_bar_without_a_terminal(tmp_path, capfd):
     trainer(tmp_path).run()
     assert capfd.readouterr() == ("", "")
 
@@ -425,7 +425,7 @@ def without_dropout(tmp_path_factory):
     return folder
 
 
-def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_path, without_dropout):
+def test_autocast_computes_in_bfloat16_with_float32_parameters(tmp_path, without_dropout):
     run = trainer(tmp_path, dropout=0.0, autocast=True)
     run.run()
     assert losses(tmp_path) != losses(without_dropout)

@@ -37,13 +37,13 @@ def by_hand(translator, pairs):
 
 
 @pytest.mark.parametrize("batch_tokens", [1, 8, 100])
-def test_the_loss_is_a_mean_over_all_tokens_however_they_are_batched(translator, batch_tokens):
+def test_loss_does_not_depend_on_batching(translator, batch_tokens):
     translator.model.train()
     result = Validation(translator, PAIRS, exact_match, batch_tokens)()
     assert result.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
 
 
-def test_the_score_is_of_what_it_writes_by_itself(translator):
+def test_score_uses_generated_translations(translator):
     observed = []
 
     def score(translations, references):
@@ -54,7 +54,7 @@ def test_the_score_is_of_what_it_writes_by_itself(translator):
     assert observed == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
 
 
-def test_validation_changes_nothing_but_the_mode(translator):
+def test_validation_changes_only_the_mode(translator):
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
     Validation(translator, PAIRS, exact_match, 50)()
@@ -63,13 +63,13 @@ def test_validation_changes_nothing_but_the_mode(translator):
     assert all(parameter.grad is None for parameter in translator.model.parameters())
 
 
-def test_a_pair_too_long_for_the_model_is_cut_and_not_left_out(translator):
+def test_too_long_pairs_are_truncated_not_skipped(translator):
     long = [("a" * 99, "b" * 99), *PAIRS]
     cut = [("a" * 11, "b" * 11), *PAIRS]
     assert Validation(translator, long, exact_match, 50)().loss == pytest.approx(by_hand(translator, cut), rel=1e-5)
 
 
-def test_without_pairs_there_is_nothing_to_validate_on(translator):
+def test_rejects_empty_pairs(translator):
     with pytest.raises(ValueError, match="0 sources and 0 targets"):
         Validation(translator, [], exact_match, 50)
 
@@ -93,7 +93,7 @@ def nats_by_hand(language_model, tokenizer, texts, window):
 
 
 @pytest.mark.parametrize("batch_tokens", [4, 10, 300])
-def test_of_texts_every_token_counts_once_and_every_byte(batch_tokens):
+def test_text_loss_counts_every_token_and_byte_once(batch_tokens):
     tokenizer, language_model = character_tokenizer(["abcdefg"]), text_model().train()
     validation = TextValidation(language_model, tokenizer, TEXTS, EOS_ID, batch_tokens)
     nats = nats_by_hand(language_model, tokenizer, TEXTS, window=min(batch_tokens, 10))
@@ -103,7 +103,7 @@ def test_of_texts_every_token_counts_once_and_every_byte(batch_tokens):
     assert -score == pytest.approx(sum(nats) / math.log(2) / 37, rel=1e-5)
 
 
-def test_the_bytes_of_a_text_are_those_of_utf_8():
+def test_text_bytes_are_utf8():
     tokenizer = character_tokenizer(["aé€😀def"])
     validation = TextValidation(text_model(), tokenizer, ["aé€😀"], EOS_ID, 10)
     assert (validation.n_tokens, validation.n_bytes) == (4, 10)
@@ -111,13 +111,13 @@ def test_the_bytes_of_a_text_are_those_of_utf_8():
     assert -score == pytest.approx(loss * 4 / 10 / math.log(2))
 
 
-def test_a_model_that_gives_all_tokens_the_same_probability_needs_the_logarithm_of_their_number():
+def test_uniform_model_has_a_loss_of_log_vocab_size():
     tokenizer, uniform = character_tokenizer(["abcdefg"]), text_model()
     torch.nn.init.zeros_(uniform.head.weight)
     loss, score = TextValidation(uniform, tokenizer, TEXTS, EOS_ID, 10)()
     assert loss == pytest.approx(math.log(VOCAB_SIZE)) and -score == pytest.approx(math.log2(VOCAB_SIZE))
 
 
-def test_without_texts_there_is_nothing_to_validate_on():
-    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+def test_rejects_empty_texts():
+    with pytest.raises(ValueError, match="a text must have at least two tokens"):
         TextValidation(text_model(), character_tokenizer(["abcdefg"]), [], EOS_ID, 10)
