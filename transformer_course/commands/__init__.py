@@ -1,8 +1,8 @@
 """The command line, ``transformer-course``.
 
-``main`` reads what was typed and runs a command. For learners: ``lab``, ``practice`` and
-``reset``. For instructors: ``release``,
-``grade``, ``feedback`` and ``export``. For the model library: ``train``, ``evaluate``, ``translate``, ``generate`` and
-``push``; ``common`` is what these share, and ``publish`` writes what ``push`` uploads, with the ``model_card``. Help is
-shown without torch. Uses ``home``, ``grading``, and of the model library ``training``.
+``main`` parses the arguments and runs a command. Learners use ``lab``, ``practice`` and ``reset``; instructors use
+``release``, ``grade``, ``feedback`` and ``export``. The commands for models are ``train``, ``evaluate``, ``translate``,
+``generate`` and ``push``; they share ``common``. ``publish`` writes the files that ``push`` uploads, including the
+``model_card``. Showing help does not import torch. Uses ``home``, ``grading`` and, from the model library,
+``training``.
 """

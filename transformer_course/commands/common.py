@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
 DEFAULT_MODEL = "model-dates"
-MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
-LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
-layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-course train --text makes; or the name of
-a published one, such as openai-community/gpt2"""
+MODEL = f"model folder, or published model such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
+LANGUAGE_MODEL = """a model folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt),
+in the layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as the output of transformer-course train
+--text; or the name of a published model, such as openai-community/gpt2"""
 MAX_BEAM_SIZE = 1000
 DATES = "dates"
 
-CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
-    sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
-    line n of the first; or, with --text, files of text. Files are UTF-8, gzipped or
-    not. Lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number."""
+CORPUS = """dates (the built-in task, which needs no download: convert dates in 32 languages to ISO 8601); or a file
+of sentence pairs, with a tab between source and target; or two files, where line n of the second translates line n of
+the first; or, with --text, text files. Files are UTF-8 and may be gzipped. Lines that are empty, too long, not UTF-8
+or without a translation are skipped and reported by number."""
 
 
 def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
@@ -33,7 +33,7 @@ def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
         text: What ``--text`` does, for the help.
     """
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
-    documents = "each file is a document, or several with a line <|endoftext|> between them"
+    documents = "each file is one document, or several separated by a line <|endoftext|>"
     parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
 
 
@@ -45,13 +45,11 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
     """Add the argument for the beam size."""
-    parser.add_argument(
-        "--beam", type=int, default=1, metavar="N", help="translations of a line that are followed at once (default: 1)"
-    )
+    parser.add_argument("--beam", type=int, default=1, metavar="N", help="beam size; 1 is greedy decoding (default: 1)")
 
 
 def check_beam(size: int) -> None:
-    """Reject a beam of no size, and one whose hypotheses would fill any memory.
+    """Reject a beam size that is not positive or would run out of memory.
 
     Raises:
         ValueError: The size is not between 1 and ``MAX_BEAM_SIZE``.
@@ -65,7 +63,7 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
 
     Args:
         parser: The parser or group to add them to.
-        threads: What the default number of threads is, for the help.
+        threads: Description of the default number of threads, for the help.
     """
     best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
     parser.add_argument("--device", metavar="NAME", help=best)
@@ -73,7 +71,7 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
 
 
 def is_dates(args: argparse.Namespace) -> bool:
-    """Return whether the built-in task is meant; a file of that name is written ``./dates``."""
+    """Return whether the corpus is the built-in task; a file with that name must be written as ``./dates``."""
     return args.corpus == [DATES] and not args.text
 
 
@@ -81,11 +79,11 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
     """Set the number of threads that torch uses on a CPU.
 
     Args:
-        wanted: The number that the user asked for. None: ``otherwise``.
-        otherwise: The default. None: as many as torch takes.
+        wanted: The number from the command line. None means ``otherwise``.
+        otherwise: The default. None means torch's default.
 
     Raises:
-        ValueError: ``wanted`` is not between 1 and 1024; torch crashes if the system refuses it a thread.
+        ValueError: ``wanted`` is not between 1 and 1024; torch crashes if the system cannot create a thread.
     """
     import torch
 
@@ -96,28 +94,30 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
 
 
 def print_stream(pieces: Iterable[str]) -> int:
-    """Print each piece of a text as soon as it is there.
+    """Print each piece of a text as soon as it arrives.
 
     Returns:
         The exit code: 0, or 1 if the reader closed the pipe.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the locale of the terminal
     try:
         for piece in pieces:
             print(piece, end="", flush=True)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's final flush does not fail
         return 1
     return 0
 
 
 def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTranslator":
-    """Load the translator that ``--model`` names, with so many threads if no number was asked for; None: as torch."""
+    """Load the translator given by ``--model``; ``threads`` is the default if ``--threads`` is not given."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
     if args.model == DEFAULT_MODEL and not os.path.isdir(DEFAULT_MODEL):
-        raise ValueError(f"no folder {DEFAULT_MODEL} here: `transformer-course train dates` makes it; or give --model")
+        raise ValueError(
+            f"there is no folder {DEFAULT_MODEL}: create it with `transformer-course train dates`, or pass --model"
+        )
     set_threads(args.threads, otherwise=threads)
     return load_translator(args.model, pick_device(args.device))

@@ -1,4 +1,4 @@
-"""``transformer-course evaluate``: score a model on pairs or texts that it was not trained on."""
+"""``transformer-course evaluate``: score a model on held-out pairs or texts."""
 
 import argparse
 import sys
@@ -17,13 +17,13 @@ from transformer_course.commands.common import (
     set_threads,
 )
 
-DESCRIPTION = """Translate a corpus and compare with its translations: exact match, and BLEU and chrF as sacrebleu
-computes them (13a tokens, cased). For dates, strings are drawn that no training has seen. With --text, measure how well
-a language model predicts text: perplexity, and bits per byte, by which models with other tokens can be compared."""
+DESCRIPTION = """Translate a corpus and compare with the references: exact match, BLEU and chrF (sacrebleu with 13a
+tokens, cased). For dates, the strings are held out from training. With --text, measure how well a language model
+predicts text: perplexity, and bits per byte, which you can compare between tokenizers."""
 
 N_TEST_DATES = 1000
 BATCH_TOKENS = 2048
-"""Tokens of a text that are predicted together, which bounds the memory that their logits take."""
+"""Number of tokens to predict together, which limits the memory for the logits."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -33,9 +33,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     )
     add_corpus(parser, text="evaluate a language model on text files")
     parser.add_argument("-m", "--model", help=f"{MODEL}; with --text, {LANGUAGE_MODEL}")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws the dates (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="random seed for drawing dates (default: 0)")
     add_beam(parser)
-    add_machine(parser, threads="1 for dates, which more threads would slow down; else as many as torch takes")
+    add_machine(parser, threads="1 for dates, which are slower with more; otherwise torch's default")
     parser.set_defaults(run=run)
 
 
@@ -63,7 +63,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
     set_threads(args.threads)
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:
-        raise ValueError(f"{args.model} has no token that begins a text, so none could predict a text's first token")
+        raise ValueError(f"{args.model} has no token to begin a text with, so it cannot predict the first token")
     errors = LineErrors()
     texts = list(read_documents([Path(name) for name in args.corpus], errors))
     if errors.counts:

@@ -1,4 +1,4 @@
-"""``transformer-course export``: put points and feedback into the tables of a university's system."""
+"""``transformer-course export``: export points and feedback to Canvas or Moodle."""
 
 import argparse
 from pathlib import Path
@@ -12,40 +12,38 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "export",
-        help="put the points of a class into a table that Canvas or Moodle has exported",
-        description="Put the points of a class, minus late penalties, into a table that Canvas or Moodle has exported. "
-        "Everything else in the table stays as it is. The new table is canvas.csv or moodle.csv in the folder of "
-        "results, next to a zip with feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or "
+        help="fill in a class's points in a gradebook exported from Canvas or Moodle",
+        description="Fill in the points of a class, minus late penalties, in a table exported from Canvas or Moodle. "
+        "Everything else in the table stays unchanged. The new table is canvas.csv or moodle.csv in the results "
+        "folder, next to a zip with feedback pages: canvas_feedback.zip for “Upload Submissions” in Canvas, or "
         "moodle_feedback.zip for “Upload multiple feedback files in a zip” in Moodle.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "results", type=Path, metavar="FOLDER", help="the folder that transformer-course grade has written"
-    )
+    parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")
     system = parser.add_mutually_exclusive_group(required=True)
-    system.add_argument("--canvas", type=Path, metavar="CSV", help="the gradebook that Canvas has exported")
-    system.add_argument("--moodle", type=Path, metavar="CSV", help="the grading worksheet that Moodle has exported")
-    lesson = "the points of this lesson, such as 01, lookup or 01_lookup (default: the sum of all)"
+    system.add_argument("--canvas", type=Path, metavar="CSV", help="the gradebook exported from Canvas")
+    system.add_argument("--moodle", type=Path, metavar="CSV", help="the grading worksheet exported from Moodle")
+    lesson = "export the points for this lesson, such as 01, lookup or 01_lookup (default: the sum of all lessons)"
     parser.add_argument("--lesson", default="", metavar="NAME", help=lesson)
-    column = "the assignment in Canvas; if there is none of this name, one is added (default: Transformer Course)"
+    column = "the name of the assignment in Canvas, which is added if it does not exist (default: Transformer Course)"
     parser.add_argument("--column", default="Transformer Course", metavar="NAME", help=column)
     columns = (
         "for Moodle: a column by its title, or by its number from 1, such as grade=Bewertung; KEY is id, name, email, "
     )
     columns += "grade, maximum or feedback (default: found by known titles and by content)"
     parser.add_argument("--columns", action="extend", nargs="+", default=[], metavar="KEY=TITLE", help=columns)
-    parser.add_argument("--bonus", action="store_true", help="add the points of stretch exercises")
-    force = "export even if the table seems to belong to the assignment of another lesson"
+    parser.add_argument("--bonus", action="store_true", help="include points for stretch exercises")
+    force = "export even if the table seems to be for a different lesson"
     parser.add_argument("--force", action="store_true", help=force)
     parser.add_argument("--look", action="store_true", help="print what would change without writing anything")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the table, print who gets points, and return the exit code 0.
+    """Write the table, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: There are no results, or the table is of another kind, or seems to be of another lesson.
+        ValueError: There are no results, or the table has the wrong format or seems to be for a different lesson.
         OSError: A file cannot be read or written.
     """
     from transformer_course.checking.formatting import join_words
@@ -57,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.atomic_write import atomic_write
 
     if args.columns and args.canvas:
-        raise ValueError("--columns is for --moodle; Canvas has the same titles in every language")
+        raise ValueError("--columns works only with --moodle; Canvas uses the same titles in every language")
     results = read_results(args.results, bonus=args.bonus)
     args.lesson = find_lesson(args.lesson, every_lesson()) if args.lesson else ""
     if args.canvas:
@@ -67,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
         to = args.results / "moodle.csv"
         table = merge_into_moodle(args.moodle, results, lesson=args.lesson, columns=parse_columns(args.columns))
     if table.doubts and not args.force:
-        doubt = f"{args.canvas or args.moodle} may belong to another lesson than {args.lesson}: "
-        doubt += f"{join_words(table.doubts)}. If it is right, give --force"
+        doubt = f"{args.canvas or args.moodle} may be for a different lesson than {args.lesson}: "
+        doubt += f"{join_words(table.doubts)}. If it is the right table, add --force"
         if not args.look:
             raise ValueError(doubt)
         print(f"Caution: {doubt}.")
@@ -104,7 +102,7 @@ def _write_feedback(args: argparse.Namespace, table: "FilledTable") -> None:
             temporary.write_bytes(content)
         print(f"The feedback pages of {n} student{'' if n == 1 else 's'} are in {to}, for {where}.")
     else:
-        to.unlink(missing_ok=True)  # of an earlier export, and of other students
+        to.unlink(missing_ok=True)  # from an earlier export, with other students
     if args.canvas and (left_out := feedback_zips.without_canvas_feedback(list(students.values()), args.lesson)):
         who = join_words([printable(name) for name in left_out])
         print(

@@ -1,4 +1,4 @@
-"""``transformer-course feedback``: write the tables and pages of a class again."""
+"""``transformer-course feedback``: regenerate the tables and pages of a class."""
 
 import argparse
 from pathlib import Path
@@ -8,19 +8,17 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "feedback",
-        help="write gradebook and feedback again, after a change by hand",
-        description="Write gradebook, class page and feedback again, after overrides.csv, extensions.csv, "
-        "written_answers.csv, roster.csv or class_rules.json in the folder of results has changed. Nothing is graded.",
+        help="regenerate gradebook and feedback after manual changes",
+        description="Regenerate gradebook, class page and feedback after changes to overrides.csv, extensions.csv, "
+        "written_answers.csv, roster.csv or class_rules.json in the results folder. Nothing is graded again.",
         allow_abbrev=False,
     )
-    parser.add_argument(
-        "results", type=Path, metavar="FOLDER", help="the folder that transformer-course grade has written"
-    )
+    parser.add_argument("results", type=Path, metavar="FOLDER", help="the output folder of transformer-course grade")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write them, print a summary, and return the exit code 0.
+    """Regenerate the tables and pages, print a summary, and return the exit code 0.
 
     Raises:
         ValueError: There are no results, or one of these tables cannot be read.

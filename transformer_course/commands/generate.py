@@ -8,8 +8,8 @@ from pathlib import Path
 
 from transformer_course.commands.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
-DESCRIPTION = """Continue a text with a language model. Only what the model adds is printed, as it is generated. It ends
-where the model ends the text, at a --stop string, or when the model's maximum length is reached."""
+DESCRIPTION = """Continue a text with a language model. Only the new text is printed, as it is generated. It ends when
+the model ends the text, at a --stop string, or at the model's maximum length."""
 
 EXAMPLES = """examples:
   transformer-course generate -m openai-community/gpt2 "The Transformer is"
@@ -28,29 +28,29 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    prompt = "the text to continue (default: what comes through the pipe, or is typed until it ends)"
+    prompt = "the text to continue (default: read standard input)"
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
-    file = "continue the text in a file; UTF-8; as from a pipe, a line break at its end is left out"
+    file = "continue the text in this UTF-8 file; a final newline is removed, as for standard input"
     parser.add_argument("-f", "--file", type=Path, help=file)
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
-    most = "tokens that are added at most (default: as many as the model has room for)"
+    most = "maximum number of new tokens (default: up to the model's maximum length)"
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
-    stop = "end before this string; may be given again"
+    stop = "end before this string; can be repeated"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     chance = parser.add_argument_group("how the next token is chosen")
-    temperature = "below 1, likely tokens get likelier, above 1 less likely; 0 always takes the likeliest (default: 1)"
+    temperature = "below 1, likely tokens get likelier; above 1, less likely; 0 always picks the likeliest (default: 1)"
     chance.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
-    chance.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest only (default: from all)")
-    top_p = "draw from the fewest whose probabilities reach P only (default: from all)"
+    chance.add_argument("--top-k", type=int, metavar="K", help="sample only from the K likeliest tokens (default: all)")
+    top_p = "sample only from the smallest set of tokens whose probabilities reach P (default: all)"
     chance.add_argument("--top-p", type=float, metavar="P", help=top_p)
-    min_p = "draw from those at least P times as likely as the likeliest only (default: from all)"
+    min_p = "sample only from tokens at least P times as likely as the likeliest (default: all)"
     chance.add_argument("--min-p", type=float, metavar="P", help=min_p)
-    seed = "the same seed writes the same text (default: another one each time)"
+    seed = "random seed for reproducible text (default: a new seed each time)"
     chance.add_argument("--seed", type=int, metavar="N", help=seed)
-    repetition = "divide the logits of tokens that the text already contains, prompt included, by X; 1.1 to 1.3 stop a"
+    repetition = "divide the logits of tokens already in the text or prompt by X; 1.1 to 1.3 keeps a"
     repetition += " model from repeating itself (default: 1, no penalty)"
     chance.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
-    add_machine(parser, threads="as many as torch takes")
+    add_machine(parser, threads="torch's default")
     parser.set_defaults(run=run)
 
 
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_options(message: str) -> str:
-    """Replace the names of arguments in an error message by those of the options.
+    """Replace the names of arguments in an error message with those of the options.
 
     >>> as_options("top_p must be above 0 and at most 1; got top_p=0.0")
     '--top-p must be above 0 and at most 1; got --top-p 0.0'
@@ -102,7 +102,7 @@ def as_options(message: str) -> str:
 def _prompt(args: argparse.Namespace) -> str:
     """Return the prompt, from the argument, a file or standard input."""
     if args.prompt is not None and args.file:
-        raise ValueError(f"give a text or a file, not both; got {args.prompt!r} and {args.file}")
+        raise ValueError(f"pass a text or a file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:
         where, raw = "the prompt", args.prompt.encode("utf-8", "surrogateescape")
     elif args.file:

@@ -21,7 +21,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "grade",
         help="grade notebooks",
         description="Run the exercises of submitted notebooks in a sandbox, and write points and feedback. "
-        "The guide Grading a class, docs/grading.md, leads through a term with Canvas, Moodle or folders.",
+        "docs/grading.md is a guide to grading a class for a term with Canvas, Moodle or folders.",
         allow_abbrev=False,
     )
     paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
@@ -34,15 +34,15 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     _add_tables(parser)
     partial = (
-        "give an answer that is right in some of the hidden cases that part of the points; an answer that ignores its "
+        "give an answer that passes some of the hidden cases that share of the points; an answer that ignores its "
     )
-    partial += "input may be right in some cases by chance"
+    partial += "input may pass some cases by chance"
     parser.add_argument("--partial-credit", action="store_true", help=partial)
     calls = "what to do with an answer that calls torch's or the library's version of the function to implement: give "
     calls += "full points, full points with a remark, or none (default: as in the last run, or remark)"
     parser.add_argument("--library-calls", choices=("full", "remark", "none"), default="", help=calls)
     late = parser.add_argument_group(
-        "lateness (in separate columns; it never changes the points; what you do not give again stays as it was)"
+        "lateness (in separate columns; the points never change; options that you omit keep their last values)"
     )
     due = "when a lesson is due, such as 01=2026-10-12T18:00, or, without NAME=, all other lessons; can be repeated"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
@@ -50,10 +50,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "--late-penalty",
         type=float,
         metavar="PERCENT",
-        help="percent of the points to take off for each day that has begun (default: 0)",
+        help="percent of the points to deduct for each started day (default: 0)",
     )
-    late.add_argument("--grace", type=float, metavar="MINUTES", help="minutes after the due date that are not late")
-    zone = "the time zone of the course, such as Europe/Berlin (default: that of this machine)"
+    late.add_argument("--grace", type=float, metavar="MINUTES", help="minutes after the due date without a penalty")
+    zone = "the time zone of the course, such as Europe/Berlin (default: the local time zone)"
     late.add_argument("--timezone", default="", metavar="ZONE", help=zone)
     parser.add_argument(
         "--seed", type=int, metavar="N", help="random seed for the hidden cases (default: a new, secret one)"
@@ -65,7 +65,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (needs transformer-course[dask])"
     )
     parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
-    own = "a Python file with exercises of your own, which students never see (default: those of the last run)"
+    own = "a Python file with your own exercises, which students never see (default: the file of the last run)"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     fresh = "delete the results in the folder first (default: keep them, and grade only what is new or has changed)"
     parser.add_argument("--fresh", action="store_true", help=fresh)
@@ -74,7 +74,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "the name and * for anything else, such as '*/STUDENT' or '01_lookup_STUDENT.ipynb'; a zip counts as a folder"
     )
     parser.add_argument("--layout", default="", metavar="PATTERN", help=layout)
-    latest = "count what is graded now even if points fall (default: a better, earlier result counts, and is listed)"
+    latest = "count the new results even if points fall (default: a better earlier result counts, and is listed)"
     parser.add_argument("--replace", action="store_true", help=latest)
     unconfined = "grade even if the code in the notebooks can read and change your files; use this only in a container"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
@@ -104,18 +104,16 @@ def _add_tables(parser: argparse.ArgumentParser) -> None:
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     limits = parser.add_argument_group("limits of one exercise")
     limits.add_argument(
-        "--seconds", type=float, default=10.0, metavar="S", help="seconds that it may compute (default: 10)"
+        "--seconds", type=float, default=10.0, metavar="S", help="CPU time limit in seconds (default: 10)"
     )
-    limits.add_argument(
-        "--memory", type=int, default=2048, metavar="MB", help="megabytes that it may allocate (default: 2048)"
-    )
+    limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="memory limit in MB (default: 2048)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Grade, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: A limit is not positive, a date is none, or there is nothing to grade.
+        ValueError: A limit is not positive, a date is invalid, or there is nothing to grade.
     """
     from transformer_course.sandbox.container import Container
     from transformer_course.sandbox.resource_limits import Limits
@@ -127,13 +125,13 @@ def run(args: argparse.Namespace) -> int:
     sandbox = Sandbox(limits, container=Container(args.container) if args.container else None)
     with contextlib.closing(sandbox):
         if sys.platform == "linux" and not args.scheduler:
-            sandbox.start()  # it imports torch while the next lines do
+            sandbox.start()  # starts importing torch in parallel with the next lines
         print(_grade(args, limits, sandbox))
     return 0
 
 
 def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> str:
-    gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
+    gc.disable()  # garbage collection takes a tenth of the time of the imports
     from transformer_course.exercises import every_exercise, every_lesson
     from transformer_course.grading.grade import grade
     from transformer_course.grading.incoming.column_titles import parse_columns
@@ -144,9 +142,9 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
     every_exercise()
     raise_if_interrupted()
-    gc.freeze()  # none of this is garbage, now or in the workers that are forked
+    gc.freeze()  # imported objects are never garbage, here or in forked workers
     gc.enable()
-    own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
+    own = read_own_exercises(args.out, args.exercises)  # their lesson may have a due date
     columns = parse_columns(args.columns)
     changes = RuleChanges(
         lessons=[find_lesson(lesson, [*every_lesson(), ALL_LESSONS]) for lesson in args.lesson],
@@ -176,7 +174,7 @@ def _grade(args: argparse.Namespace, limits: "Limits", sandbox: "Sandbox") -> st
 
 
 def _without(columns: dict[str, str], key: str) -> dict[str, str]:
-    """Return columns that were chosen for two tables without one that is not meant for one of them."""
+    """Return the chosen columns without this key, which applies only to the other of two tables."""
     return {one: title for one, title in columns.items() if one != key}
 
 

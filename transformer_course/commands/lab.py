@@ -10,14 +10,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "lab",
         help="open the lessons in JupyterLab",
         usage="transformer-course lab [--lesson LESSON] [--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Open your copy of the lessons in JupyterLab, at the home page that says what you have passed and "
-        "where to go on. JupyterLab gets all other arguments, such as --no-browser. The copy is made where it is "
-        "missing, and never overwritten.",
+        description="Open your copy of the lessons in JupyterLab, at the home page that shows what you have passed and "
+        "what comes next. All other arguments, such as --no-browser, are passed to JupyterLab. If there is no "
+        "copy yet, it is created; an existing copy is never overwritten.",
         allow_abbrev=False,
     )
     lesson = "open this lesson, such as 03, heads or 03_heads"
     parser.add_argument("--lesson", metavar="LESSON", help=lesson)
-    folder = "your copy of the lessons (default: what TRANSFORMER_LAB_LESSONS says, or else my-lessons, in the clone "
+    folder = "your copy of the lessons (default: $TRANSFORMER_LAB_LESSONS, or else my-lessons, in the clone "
     folder += "of the repository or, if there is none, here)"
     parser.add_argument("--folder", type=Path, metavar="FOLDER", help=folder)
     parser.set_defaults(run=run, passes_arguments_on=True)
@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         ValueError: There is no such lesson, or the folder cannot be written to.
-        OSError: The lessons are not there.
+        OSError: The lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
     from transformer_course.workspace.working_copies import choose_folder, find_lesson

@@ -1,11 +1,11 @@
-"""The command ``transformer-course``: read what was typed, and run the command."""
+"""The command ``transformer-course``: parse the arguments and run the command."""
 
 import sys
 from collections.abc import Sequence
 
 from transformer_course.interrupts import raise_if_interrupted, remembered_interrupts
 
-TYPE_CHECKING = False  # each import at the top is a moment at which Ctrl-C ends in a traceback
+TYPE_CHECKING = False  # Ctrl-C during a top-level import would print a traceback
 if TYPE_CHECKING:
     import argparse
 
@@ -14,10 +14,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
 
     Args:
-        arguments: What follows ``transformer-course``. None: what was typed.
+        arguments: The arguments after ``transformer-course``. None means those of the command line.
 
     Returns:
-        The exit code: that of the command, 2 with one line on standard error if it raised an error, or 130 if it was
+        The command's exit code, 2 with one line on standard error if the command raised an error, or 130 if it was
         interrupted.
     """
     try:
@@ -33,7 +33,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     import warnings
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a console of Windows, or a pipe, may not have every character
+        sys.stdout.reconfigure(errors="replace")  # a Windows console or a pipe may not support every character
     parser = _parser()
     args, unrecognized = parser.parse_known_args(arguments)
     if unrecognized and not args.passes_arguments_on:
@@ -44,7 +44,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             warnings.showwarning = lambda message, *_: print(f"transformer-course: {message}", file=sys.stderr)
             exit_code: int = args.run(args)
     except (OSError, ValueError) as error:
-        raise_if_interrupted()  # which may have caused it
+        raise_if_interrupted()  # an interrupt may have caused the error
         print(f"transformer-course: {error}", file=sys.stderr)
         return 2
     return exit_code

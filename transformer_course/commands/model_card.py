@@ -1,4 +1,4 @@
-"""The card of a model: the ``README.md`` of its folder, which the hub shows first."""
+"""The model card: the ``README.md`` in a model's folder, which the hub shows first."""
 
 from collections.abc import Mapping
 from dataclasses import fields
@@ -48,16 +48,16 @@ def model_card(
     usage: str,
     measured: Mapping[str, str],
 ) -> str:
-    """Return a card: what the model is, counted from the model itself, and what was measured, as it is given.
+    """Return a model card with a description of the model and its measurements.
 
     Args:
         model: The model.
         config: Its configuration, a dataclass.
-        title: Its name.
-        what: What it is, such as ``A language model``.
-        task: Its task on the hub, such as ``text-generation``.
-        usage: Python that uses it.
-        measured: What was measured on it, by the name of the measure. Empty: the card says that nothing was.
+        title: The model's name.
+        what: A description, such as ``A language model``.
+        task: The task on the hub, such as ``text-generation``.
+        usage: Python code that uses the model.
+        measured: The measurements by name; if empty, the card reports none.
     """
     header = ModelCardData(
         library_name="transformer-course",
@@ -82,6 +82,6 @@ def model_card(
 
 
 def _rows(values: Mapping[str, str]) -> str:
-    """Return the rows of a table, in which no text can end its cell."""
+    """Return the rows of a table, with the texts escaped so that none can end its cell."""
     cell = str.maketrans({"|": "\\|", "\n": " "})
     return "\n".join(f"| {name.translate(cell)} | {value.translate(cell)} |" for name, value in values.items())

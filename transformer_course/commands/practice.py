@@ -15,19 +15,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         usage="transformer-course practice [--lesson LESSONS] [-n N] [--questions N] [--minutes M] [--interview] "
         "[--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
         description="Write a practice notebook and open it in JupyterLab. Exercises that you passed come back as blank "
-        "stubs when you are about to forget them, and so do the interview questions of the lessons you have begun. "
-        "Your saved parts stay as they are.",
+        "stubs when you are about to forget them, and so do the interview questions of the lessons you have started. "
+        "Your saved parts do not change.",
         allow_abbrev=False,
     )
     lessons = (
-        "practice these lessons, whatever is due: a lesson such as 03, several as 01,04, a range as 01-04, or bank "
-        "for the exercises that no lesson requires"
+        "practice these lessons even if nothing is due: a lesson such as 03, a list such as 01,04-06, or bank "
+        "for exercises that are not part of any lesson"
     )
     parser.add_argument("--lesson", metavar="LESSONS", help=lessons)
-    parser.add_argument("-n", type=_count, metavar="N", help="number of exercises, at most (default: 4)")
-    parser.add_argument("--questions", type=_count, metavar="N", help="number of questions, at most (default: 6)")
+    parser.add_argument("-n", type=_count, metavar="N", help="maximum number of exercises (default: 4)")
+    parser.add_argument("--questions", type=_count, metavar="N", help="maximum number of questions (default: 6)")
     parser.add_argument("--minutes", type=_count, metavar="M", help="how long the session should take")
-    interview = "a random mix of what you have passed, 45 minutes unless --minutes changes that, and a score at the end"
+    interview = (
+        "mock interview: a random mix of exercises you have passed, 45 minutes by default, with a score at the end"
+    )
     parser.add_argument("--interview", action="store_true", help=interview)
     add_folder(parser)
     parser.set_defaults(run=run, passes_arguments_on=True)
@@ -72,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(
             "nothing is due today; choose lessons with --lesson, such as --lesson 01-04"
             if progress.passed
-            else "there is nothing to practice yet: an exercise comes back some days after it has passed. "
-            "To practice a lesson now, name it: --lesson 01"
+            else "there is nothing to practice yet: an exercise comes back a few days after you pass it. "
+            "To practice a lesson now, pass --lesson 01"
         )
     minutes = args.minutes or (INTERVIEW_MINUTES if args.interview else None)
     path = write_practice(selection, folder, now, minutes, args.interview)
@@ -83,11 +85,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def lessons_in(text: str, lessons: list[str]) -> list[str]:
-    """Return the lessons of a list such as ``01-04,07``, in their order.
+    """Return the lessons in a list such as ``01-04,07``, in course order.
 
     Args:
-        text: Lessons or ranges of lessons, separated by commas, each named as for ``lab --lesson``.
-        lessons: All lessons that can be practiced, in their order.
+        text: Lessons or ranges of lessons, separated by commas, named as for ``lab --lesson``.
+        lessons: All lessons that can be practiced, in course order.
 
     Raises:
         ValueError: There is no such lesson, or a range ends before it begins.

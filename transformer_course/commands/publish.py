@@ -1,6 +1,6 @@
-"""Publish a model with its tokenizer and its card: in a folder, or on the Hugging Face Hub.
+"""Publish a model with its tokenizer and model card, in a folder or on the Hugging Face Hub.
 
-``load_translator`` and ``TextGenerator.load`` read either.
+``load_translator`` and ``TextGenerator.load`` can load both.
 """
 
 import tempfile
@@ -32,13 +32,13 @@ print(model.generate(["a text that it goes on with"], max_new_tokens=20))
 def save_model(
     model: Translator | TextGenerator, folder: str | Path, measured: Mapping[str, str], name: str | None = None
 ) -> Path:
-    """Save a model with its tokenizer and a card, and return the folder.
+    """Save a model with its tokenizer and model card, and return the folder.
 
     Args:
         model: A translator trained with this library, or a language model.
-        folder: Folder to write to; it is made if need be.
-        measured: What was measured on the model, by the name of the measure; the card shows it.
-        name: What the card calls it. None: the folder.
+        folder: Folder to write to, which is created if necessary.
+        measured: Measurements by name, for the model card.
+        name: The name on the model card. None means the name of the folder.
 
     Raises:
         ValueError: A language model has no published layout.
@@ -62,39 +62,40 @@ def save_model(
 
 
 def push_model(model: Translator | TextGenerator, name: str, measured: Mapping[str, str]) -> str:
-    """Upload a model with its tokenizer and a card to the hub, and return its address there.
+    """Upload a model with its tokenizer and model card to the hub, and return its URL.
 
     Args:
         model: As in ``save_model``.
-        name: Its name on the hub, such as ``ada/dates``. What is there under this name gets a new version.
+        name: Name on the hub, such as ``ada/dates``. If it exists, it gets a new version.
         measured: As in ``save_model``.
 
     Raises:
-        ValueError: ``name`` is no name on the hub, a language model has no published layout, or the upload failed.
+        ValueError: ``name`` is not a valid name on the hub, a language model has no published layout, or the upload
+            failed.
     """
     with tempfile.TemporaryDirectory() as folder:
         return push_folder(save_model(model, folder, measured, name), name)
 
 
 def push_folder(folder: Path, name: str) -> str:
-    """Upload all files of a folder to the hub as whoever has logged in with ``hf auth login``; return their address.
+    """Upload all files of a folder to the hub with the account of ``hf auth login``; return the URL.
 
     Args:
         folder: The folder.
-        name: Name of the model on the hub, such as ``ada/dates``; it is made, private, if it is not there.
+        name: Name of the model on the hub, such as ``ada/dates``; a new repository is private.
 
     Raises:
-        ValueError: ``name`` is no name on the hub, or the upload failed.
+        ValueError: ``name`` is not a valid name on the hub, or the upload failed.
     """
     if not HUB_NAME.fullmatch(name):
-        raise ValueError(f"{name} is no name on the hub, such as ada/dates")
+        raise ValueError(f"{name} is not a valid name on the hub, such as ada/dates")
     from huggingface_hub import HfApi
 
     try:
         api = HfApi()
         address = str(api.create_repo(name, private=True, exist_ok=True))
         api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Course")
-    except Exception as error:  # of many types, from several libraries
+    except Exception as error:  # several libraries raise many types of errors
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-        raise ValueError(f"{name} could not be uploaded to the hub: {reason}") from error
+        raise ValueError(f"could not upload {name} to the hub: {reason}") from error
     return address

@@ -1,4 +1,4 @@
-"""``transformer-course push``: publish a trained model with a card, on the hub or in a folder."""
+"""``transformer-course push``: publish a trained model with a model card, on the hub or in a folder."""
 
 import argparse
 from pathlib import Path
@@ -10,21 +10,21 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "push",
         help="publish a trained model",
         description="Upload a trained model, its tokenizer and a card with what training measured to the Hugging Face "
-        "Hub, as whoever has logged in with `hf auth login`; or write the same files to a folder.",
+        "Hub, with the account of `hf auth login`; or write the same files to a folder.",
         allow_abbrev=False,
     )
-    parser.add_argument("-m", "--model", required=True, type=Path, help="the folder that transformer-course train made")
+    parser.add_argument("-m", "--model", required=True, type=Path, help="the output folder of transformer-course train")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("name", nargs="?", help="its name on the hub, such as ada/dates; private, if it is new")
-    where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder; nothing is uploaded")
+    where.add_argument("name", nargs="?", help="the name on the hub, such as ada/dates; a new repository is private")
+    where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder instead of uploading")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Publish the model, print where it is, and return the exit code 0.
+    """Publish the model, print its location, and return the exit code 0.
 
     Raises:
-        ValueError: The folder holds no trained model, or the upload failed.
+        ValueError: The folder does not contain a trained model, or the upload failed.
         OSError: A file cannot be read or written.
     """
     from transformer_course.commands.publish import push_model, save_model
@@ -33,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.text.translator import Translator
 
     if args.out and args.out.exists() and args.out.samefile(args.model):
-        raise ValueError(f"{args.out} is the folder of the model, whose run could not go on: choose another --out")
+        raise ValueError(
+            f"{args.out} is the model's own folder, which its training run needs: choose a different --out"
+        )
     model: Translator | TextGenerator
     if "model_type" in read_json(args.model / CONFIG):
         model = TextGenerator.load(args.model)
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measured(folder: Path, score: str) -> dict[str, str]:
-    """Return what training measured at the step whose parameters the folder holds."""
+    """Return the training measurements at the step whose parameters are in the folder."""
     from transformer_lab.tensor_files import PARAMETERS_FILE, read_tensors
     from transformer_lab.training.log import LOG_FILE, read_row
 

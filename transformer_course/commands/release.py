@@ -1,4 +1,4 @@
-"""``transformer-course release``: copy lessons for handing them out."""
+"""``transformer-course release``: copy lessons for distribution to students."""
 
 import argparse
 from pathlib import Path
@@ -8,25 +8,25 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "release",
-        help="copy lessons without their outputs, to give them out",
-        description="Copy lessons into a folder that you give out, without the outputs that would spoil predictions. "
-        "A copy that already exists and differs is kept, and the newer edition is put next to it.",
+        help="copy lessons without outputs, ready to distribute",
+        description="Copy lessons without outputs, which would reveal the answers to predictions, into a folder to "
+        "distribute. An existing copy that differs is kept, and the newer edition is written next to it.",
         allow_abbrev=False,
     )
     lessons = "such as 01, lookup, 01_lookup or primer (default: all)"
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder for the copies")
-    own = "write a notebook for exercises of your own, with the answers left out; lessons only if you name some"
+    own = "write a notebook for your own exercises, without the answers; copy lessons only if you name them"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Copy them, print what was done, and return the exit code 0.
+    """Copy the lessons, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: There is no such lesson, or the file holds no exercises.
-        OSError: The lessons are not there, or nothing can be written.
+        ValueError: There is no such lesson, or the file contains no exercises.
+        OSError: The lessons do not exist, or the folder cannot be written to.
     """
     from transformer_course.workspace.working_copies import copy_lessons, find_lesson, published_lessons
 

@@ -9,10 +9,10 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     """Add the command to the parser."""
     parser = commands.add_parser(
         "reset",
-        help="start a lesson over, and keep your copy",
-        description="Put the lesson as it is published in place of your copy. Your copy is kept next to it, with the "
-        "date in its name, and so are the exercises that you have passed and your saved parts. Close the lesson in "
-        "JupyterLab first.",
+        help="start a lesson over and keep your old copy",
+        description="Replace your copy of a lesson with the published lesson. Your old copy is kept next to it with "
+        "the date in its name, and you keep the exercises that you have passed and your saved parts. Close the "
+        "lesson in JupyterLab first.",
     )
     parser.add_argument("lesson", metavar="LESSON", help="the lesson, such as 03, heads or 03_heads")
     add_folder(parser)
@@ -20,7 +20,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Reset the lesson, print where the learner's copy is now, and return the exit code 0.
+    """Reset the lesson, print the new location of the learner's copy, and return the exit code 0.
 
     Raises:
         ValueError: There is no such lesson.

@@ -14,10 +14,10 @@ from transformer_lab.training.config import TrainingConfig
 if TYPE_CHECKING:
     from transformer_lab.training.trainer import Trainer
 
-DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its folder
-gets everything that is needed to use it: parameters, configuration, tokenizer, a log that pandas reads, and a
-checkpoint. Ctrl-C ends training after a step and keeps the model; the same command goes on where a run was stopped or
-killed, and with a larger --steps past its end."""
+DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its
+folder contains everything that is needed to use the model: parameters, configuration, tokenizer, a CSV log, and a
+checkpoint. Ctrl-C stops after the current step and saves the model. The same command resumes a run that was stopped
+or killed; with a larger --steps, it continues a finished run."""
 
 EXAMPLES = """examples:
   transformer-course train dates
@@ -26,19 +26,19 @@ EXAMPLES = """examples:
 
 TRAINING = {
     "steps": "steps",
-    "seed": "of the parameters, the order of the batches, and dropout",
-    "batch_tokens": "tokens that the longer side of a batch has at most",
-    "lr": "highest learning rate, or a factor on that of noam",
-    "warmup": "steps that the rate rises; in a run that is not longer, a tenth of its steps",
+    "seed": "random seed for parameters, the order of batches, and dropout",
+    "batch_tokens": "maximum number of tokens in the longer side of a batch",
+    "lr": "peak learning rate, or a factor for the noam schedule",
+    "warmup": "number of warm-up steps; in a run without room for them, a tenth of its steps",
     "label_smoothing": "label smoothing",
-    "weight_decay": "of matrices; biases and norms have none",
-    "ema": "fraction of the parameters' running mean kept at a step; 0 has no mean",
-    "clip": "largest norm of the gradient",
-    "validate_every": "steps between two validations; 0 is only at the end",
+    "weight_decay": "weight decay of matrices; biases and norms have none",
+    "ema": "decay of the parameters' exponential moving average; 0 means none",
+    "clip": "maximum norm of the gradient",
+    "validate_every": "steps between two validations; 0 validates only at the end",
     "save_every": "steps between two checkpoints",
     "log_every": "steps between two rows of the log",
 }
-"""Numbers of ``TrainingConfig`` that can be set, with their meaning."""
+"""Numeric options of ``TrainingConfig``, with their help texts."""
 
 TRAINING_DEFAULTS: dict[str, Mapping[str, Any]] = {
     "for dates": vars(presets.DATES),
@@ -46,21 +46,21 @@ TRAINING_DEFAULTS: dict[str, Mapping[str, Any]] = {
     "for text": vars(presets.TEXT),
 }
 SHAPE_DEFAULTS: dict[str, Mapping[str, Any]] = {
-    "for dates": {**presets.DATES_SHAPE, "vocab_size": "as many as characters"},
+    "for dates": {**presets.DATES_SHAPE, "vocab_size": "number of characters"},
     "for a corpus": presets.CORPUS_SHAPE,
     "for text": presets.TEXT_SHAPE,
 }
 
 SHAPE = {
     "d_model": "width of the vectors between the layers",
-    "n_heads": "attention heads of a layer",
-    "n_layers": "layers: of the encoder, and as many of the decoder",
-    "d_ff": "width in the middle of the feed-forward networks",
-    "dropout": "fraction of what each sublayer adds that training drops",
-    "max_length": "tokens that a sentence may have, or that a language model reads at once",
+    "n_heads": "number of attention heads in a layer",
+    "n_layers": "number of layers, in the encoder and in the decoder",
+    "d_ff": "width of the hidden layer of the feed-forward networks",
+    "dropout": "dropout probability of each sublayer's output",
+    "max_length": "maximum number of tokens in a sentence, or in a language model's window",
     "vocab_size": "tokens to learn",
 }
-"""Numbers of ``TransformerConfig`` and ``LanguageModelConfig`` that can be set, with their meaning."""
+"""Numeric options of ``TransformerConfig`` and ``LanguageModelConfig``, with their help texts."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -82,13 +82,13 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
     training = parser.add_argument_group("how to train")
     _add_numbers(training, TRAINING, TRAINING_DEFAULTS)
-    noam = "how the rate falls: to 0 along a cosine, or with the root of the step as in the paper (default: cosine)"
+    noam = "learning rate schedule: cosine to 0, or noam with inverse square root as in the paper (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
-    muon = "muon for the matrices of the layers, and AdamW for all else: fewer steps, each of which takes longer"
+    muon = "muon uses Muon for the layers' matrices and AdamW for the rest: fewer but slower steps"
     training.add_argument("--optimizer", choices=["adamw", "muon"], help=f"{muon} (default: adamw)")
-    bfloat16 = "compute in bfloat16: faster on GPUs, and on CPUs with instructions for it; slower on others"
+    bfloat16 = "compute in bfloat16: faster on GPUs and on CPUs with bfloat16 instructions, slower on other CPUs"
     training.add_argument("--autocast", action="store_true", default=None, help=bfloat16)
-    add_machine(training, threads="1 for dates, which more threads would slow down; else as many as torch takes")
+    add_machine(training, threads="1 for dates, which are slower with more; otherwise torch's default")
     shape = parser.add_argument_group("size of the model")
     _add_numbers(shape, SHAPE, SHAPE_DEFAULTS)
     parser.set_defaults(run=run)
@@ -112,12 +112,12 @@ def run(args: argparse.Namespace) -> int:
         best = f"; best validation {-progress.best:.3f} bits per byte"
     print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
     if not finished:
-        print("stopped before the end: the same command goes on")
+        print("stopped before the end: run the same command to continue")
     return 0 if finished else 130
 
 
 def _describe(trainer: "Trainer[Any]") -> str:
-    """Return what a run learns from, how large its model is, and how long it will take, in one line."""
+    """Return one line with the run's data, the model's size and the estimated time."""
     n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
     per_epoch = len(trainer.batches.plan(0))
     left = max(0, trainer.config.steps - trainer.progress.step)
@@ -134,7 +134,7 @@ def _describe(trainer: "Trainer[Any]") -> str:
 
 
 def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
-    """Make the trainer that the arguments describe."""
+    """Create the trainer for the arguments."""
     from transformer_lab.data.corpus import LineErrors
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
@@ -147,7 +147,7 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
     sizes = {name: typed[name] for name in SHAPE if name in typed}
     if is_dates(args):
         if args.validation or args.vocab_size:
-            raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
+            raise ValueError("dates has its own validation and vocabulary: remove --validation and --vocab-size")
         config, shape = replace(preset, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device)
     errors = LineErrors()
@@ -165,17 +165,17 @@ def _make_trainer(args: argparse.Namespace, folder: Path) -> "Trainer[Any]":
 
 
 def _warmup(folder: Path, steps: int, default: int) -> int:
-    """Return the number of warm-up steps if none was given.
+    """Return the number of warm-up steps if it is not given.
 
-    That is the number of the run that is continued, or else the default; if the run is not longer than the default
-    warm-up, a tenth of its steps.
+    It is the number of the resumed run, or else the default. If the run is not longer than the default warm-up, it is a
+    tenth of the run's steps.
     """
     from transformer_lab.tensor_files import read_tensors
     from transformer_lab.training.checkpoint import CHECKPOINT_FILE
 
     try:
         warmup = read_tensors(folder / CHECKPOINT_FILE)[1]["training"]["warmup"]
-    except (OSError, ValueError, KeyError, TypeError):  # no run, or a damaged one, which the trainer reports
+    except (OSError, ValueError, KeyError, TypeError):  # no run, or a corrupted run, which the trainer reports
         warmup = None
     if isinstance(warmup, int):
         return warmup
@@ -189,7 +189,7 @@ def _default_folder(corpus: list[str]) -> Path:
 def _add_numbers(
     group: argparse._ArgumentGroup, meanings: Mapping[str, str], defaults: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Add an option for each number, and show in its help the default for each task, or the one for all of them."""
+    """Add an option for each number, with the default for each task, or for all tasks, in its help."""
     for name, meaning in meanings.items():
         values = {task: numbers[name] for task, numbers in defaults.items()}
         displayed = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}

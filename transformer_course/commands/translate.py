@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
 MAX_BYTES_PER_READ = 2**16
-"""Largest number of bytes that are read at once."""
+"""Maximum number of bytes to read at once."""
 
-DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
-the model takes is cut, and in a line that is not UTF-8, the replacement character U+FFFD stands for what cannot be
-read; both are reported by number."""
+DESCRIPTION = """Translate each line of input into a line of output, with greedy decoding or beam search. A line that
+is too long for the model is truncated, and undecodable bytes are replaced with U+FFFD; both are reported by line
+number."""
 
 EXAMPLES = """examples:
   transformer-course translate "3 mars 2021" 2021年3月3日
@@ -43,12 +43,12 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    lines = "each is a line to translate (default: what comes through the pipe, or is typed until it ends)"
+    lines = "lines to translate (default: read standard input)"
     parser.add_argument("lines", nargs="*", metavar="LINE", help=lines)
-    parser.add_argument("-f", "--file", type=Path, help="translate its lines; UTF-8, gzipped or not")
+    parser.add_argument("-f", "--file", type=Path, help="translate the lines of this UTF-8 file, optionally gzipped")
     parser.add_argument("-m", "--model", default=DEFAULT_MODEL, help=f"the model: {MODEL}")
     add_beam(parser)
-    add_machine(parser, threads="as many as torch takes")
+    add_machine(parser, threads="torch's default")
     parser.set_defaults(run=run)
 
 
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines that have arrived, as soon as there are any: slow input need not fill a batch."""
+    """Yield lines as soon as they arrive, so that slow input does not have to fill a batch."""
     begun = b""
     while piece := read(MAX_BYTES_PER_READ):
         *lines, begun = (begun + piece).split(b"\n")
@@ -92,11 +92,11 @@ def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
 
 
 class LineReader:
-    """Turns lines into texts for a translator, and reports by number what is wrong with them.
+    """Decodes lines for a translator, and reports problems by line number.
 
     Args:
         translator: The translator.
-        where: Where the lines come from, for the reports.
+        where: The source of the lines, for the reports.
     """
 
     def __init__(self, translator: "TextTranslator", where: str) -> None:
@@ -119,15 +119,15 @@ class LineReader:
             return raw.decode(errors="replace")
 
     def _cut(self, text: str) -> str:
-        """Report a text of which the model will read the beginning only."""
+        """Report a text that is truncated because it is too long for the model."""
         from transformer_lab.data.tokenizers import MAX_CHARACTERS_PER_TOKEN
 
         longest = self.translator.longest
         if len(text) > longest * MAX_CHARACTERS_PER_TOKEN:
             text = text[: longest * MAX_CHARACTERS_PER_TOKEN]
-            self._report(f"more than {len(text):,} characters, of which the model reads {longest} tokens")
+            self._report(f"more than {len(text):,} characters; the model reads only the first {longest} tokens")
         elif (n_tokens := len(self.translator.source_tokens(text.strip()))) > longest:
-            self._report(f"{n_tokens} tokens, of which the model reads {longest}")
+            self._report(f"{n_tokens} tokens; the model reads only the first {longest}")
         return text
 
     def _report(self, said: str) -> None:

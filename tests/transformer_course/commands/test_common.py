@@ -8,14 +8,14 @@ import torch
 from transformer_course.commands.common import is_dates, set_threads
 
 
-def test_dates_are_the_task_and_a_path_is_a_file():
+def test_dates_is_the_task_and_a_path_is_a_file():
     assert is_dates(Namespace(corpus=["dates"], text=False))
     for corpus in (["./dates"], ["dates", "dates"], ["dates.tsv"]):
         assert not is_dates(Namespace(corpus=corpus, text=False))
     assert not is_dates(Namespace(corpus=["dates"], text=True))  # a file of text
 
 
-def test_threads_are_what_is_wanted_or_else_what_is_best_or_else_as_they_are(monkeypatch):
+def test_threads_follow_option_then_default_then_torch(monkeypatch):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     set_threads(3, otherwise=1)
@@ -25,6 +25,6 @@ def test_threads_are_what_is_wanted_or_else_what_is_best_or_else_as_they_are(mon
 
 
 @pytest.mark.parametrize("number", [0, 100_000])
-def test_a_number_of_threads_that_no_machine_has_is_refused(number):
+def test_rejects_impossible_number_of_threads(number):
     with pytest.raises(ValueError, match=f"--threads must be between 1 and 1024; got --threads {number}"):
         set_threads(number)

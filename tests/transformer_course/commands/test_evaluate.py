@@ -18,7 +18,7 @@ from transformer_lab.training.validation import TextValidation
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_it_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, beam):
+def test_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, beam):
     sources, references = (Path(path).read_text("utf-8").splitlines() for path in corpus)
     right = dict(zip(sources[::2], references[::2], strict=True))
     written = [right.get(source, "nothing right") for source in sources]
@@ -41,7 +41,7 @@ def test_it_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch
     assert 40 < exact_match(written, references) < 100
 
 
-def test_dates_take_one_thread_and_a_corpus_as_many_as_torch_does(corpus, model, monkeypatch):
+def test_dates_use_one_thread_and_a_corpus_torchs_default(corpus, model, monkeypatch):
     set_to = []
     monkeypatch.setattr(torch, "set_num_threads", set_to.append)
     monkeypatch.setattr(Translator, "translate", lambda self, texts, beam_size: iter(["1999-12-31"] * len(list(texts))))
@@ -59,7 +59,7 @@ def test_bad_lines_are_reported(model, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text, said", [("", "no sentence pair to evaluate"), (None, "No such file")])
-def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text, said):
+def test_invalid_corpus_is_reported_in_one_line(model, tmp_path, capsys, text, said):
     path = tmp_path / "corpus.tsv"
     if text is not None:
         path.write_text(text)
@@ -68,7 +68,7 @@ def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text
     assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
 
 
-def test_of_text_it_prints_how_well_it_is_predicted(story, language_model, capsys):
+def test_prints_how_well_text_is_predicted(story, language_model, capsys):
     assert main(["evaluate", "--text", str(story), "-m", str(language_model)]) == 0
     model, texts = TextGenerator.load(language_model), list(read_documents([story], LineErrors()))
     validation = TextValidation(model.model, model.tokenizer, texts, model.bos_id, 100)
@@ -91,7 +91,7 @@ def test_bad_lines_of_text_are_reported(language_model, tmp_path, capsys):
     assert "bytes           9\n" in captured.out and "bad.txt, line 2: not UTF-8" in captured.err
 
 
-def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, story, language_model, tmp_path, capsys):
+def test_text_errors_are_reported_in_one_line(model, story, language_model, tmp_path, capsys):
     (tmp_path / "empty.txt").write_text("\n")
     publish(tmp_path / "unbegun")
     config = tmp_path / "unbegun" / "config.json"
@@ -100,15 +100,15 @@ def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, st
         ([str(story)], "evaluate --text requires --model FOLDER"),
         ([str(story), "-m", str(model)], "or gemma3_text; got ''"),
         ([str(tmp_path / "empty.txt"), "-m", str(language_model)], "empty.txt: no text to evaluate"),
-        ([str(story), "-m", str(tmp_path / "unbegun")], "has no token that begins a text"),
+        ([str(story), "-m", str(tmp_path / "unbegun")], "has no token to begin a text with"),
     ):
         assert main(["evaluate", "--text", *arguments]) == 2
         error = capsys.readouterr().err
         assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
 
 
-def test_a_model_that_is_none_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+def test_missing_model_is_reported_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
-    said = "no folder model-dates here: `transformer-course train dates` makes it; or give --model"
+    said = "there is no folder model-dates: create it with `transformer-course train dates`, or pass --model"
     assert capsys.readouterr().err == f"transformer-course: {said}\n"

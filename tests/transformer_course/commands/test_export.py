@@ -13,7 +13,7 @@ from transformer_course.sandbox.exit_reasons import explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):
+def test_points_are_filled_into_the_table(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID\nAda,ada\n")
     assert main(["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]) == 0
@@ -24,7 +24,7 @@ def test_points_come_into_a_table_beside_the_results(tmp_path: Path, capsys):
     assert (tmp_path / "graded" / "moodle.csv").read_text().startswith("Identifier,Full name,Grade,Feedback comments\n")
 
 
-def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
+def test_look_writes_nothing(tmp_path: Path, capsys):
     write_results(tmp_path / "graded", {"ada": 2})
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv"), "--column", "Lab"]
@@ -39,7 +39,7 @@ def test_a_look_comes_before_anything_is_written(tmp_path: Path, capsys):
     assert not (tmp_path / "graded" / "canvas.csv").exists()
 
 
-def test_what_has_no_mark_yet_is_said_before_points_go_out(tmp_path: Path, capsys):
+def test_unmarked_answers_are_reported(tmp_path: Path, capsys):
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "so"})], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
@@ -67,7 +67,7 @@ def test_reports_everywhere_what_could_not_be_judged(tmp_path: Path, capsys, is_
     assert (line in capsys.readouterr().out) != is_decided
 
 
-def test_feedback_for_canvas_lies_beside_the_table(tmp_path: Path, capsys):
+def test_canvas_feedback_is_written_next_to_the_table(tmp_path: Path, capsys):
     file = "ada_12345_67890_01_lookup.ipynb"
     Records(tmp_path, {}).write("ada", [], [notebook(1, file=file, lms_id="12345")], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
@@ -111,14 +111,14 @@ def test_rejects_column_of_another_lesson_without_force(tmp_path: Path, capsys):
     command = ["export", str(tmp_path / "graded"), "--canvas", str(tmp_path / "export.csv")]
     command += ["--lesson", "1", "--column", "Scaling"]
     assert main(command) == 2 and not (tmp_path / "graded" / "canvas.csv").exists()
-    doubt = "may belong to another lesson than 01_lookup: “Scaling” names 02_scaling. If it is right, give --force"
+    doubt = "for a different lesson than 01_lookup: “Scaling” names 02_scaling. If it is the right table, add --force"
     assert doubt in capsys.readouterr().err
     assert main([*command, "--look"]) == 0 and f"{doubt}.\n" in capsys.readouterr().out
     assert main([*command, "--force"]) == 0 and (tmp_path / "graded" / "canvas.csv").exists()
     assert doubt not in capsys.readouterr().out
 
 
-def test_what_cannot_be_exported_is_told_in_a_line(tmp_path: Path, capsys):
+def test_errors_are_reported_in_one_line(tmp_path: Path, capsys):
     assert main(["export", str(tmp_path), "--canvas", "export.csv"]) == 2
     assert (
         capsys.readouterr().err

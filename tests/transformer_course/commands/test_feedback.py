@@ -6,7 +6,7 @@ from tests.transformer_course.grading.sample_results import write_results
 from transformer_course.commands.main import main
 
 
-def test_what_was_given_by_hand_comes_into_every_table(tmp_path: Path, capsys):
+def test_manual_changes_reach_every_table(tmp_path: Path, capsys):
     write_results(tmp_path, {"ada": 0})
     (tmp_path / "overrides.csv").write_text("student,exercise,points,comment\nada,softmax,1,Shown in class.\n")
     assert main(["feedback", str(tmp_path)]) == 0
@@ -15,6 +15,6 @@ def test_what_was_given_by_hand_comes_into_every_table(tmp_path: Path, capsys):
     assert "Shown in class." in (tmp_path / "feedback" / "ada.html").read_text("utf-8")
 
 
-def test_a_folder_without_results_is_named(tmp_path: Path, capsys):
+def test_rejects_a_folder_without_results(tmp_path: Path, capsys):
     assert main(["feedback", str(tmp_path)]) == 2
     assert "has no results; run transformer-course grade first" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from transformer_course.grading.rules.settings import RunOptions
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def test_grade_has_limits_unless_told_otherwise(graded, capsys):
+def test_default_limits_apply(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
     [(paths, out, changes, run)] = graded.observed
     assert (paths, out) == ([Path("handed-in")], Path("graded"))
@@ -25,7 +25,7 @@ def test_grade_has_limits_unless_told_otherwise(graded, capsys):
     assert capsys.readouterr().out == "2 students, 1 lesson.\n"
 
 
-def test_grade_is_told_what_was_typed(graded):
+def test_options_reach_the_grader(graded):
     lessons = ["--lesson", "lookup", "--lesson", "02", "--lesson", "all"]
     expected: dict[str, Any] = {"seed": 7, "jobs": 3, "container": "podman", "scheduler": "tcp://x:1"}
     others = typed(seconds=2.5, memory=512, library_calls="none")
@@ -37,7 +37,7 @@ def test_grade_is_told_what_was_typed(graded):
     assert replace(run, sandbox=None) == RunOptions(**expected)
 
 
-def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
+def test_own_exercises_may_have_a_due_date(graded, own_file):
     due = ["--due", "week_3=2026-10-19"]
     assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
     [(*_, changes, _)] = graded.observed
@@ -47,7 +47,7 @@ def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, 
 
 
 @linux
-def test_the_sandbox_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
+def test_sandbox_starts_early_and_always_stops(graded, monkeypatch):
     main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
     assert graded.events == ["starts", "graded", "closed"]
     sandbox = graded.observed[0][-1].sandbox
@@ -59,7 +59,7 @@ def test_the_sandbox_starts_while_the_grader_is_imported_and_ends_whatever_happe
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
-def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypatch, capsys, error):
+def test_errors_are_reported_in_one_line(graded, monkeypatch, capsys, error):
     def fail(*_, **__):
         raise error
 
@@ -68,7 +68,7 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
     assert capsys.readouterr() == ("", "transformer-course: no notebook at x.ipynb\n")
 
 
-def test_grade_is_told_of_roster_and_due_dates(graded):
+def test_roster_and_due_dates_reach_the_grader(graded):
     due = ["--due", "2026-10-12", "--due", "01=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
     [(*_, changes, _)] = graded.observed
@@ -78,7 +78,7 @@ def test_grade_is_told_of_roster_and_due_dates(graded):
     assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
 
 
-def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
+def test_reads_dates_and_columns_in_documented_formats(graded):
     zone = ["--timezone", "america/new_york", "--due", "2026-10-12T18:00"]
     main(["grade", "b", "-o", "graded", "--roster", "class.csv", "--columns", "name=Öğrenci", "id=2", *zone])
     [(*_, changes, _)] = graded.observed
@@ -87,7 +87,7 @@ def test_dates_and_columns_are_read_as_the_course_writes_them(graded):
     assert changes.late_policy.zone == ZoneInfo("America/New_York")
 
 
-def test_columns_are_those_of_the_roster_or_of_the_worksheet(graded):
+def test_columns_apply_to_roster_or_worksheet(graded):
     main(["grade", "b", "-o", "graded", "--worksheet", "w.csv", "--columns", "submitted=6", "--worksheet", "v.csv"])
     both = ["--roster", "r.csv", "--worksheet", "w.csv", "--columns", "id=2", "submitted=6"]
     main(["grade", "b", "-o", "graded", *both])
@@ -112,6 +112,6 @@ def test_columns_are_those_of_the_roster_or_of_the_worksheet(graded):
         ),
     ],
 )
-def test_limits_and_a_late_policy_that_make_no_sense_are_refused(graded, capsys, options, message):
+def test_rejects_invalid_limits_and_late_policies(graded, capsys, options, message):
     assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
     assert message in capsys.readouterr().err and graded.observed == []

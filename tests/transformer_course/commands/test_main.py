@@ -27,14 +27,14 @@ ROOT = Path(__file__).parents[3]
         (["train", "dates", "-o", "model", "--seed", "three"], "invalid int value: 'three'"),
     ],
 )
-def test_what_cannot_be_understood_is_named(monkeypatch, capsys, arguments, said):
+def test_error_names_unknown_arguments(monkeypatch, capsys, arguments, said):
     monkeypatch.setattr(train, "run", lambda args: pytest.fail("it runs all the same"))
     with pytest.raises(SystemExit, match="2"):
         main(arguments)
     assert said in capsys.readouterr().err
 
 
-def test_the_version_is_that_of_the_package(capsys):
+def test_version_is_that_of_the_package(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"transformer-course {version('transformer-course')}\n"
@@ -50,7 +50,7 @@ def test_help_prints_in_any_encoding(monkeypatch, command, encoding):
     assert f"usage: transformer-course {command}".encode() in sys.stdout.buffer.getvalue()
 
 
-def test_an_interrupted_command_says_so_and_ends_with_130(monkeypatch, capsys):
+def test_interrupted_command_exits_with_130(monkeypatch, capsys):
     def interrupt(args):
         raise KeyboardInterrupt
 
@@ -73,7 +73,7 @@ def loaded_by(command: list[str]) -> set[str]:
     "command",
     ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate", "push"],
 )
-def test_help_loads_none_of_what_the_commands_need(command):
+def test_help_imports_no_command_dependencies(command):
     loaded = loaded_by([*command.split(), "--help"])
     assert f"transformer_course.commands.{command or 'main'}" in loaded
     assert not {"torch", "pandas", "jupyterlab", "nbformat", "tokenizers", "babel"} & loaded

@@ -14,7 +14,7 @@ class Config:
     note: str = "a | b"
 
 
-def test_the_hub_reads_the_card():
+def test_hub_library_can_parse_the_card():
     card = ModelCard(model_card(nn.Linear(3, 5), Config(), "ada/x", "A layer", "other", "pass", {"a\nb": "1"}))
     assert card.data.tags == ["transformer-course", "safetensors"]
     assert "A layer of 20 parameters" in card.text

@@ -68,20 +68,20 @@ def assert_same_texts(one, other):
     assert own.keys() == read.keys() and all(torch.equal(own[name], read[name]) for name in own)
 
 
-def test_a_folder_gives_back_the_translator(translator, tmp_path):
+def test_saved_translator_can_be_loaded(translator, tmp_path):
     assert_same_translations(translator, load_translator(save_model(translator, tmp_path / "new" / "dates", {})))
 
 
-def test_a_folder_gives_back_the_language_model(generator, tmp_path):
+def test_saved_language_model_can_be_loaded(generator, tmp_path):
     assert_same_texts(generator, TextGenerator.load(save_model(generator, tmp_path / "stories", {})))
 
 
-def test_every_token_that_ends_a_text_is_saved(generator, tmp_path):
+def test_saves_every_end_token(generator, tmp_path):
     several = TextGenerator(generator.model, generator.tokenizer, generator.bos_id, [*generator.eos_ids, 1])
     assert_same_texts(several, TextGenerator.load(save_model(several, tmp_path / "stories", {})))
 
 
-def test_the_hub_gives_back_what_was_pushed_and_it_is_private(translator, generator, hub):
+def test_pushed_model_is_private_and_can_be_loaded(translator, generator, hub):
     _, calls = hub
     assert push_model(translator, "ada/dates", {}) == "https://hub/ada/dates"
     assert_same_translations(translator, load_translator("ada/dates"))
@@ -90,7 +90,7 @@ def test_the_hub_gives_back_what_was_pushed_and_it_is_private(translator, genera
     assert [options["private"] for options in calls] == [True, True]
 
 
-def test_a_new_version_takes_the_place_of_the_old_one(translator, hub):
+def test_new_version_replaces_the_old_one(translator, hub):
     root, _ = hub
     push_model(translator, "ada/dates", {"accuracy": "1 %"})
     push_model(translator, "ada/dates", {"accuracy": "2 %"})
@@ -98,7 +98,7 @@ def test_a_new_version_takes_the_place_of_the_old_one(translator, hub):
     assert "2 %" in card and "1 %" not in card
 
 
-def test_the_card_says_what_was_counted_and_measured_and_runs(translator, tmp_path, monkeypatch, capsys):
+def test_card_shows_measurements_and_its_code_runs(translator, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     save_model(translator, "dates", {"exact | match": "99.3 %"})
     card = ModelCard.load(tmp_path / "dates" / "README.md")
@@ -111,7 +111,7 @@ def test_the_card_says_what_was_counted_and_measured_and_runs(translator, tmp_pa
     assert capsys.readouterr().out == next(translator.translate(["a text"])) + "\n"
 
 
-def test_a_card_without_measurements_claims_none(generator, tmp_path):
+def test_card_without_measurements_claims_none(generator, tmp_path):
     card = ModelCard.load(save_model(generator, tmp_path / "stories", {}) / "README.md")
     assert card.data.pipeline_tag == "text-generation"
     assert card.text.rstrip().endswith("## What was measured\n\nNothing was.")
@@ -119,14 +119,14 @@ def test_a_card_without_measurements_claims_none(generator, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["dates", "ada/", "../dates", "a/b/c"])
-def test_what_is_no_name_on_the_hub_is_refused(tmp_path, name):
-    with pytest.raises(ValueError, match="is no name on the hub, such as ada/dates"):
+def test_rejects_invalid_name_on_the_hub(tmp_path, name):
+    with pytest.raises(ValueError, match="is not a valid name on the hub, such as ada/dates"):
         push_folder(tmp_path, name)
 
 
-def test_a_failed_upload_says_why_in_one_line(translator, monkeypatch):
+def test_failed_upload_is_reported_in_one_line(translator, monkeypatch):
     api = create_autospec(HfApi, instance=True)
     api.create_repo.side_effect = OSError("no\nnetwork")
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda: api)
-    with pytest.raises(ValueError, match=r"^ada/dates could not be uploaded to the hub: OSError: no network$"):
+    with pytest.raises(ValueError, match=r"^could not upload ada/dates to the hub: OSError: no network$"):
         push_model(translator, "ada/dates", {})

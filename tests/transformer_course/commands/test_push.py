@@ -31,7 +31,7 @@ def trained(tmp_path):
     return folder
 
 
-def test_the_card_has_the_figures_of_the_parameters_that_are_published(trained, tmp_path, capsys):
+def test_card_has_the_results_of_the_published_parameters(trained, tmp_path, capsys):
     out = tmp_path / "card"
     assert main(["push", "-m", str(trained), "-o", str(out)]) == 0
     assert capsys.readouterr().out == f"The model and its card are in {out}\n"
@@ -52,23 +52,23 @@ def test_the_card_has_the_figures_of_the_parameters_that_are_published(trained, 
     assert list(load_translator(out).translate(["3"])) == list(load_translator(trained).translate(["3"]))
 
 
-def test_the_folder_of_a_run_is_not_overwritten(trained, capsys):
+def test_refuses_to_overwrite_the_training_folder(trained, capsys):
     before = {path.name: path.read_bytes() for path in trained.iterdir()}
     assert main(["push", "-m", str(trained), "-o", str(trained)]) == 2
     assert capsys.readouterr().err.endswith(
-        "is the folder of the model, whose run could not go on: choose another --out\n"
+        "is the model's own folder, which its training run needs: choose a different --out\n"
     )
     assert {path.name: path.read_bytes() for path in trained.iterdir()} == before
 
 
-def test_parameters_that_know_no_step_have_a_card_without_figures(trained, tmp_path):
+def test_card_omits_results_without_a_known_step(trained, tmp_path):
     translator = Translator.load(trained)
     write_tensors(trained / PARAMETERS_FILE, translator.model.state_dict(), {})
     assert main(["push", "-m", str(trained), "-o", str(tmp_path / "card")]) == 0
     assert "training steps" not in (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
 
 
-def test_a_model_without_a_log_is_pushed_by_its_name(tmp_path, monkeypatch, capsys):
+def test_pushes_a_model_without_a_log(tmp_path, monkeypatch, capsys):
     publish(tmp_path, n_positions=64)
     observed = []
     monkeypatch.setattr(publishing, "push_folder", lambda folder, name: observed.append(name) or "there")
@@ -77,6 +77,6 @@ def test_a_model_without_a_log_is_pushed_by_its_name(tmp_path, monkeypatch, caps
     assert capsys.readouterr().out == "The model and its card are in there\n"
 
 
-def test_a_folder_without_a_model_is_told_in_one_line(tmp_path, capsys):
+def test_missing_model_is_reported_in_one_line(tmp_path, capsys):
     assert main(["push", "-m", str(tmp_path), "ada/x"]) == 2
     assert capsys.readouterr().err == f"transformer-course: {tmp_path} has no config.json\n"

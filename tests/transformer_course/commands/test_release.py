@@ -6,7 +6,7 @@ import pytest
 from transformer_course.commands.main import main
 
 
-def test_lessons_are_copied_without_outputs(tmp_path: Path, capsys):
+def test_copies_lessons_without_outputs(tmp_path: Path, capsys):
     assert main(["release", "01_lookup", "primer", "-o", str(tmp_path / "out")]) == 0
     assert sorted(path.name for path in (tmp_path / "out").glob("*.ipynb")) == ["01_lookup.ipynb", "primer.ipynb"]
     cells = json.loads((tmp_path / "out" / "01_lookup.ipynb").read_text("utf-8"))["cells"]
@@ -24,7 +24,7 @@ def test_rejects_an_unknown_lesson(tmp_path: Path, capsys):
     assert "there is no lesson '99'; there are 00_bottleneck," in capsys.readouterr().err
 
 
-def test_for_exercises_of_ones_own_a_notebook_is_written(tmp_path: Path, own_file: Path, capsys):
+def test_writes_a_notebook_for_own_exercises(tmp_path: Path, own_file: Path, capsys):
     assert main(["release", "--exercises", str(own_file), "-o", str(tmp_path / "out")]) == 0
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["week_3.ipynb"]
     assert "week_3: 2 exercises of your own, without answers and checks" in capsys.readouterr().out

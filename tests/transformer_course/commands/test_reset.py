@@ -15,7 +15,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path / "mine"
 
 
-def test_prints_where_the_copy_is_kept(folder, capsys):
+def test_prints_where_the_old_copy_is(folder, capsys):
     (folder / "03_heads.ipynb").write_text("mine")
     assert main(["reset", "heads", "--folder", str(folder)]) == 0
     [kept] = folder.glob("03_heads (*).ipynb")

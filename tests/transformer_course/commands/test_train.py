@@ -39,7 +39,7 @@ def shown_help(capsys) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
+def test_help_shows_the_defaults_of_the_recipes(capsys):
     displayed = shown_help(capsys)
     for meanings, configs in (
         (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),
@@ -48,7 +48,7 @@ def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
         for name, meaning in meanings.items():
             dates, corpus, text = (f"{getattr(config, name):g}" for config in configs)
             if name == "vocab_size":
-                dates = "as many as characters"
+                dates = "number of characters"
             each = f"{dates} for dates, {corpus} for a corpus, {text} for text"
             default = text if dates == corpus == text else each
             assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in displayed
@@ -60,7 +60,7 @@ def test_every_setting_has_an_option(capsys):
         assert f"--{name.replace('_', '-')} " in displayed.replace("]", " "), name
 
 
-def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model, tmp_path):
+def test_trains_on_a_corpus_with_the_given_settings(corpus, model, tmp_path):
     info = settings(model)
     assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
         "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
@@ -71,7 +71,7 @@ def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model,
     Translator.load(model)
 
 
-def test_every_kind_of_option_arrives(corpus, tmp_path):
+def test_every_kind_of_option_reaches_the_trainer(corpus, tmp_path):
     options = typed(schedule="noam", seed=7, lr=0.5, label_smoothing=0, dropout=0.2, validate_every=3)
     assert (
         main(
@@ -96,7 +96,7 @@ def test_every_kind_of_option_arrives(corpus, tmp_path):
     assert info["model"]["dropout"] == 0.2
 
 
-def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path, capsys):
+def test_folder_is_named_after_the_corpus_and_the_end_is_reported(corpus, tmp_path, capsys):
     assert main(["train", *corpus, "--validation", *corpus, *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     said = capsys.readouterr().out
     assert said.startswith("6 steps in ") and "; best validation score 0." in said
@@ -104,7 +104,7 @@ def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path
     Translator.load(tmp_path / "model-x")
 
 
-def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
+def test_dates_need_no_other_argument(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
     monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
@@ -117,7 +117,7 @@ def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("pairs        30\n")
 
 
-def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measures(story, language_model, capsys):
+def test_text_model_can_generate_and_be_evaluated(story, language_model, capsys):
     info = settings(language_model)
     assert (info["training"]["steps"], info["model"]["d_model"], info["model"]["max_length"]) == (6, 16, 20)
     assert info["training"]["lr"] == recipes.TEXT.lr and info["model"]["norm"] == "rms"
@@ -129,7 +129,7 @@ def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measur
     assert said.startswith("documents       1\n") and said.endswith(f"bits per byte   {best:.3f}\n")
 
 
-def test_the_end_of_a_run_on_text_tells_its_bits_per_byte(story, tmp_path, capsys):
+def test_text_run_reports_bits_per_byte(story, tmp_path, capsys):
     assert (
         main(["train", str(story), "--text", "--validation", str(story), *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 0
     )
@@ -152,7 +152,7 @@ def interrupt_the_third_step(patch):
 
 
 @pytest.mark.parametrize("kind", ["corpus", "text"])
-def test_a_stopped_run_goes_on_with_the_same_command(
+def test_stopped_run_continues_with_the_same_command(
     kind, corpus, model, story, language_model, tmp_path, capsys, monkeypatch
 ):
     learned, whole, load = (
@@ -165,7 +165,7 @@ def test_a_stopped_run_goes_on_with_the_same_command(
         interrupt_the_third_step(patch)
         assert main(command) == 130
     said = capsys.readouterr().out
-    assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
+    assert said.startswith("3 steps") and said.endswith("stopped before the end: run the same command to continue\n")
     load(tmp_path / "m")
     assert main(command) == 0
     assert pd.read_csv(tmp_path / "m" / LOG_FILE)["loss"].tolist() == pd.read_csv(whole / LOG_FILE)["loss"].tolist()
@@ -186,18 +186,18 @@ def test_bad_lines_are_reported(tmp_path, capsys):
         (["dates", "--steps", "50", "--warmup", "50"], "warmup=50, steps=50"),
         (["dates", "--warmup", "0"], "warmup must be positive; got warmup=0"),
         (["dates", "--d-model", "30"], "n_heads=4"),
-        (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["dates", "--device", "gpu"], "device 'gpu' is not available"),
         (["dates", "--seed", "99999999999999999999"], "seed must be less than 2 ** 63; got seed=99999999999999999999"),
         (["nowhere.tsv", "--n-heads", "3"], "n_heads must divide d_model; got d_model="),
         (["nowhere.txt", "--text", "--n-heads", "3"], "got d_model=256, n_heads=3"),
         (["dates", "--threads", "0"], "got --threads 0"),
-        (["dates", "--validation", "x"], "dates bring their own validation"),
+        (["dates", "--validation", "x"], "dates has its own validation"),
         (["dates", "--vocab-size", "300"], "and vocabulary"),
         (["dates", "--text"], "No such file or directory: 'dates'"),
-        (["x.tsv", "--text", "--batch-tokens", "1"], "n_tokens=1 cannot hold the longest window, of"),
+        (["x.tsv", "--text", "--batch-tokens", "1"], "more than a batch of n_tokens=1 can hold"),
     ],
 )
-def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):
+def test_errors_are_reported_in_one_line(arguments, said, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2
@@ -205,7 +205,7 @@ def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, mon
     assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
 
 
-def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus, story, tmp_path, capsys, monkeypatch):
+def test_first_line_shows_data_and_estimated_time(corpus, story, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 5)
     counts = r"[\d,]+ tokens; vocabulary of \d+ tokens; [\d,]+ parameters; [\d,]+ steps? per epoch; "
@@ -237,17 +237,17 @@ def test_reports_a_vocabulary_that_is_smaller_than_requested(corpus, capsys):
     assert re.search(r"the corpus yields \d\d\d? tokens, fewer than --vocab-size 60000\n", capsys.readouterr().err)
 
 
-def test_two_runs_do_not_work_in_one_folder(corpus, tmp_path, capsys):
+def test_rejects_a_second_run_in_the_same_folder(corpus, tmp_path, capsys):
     with folder_lock(tmp_path / "m"):
         assert main(["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS]) == 2
     user = f"process {os.getpid()} on {socket.gethostname()}"
     assert capsys.readouterr().err == f"transformer-course: m is in use by {user}\n"
 
 
-def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
+def test_rejects_changed_validation_data(corpus, tmp_path, capsys):
     same = ["train", *corpus, "-o", "m", *SMALL_MODEL_OPTIONS, *FEW_STEPS_OPTIONS, "--validation", "val.tsv"]
     Path("val.tsv").write_text("eins\tEINS\n", "utf-8")
     assert main(same) == 0
     Path("val.tsv").write_text("eins\tEINE\n", "utf-8")
     assert main(same) == 2
-    assert "was made with other settings: val.tsv='" in capsys.readouterr().err
+    assert "has different settings: val.tsv='" in capsys.readouterr().err

@@ -42,7 +42,7 @@ def test_each_argument_is_a_line(model, message, capsys):
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_translated_line_by_line(model, message, tmp_path, capsys, packed):
+def test_translates_a_file_line_by_line(model, message, tmp_path, capsys, packed):
     data = "\r\n".join(LINES).encode("utf-8-sig")
     path = tmp_path / "lines.txt"
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -50,7 +50,7 @@ def test_a_file_is_translated_line_by_line(model, message, tmp_path, capsys, pac
     assert capsys.readouterr() == (backwards(LINES), "")
 
 
-def test_a_pipe_is_translated_line_by_line(model, message, capsys, monkeypatch):
+def test_translates_standard_input_line_by_line(model, message, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
     assert main(["translate", "-m", str(model)]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
@@ -72,7 +72,7 @@ class Slow(io.RawIOBase):
         return len(piece)
 
 
-def test_lines_are_translated_as_soon_as_they_come(model, message, capsys, monkeypatch):
+def test_lines_are_translated_as_they_arrive(model, message, capsys, monkeypatch):
     stdin = Stdin(b"")
     slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
     stdin.buffer = io.BufferedReader(slow)
@@ -82,19 +82,19 @@ def test_lines_are_translated_as_soon_as_they_come(model, message, capsys, monke
     assert capsys.readouterr() == ("q\n", "")
 
 
-def test_a_line_that_is_cut_is_reported_by_number(model, message, capsys):
+def test_truncated_line_is_reported_by_number(model, message, capsys):
     assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
-    said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
+    said = "arguments, line 2: 50 tokens; the model reads only the first 19\n"
     assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
 
 
-def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, message, capsys):
+def test_huge_line_is_truncated_before_tokenizing(model, message, capsys):
     assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
-    said = "arguments, line 1: more than 950 characters, of which the model reads 19 tokens\n"
+    said = "arguments, line 1: more than 950 characters; the model reads only the first 19 tokens\n"
     assert capsys.readouterr() == (backwards(["q" * 950]), said)
 
 
-def test_a_line_that_is_not_utf_8_costs_no_other_line(model, message, capsys, monkeypatch):
+def test_undecodable_line_does_not_affect_others(model, message, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
     assert main(["translate", "-m", str(model)]) == 0
     report = "standard input, line 2: not UTF-8 (invalid start byte); translated with �\n"
@@ -105,18 +105,18 @@ def test_a_line_that_is_not_utf_8_costs_no_other_line(model, message, capsys, mo
     "arguments, said",
     [
         (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
-        (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["eins", "--device", "gpu"], "device 'gpu' is not available"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],
 )
-def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, said):
+def test_errors_are_reported_in_one_line(model, capsys, arguments, said):
     assert main(["translate", "-m", str(model), *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("transformer-course: ") and said in error and error.count("\n") == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
-def test_a_reader_that_has_enough_is_no_error(model):
+def test_closed_pipe_is_not_an_error(model):
     """Through a real pipe, as with ``| head -1``."""
     command = [sys.executable, "-m", "transformer_course.commands", "translate", "-m", str(model)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -129,7 +129,7 @@ def test_a_reader_that_has_enough_is_no_error(model):
     process.stderr.close()
 
 
-def test_a_beam_is_asked_for_by_its_size(model, message, capsys):
+def test_beam_option_sets_the_beam_size(model, message, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert message == [(None, 64, 3)]
     for size in ("0", "99999999999"):  # which would fill the memory
