@@ -3,6 +3,8 @@
 Boxes are named as in lesson 00: ``h`` the encoder's hidden states, ``s`` the decoder's, ``c`` the context.
 """
 
+from itertools import pairwise
+
 from jaxtyping import Float
 from torch import Tensor
 
@@ -87,9 +89,45 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
         d.path([score, Spot(score.x, table.top.y, "weights")], color=BLUE)
         ends = [Spot(state.x + 0.08, table.top.y, "weights"), context.bottom]
         d.path(ends, color=ORANGE, width=0.4 + 6 * weight, head=i == heaviest)
-    d.text(f"{before} scores every h", (encoder[-1].x - 0.04, bus), size=8, align="left")
+    d.text(f"{before} scores every h;\nsoftmax makes the weights", (encoder[-1].x, bus + 0.06), size=8, align="left")
     d.text(f"{context.name} averages all h\n(line width: weight)", (context.x + 0.7, 2.75), size=8, align="left")
     d.arrow(context, stepping, color=ORANGE)
+    return d
+
+
+def gradient_paths(n: int = 40) -> Diagram:
+    """Draw the way of the gradient from the context back to the first of n states: without and with attention.
+
+    Args:
+        n: The number of states; the first two and the last one are drawn.
+
+    Raises:
+        ValueError: There are fewer than 4 states.
+    """
+    if n < 4:
+        raise ValueError(f"there must be at least 4 states; got {n}")
+    d = Diagram(
+        f"The way of the gradient from the context c back to the first of {n} hidden states. With one vector it passes "
+        f"through every state in turn, {n - 1} factors. With attention it takes one step: it is multiplied by the "
+        "weight of that state.",
+        lists=False,
+    )
+    for y, title, one_step in ((1.5, "one vector", False), (0.0, "attention", True)):
+        names = [_name("h", 1), _name("h", 2), "…", _name("h", n)]
+        states = [d.box(name, (0.9 * i, y), GRAY, width=0.45) for i, name in enumerate(names)]
+        context = d.box("c", (3.6, y), GRAY, width=0.45)
+        for later, earlier in pairwise([context, *reversed(states)]):
+            if not one_step:
+                d.arrow(later.spot(0, 0.5), earlier.spot(1, 0.5), color=BLUE, width=2.2)
+            elif later is not context:
+                d.arrow(earlier.spot(1, 0.5), later.spot(0, 0.5))
+        if one_step:
+            ends = [context.top, Spot(context.x, y + 0.5), Spot(states[0].x, y + 0.5), states[0].top]
+            d.path(ends, color=BLUE, width=2.2)
+            d.text("one factor: the weight of the first state", (1.8, y + 0.62), size=8)
+        else:
+            d.text(f"{n - 1} factors, one for each step", (1.8, y + 0.4), size=8)
+        d.text(title, (-0.4, y), bold=True, align="right")
     return d
 
 

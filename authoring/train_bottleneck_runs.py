@@ -1,0 +1,114 @@
+"""Runs for lesson 00: its translators with three seeds at several settings, and three of them to load.
+
+``python -m authoring.train_bottleneck_runs`` trains them with the lesson's own code and writes the accuracies and the
+parameters that the lesson reads: about four minutes on one core.
+"""
+
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from authoring.train_block_seeds import defined
+from transformer_course.stored_models.stored_model import FOLDER
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
+from transformer_lab.tensor_files import write_tensors
+
+COMMAND = "python -m authoring.train_bottleneck_runs"
+FILE, MODELS = FOLDER / "bottleneck-runs" / "accuracy.json", FOLDER / "bottleneck-runs" / "models.safetensors"
+LESSON, NEEDED = "00_bottleneck", {"before", "train", "digits_to_copy", "accuracy", "n_digits"}
+NEEDED |= {"days", "pairs", "ids", "encoded", "hidden", "known", "sources", "targets", "dates"}
+SEEDS = (0, 1, 2)
+ONE_VECTOR, ATTENTION = RecurrentTranslator, AttentiveRecurrentTranslator
+COPYING: dict[str, tuple[type[RecurrentTranslator], int, int, float, float]] = {
+    "one vector, width 32": (ONE_VECTOR, 32, 300, 0.008, 0.0),
+    "one vector, width 64": (ONE_VECTOR, 64, 300, 0.008, 0.0),
+    "one vector, width 64, 900 steps": (ONE_VECTOR, 64, 900, 0.008, 0.0),
+    "one vector, width 64, open gates": (ONE_VECTOR, 64, 300, 0.008, 4.0),
+    "one vector, width 64, a third of the rate": (ONE_VECTOR, 64, 300, 0.0027, 0.0),
+    "one vector, width 64, open gates, a third of the rate": (ONE_VECTOR, 64, 300, 0.0027, 4.0),
+    "attention, width 32": (ATTENTION, 32, 300, 0.008, 0.0),
+    "attention, width 32, a third of the rate": (ATTENTION, 32, 300, 0.0027, 0.0),
+}
+"""Models that copy 1 to 16 digits: their kind and width, training steps, learning rate, and what is added to the bias
+of the update gates."""
+N_REMEMBERED, BATCH_SIZE, WIDTH = 40, 32, 64
+REMEMBERING = {
+    "40 digits": (N_REMEMBERED, 0.0),
+    "40 digits, open gates": (N_REMEMBERED, 4.0),
+    "1 to 40 digits": (1, 0.0),
+}
+"""Models that name the first of 40 digits: the shortest text in training, and what is added to the gates' bias."""
+STEPS_AND_RATES = ((150, 0.008), (300, 0.0027))
+
+
+def seeded(kind: type[RecurrentTranslator], width: int, gate_bias: float, seed: int) -> RecurrentTranslator:
+    """Return an untrained translator of digits; torch keeps the update gates' biases in the second of three parts."""
+    torch.manual_seed(seed)
+    model = kind(11, 11, width)
+    with torch.no_grad():
+        model.encoder.bias_hh_l0[width : 2 * width] += gate_bias
+    return model
+
+
+def copied(name: str, seed: int, lesson: dict[str, Any]) -> list[float]:
+    """Return the accuracy of one of ``COPYING`` for each number of digits that the lesson tests."""
+    kind, width, steps, lr, gate_bias = COPYING[name]
+    model = lesson["train"](seeded(kind, width, gate_bias, seed), lesson["digits_to_copy"], steps=steps, lr=lr)
+    return [round(lesson["accuracy"](model, n), 3) for n in lesson["n_digits"]]
+
+
+def first_digits(shortest: int) -> Callable[[], tuple[Tensor, Tensor]]:
+    """Return a function that draws texts of ``shortest`` to 40 digits; the target is the first digit of each."""
+
+    def draw() -> tuple[Tensor, Tensor]:
+        n = int(torch.randint(shortest, N_REMEMBERED + 1, ()))
+        digits = torch.randint(1, 11, (BATCH_SIZE, n))
+        return digits, digits[:, :1]
+
+    return draw
+
+
+@torch.no_grad()
+def remembered(name: str, steps: int, lr: float, seed: int, lesson: dict[str, Any]) -> float:
+    """Return how often one of ``REMEMBERING`` names the first of 40 digits."""
+    shortest, gate_bias = REMEMBERING[name]
+    with torch.enable_grad():
+        model = lesson["train"](seeded(ONE_VECTOR, WIDTH, gate_bias, seed), first_digits(shortest), steps=steps, lr=lr)
+    digits = torch.randint(1, 11, (500, N_REMEMBERED))
+    named = model(digits, torch.zeros(500, 1, dtype=torch.int64)).argmax(dim=-1)
+    return round((named == digits[:, :1]).float().mean().item(), 3)
+
+
+def models(lesson: dict[str, Any]) -> dict[str, RecurrentTranslator]:
+    """Train the models that the lesson loads: a translator of dates, and two that copy digits."""
+    train, n_characters = lesson["train"], len(lesson["ids"]) + 1
+    torch.manual_seed(0)
+    translator = train(ATTENTION(n_characters, n_characters, 64), lesson["dates"], steps=200)
+    one_vector = train(seeded(ONE_VECTOR, 64, gate_bias=0.0, seed=0), lesson["digits_to_copy"])
+    attention = train(seeded(ATTENTION, 32, gate_bias=0.0, seed=0), lesson["digits_to_copy"])
+    return {"translator": translator, "one vector": one_vector, "attention": attention}
+
+
+def store(trained: dict[str, RecurrentTranslator]) -> None:
+    """Write the parameters of all models to one file, in half precision."""
+    tensors = {f"{name}.{key}": t.half() for name, model in trained.items() for key, t in model.state_dict().items()}
+    write_tensors(MODELS, tensors, {})
+
+
+if __name__ == "__main__":
+    start, lesson = time.process_time(), defined(NEEDED, LESSON)
+    copying = {name: [copied(name, seed, lesson) for seed in SEEDS] for name in COPYING}
+    remembering = [
+        {"task": name, "steps": steps, "lr": lr, "accuracy": [remembered(name, steps, lr, s, lesson) for s in SEEDS]}
+        for steps, lr in STEPS_AND_RATES
+        for name in REMEMBERING
+    ]
+    FILE.parent.mkdir(exist_ok=True)
+    store(models(lesson))
+    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1)}
+    card |= {"copying": copying, "remembering": remembering}
+    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")

@@ -1,0 +1,105 @@
+"""The accuracies that lesson 00 reads come from its own training code."""
+
+import json
+from collections import Counter
+
+import pytest
+import torch
+
+from authoring.train_block_seeds import defined
+from authoring.train_bottleneck_runs import (
+    COMMAND,
+    COPYING,
+    FILE,
+    LESSON,
+    MODELS,
+    N_REMEMBERED,
+    NEEDED,
+    REMEMBERING,
+    SEEDS,
+    STEPS_AND_RATES,
+    copied,
+    first_digits,
+    remembered,
+    seeded,
+)
+from transformer_lab.models.recurrent import RecurrentTranslator
+from transformer_lab.tensor_files import read_tensors
+
+CARD = json.loads(FILE.read_text(encoding="utf-8"))
+SIXTEEN = {name: [run[-1] for run in runs] for name, runs in CARD["copying"].items()}
+SLOWER = ", a third of the rate"
+
+
+def test_file_has_a_run_for_every_setting_and_seed():
+    assert CARD["command"] == COMMAND
+    n_lengths = len(defined(NEEDED, LESSON)["n_digits"])
+    assert {name: [len(run) for run in runs] for name, runs in CARD["copying"].items()} == {
+        name: [n_lengths] * len(SEEDS) for name in COPYING
+    }
+    found = [(run["steps"], run["lr"], run["task"], len(run["accuracy"])) for run in CARD["remembering"]]
+    assert found == [(steps, lr, task, len(SEEDS)) for steps, lr in STEPS_AND_RATES for task in REMEMBERING]
+
+
+@pytest.mark.parametrize("rate", ["", SLOWER])
+def test_attention_copies_more_than_one_vector_of_twice_the_width(rate: str):
+    assert min(SIXTEEN["attention, width 32" + rate]) > max(SIXTEEN["one vector, width 64" + rate]) + 0.1
+
+
+@pytest.mark.parametrize("rate", ["", SLOWER])
+def test_open_gates_change_nothing_in_copying(rate: str):
+    plain, opened = SIXTEEN["one vector, width 64" + rate], SIXTEEN["one vector, width 64, open gates" + rate]
+    assert sum(opened) / 3 == pytest.approx(sum(plain) / 3, abs=0.05)
+
+
+def test_more_steps_help_more_than_twice_the_width():
+    narrow, wide, longer = (SIXTEEN[f"one vector, width {name}"] for name in ("32", "64", "64, 900 steps"))
+    assert max(narrow) < min(wide) and max(wide) < min(longer)
+    assert sum(longer) - sum(wide) > 2 * (sum(wide) - sum(narrow))
+
+
+@pytest.mark.parametrize("lr", [lr for _, lr in STEPS_AND_RATES])
+def test_first_of_40_digits_needs_open_gates_or_short_texts(lr: float):
+    right = {run["task"]: run["accuracy"] for run in CARD["remembering"] if run["lr"] == lr}
+    assert max(right["40 digits"]) < 0.2
+    assert min(right["40 digits, open gates"] + right["1 to 40 digits"]) > 0.8
+
+
+def test_models_of_the_lesson_are_stored():
+    tensors, _ = read_tensors(MODELS)
+    n_parameters = Counter()
+    for key, tensor in tensors.items():
+        n_parameters[key.partition(".")[0]] += tensor.numel()
+    assert n_parameters["one vector"] == 65_035 and n_parameters["attention"] == 19_243
+    assert set(n_parameters) == {"translator", "one vector", "attention"}
+
+
+def test_gate_bias_is_added_to_the_update_gates_alone():
+    plain, opened = (seeded(RecurrentTranslator, 5, bias, seed=3).encoder for bias in (0.0, 4.0))
+    torch.testing.assert_close(opened.bias_hh_l0 - plain.bias_hh_l0, torch.tensor([0.0, 4.0, 0.0]).repeat_interleave(5))
+    x = torch.randn(2, 3, 5)
+    z = torch.sigmoid((x[:, 0] @ opened.weight_ih_l0.T + opened.bias_ih_l0 + opened.bias_hh_l0)[:, 5:10])
+    first, second = opened(x)[0][:, :2].unbind(dim=1)
+    assert z.min() > 0.9 and (second - first).abs().max() < 0.3  # open gates keep most of the state
+
+
+def test_target_is_the_first_of_the_digits_drawn():
+    torch.manual_seed(0)
+    lengths = set()
+    for _ in range(200):
+        digits, target = first_digits(shortest=38)()
+        assert target.tolist() == digits[:, :1].tolist()
+        lengths.add(digits.shape[1])
+    assert lengths == {38, 39, N_REMEMBERED}
+
+
+def test_command_reproduces_a_stored_run_of_remembering():
+    stored = next(run for run in CARD["remembering"] if run["task"] == "1 to 40 digits")
+    found = remembered(stored["task"], stored["steps"], stored["lr"], SEEDS[0], defined(NEEDED, LESSON))
+    assert found == pytest.approx(stored["accuracy"][0], abs=0.2)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", COPYING)
+def test_command_reproduces_a_stored_run_of_copying(name: str):
+    assert copied(name, SEEDS[0], defined(NEEDED, LESSON)) == pytest.approx(CARD["copying"][name][0], abs=0.1)
