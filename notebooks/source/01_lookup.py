@@ -2,20 +2,20 @@
 # # 01 · Attention is a soft dictionary lookup
 #
 # **The question.** A Python dict finds a value only if the key matches exactly. How can a program look something up
-# when *nothing* matches exactly, but some keys are similar? The answer fits on one line, and nearly every language
+# when *nothing* matches exactly, but some keys are similar? The answer fits in one line, and nearly every language
 # model of today is built around it.
 #
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
 #
-# Reading: 34 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 100 minutes.
+# Reading: 33 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
+# 95 minutes.
 
 # %% [markdown]
 # ## Before you start
 #
-# Three questions from the [primer](primer.ipynb) and [lesson 00](00_bottleneck.ipynb). Answer each one aloud, then open
-# it.
+# Three questions from the [primer](primer.ipynb) and [lesson 00](00_bottleneck.ipynb). Answer each one aloud before
+# you open it.
 #
 # <details><summary>A has shape (3, 4), B has shape (4, 5). What is entry (0, 2) of <code>A @ B</code>?</summary>
 #
@@ -24,7 +24,8 @@
 #
 # <details><summary>Why did the translator without attention get worse on long texts?</summary>
 #
-# Whatever the length of the text, all that the decoder knew of it had to fit into one vector of fixed size.
+# Everything the decoder got from the text had to fit into one vector of fixed size, whatever the length of the text.
+# Learning to pack a long text into it took long.
 # </details>
 #
 # <details><summary>What did attention give the decoder at each step?</summary>
@@ -34,8 +35,7 @@
 # </details>
 
 # %% [markdown]
-# Run every cell in order with **Shift+Enter**. The picture below is a map of the Transformer. The highlighted part is
-# what this lesson builds; you will meet the other names later.
+# Run every cell in order with **Shift+Enter**.
 
 # %% id="imports"
 import math
@@ -51,9 +51,6 @@ from transformer_course import check, compare, diagrams, hint, parts, plots, sol
 torch.manual_seed(1)
 torch.set_printoptions(precision=2, sci_mode=False)
 
-# %%
-diagrams.architecture.you_are_here(1)
-
 # %% [markdown]
 # ## A dict knows only yes and no
 
@@ -64,7 +61,7 @@ for word in ["apple", "fruit"]:
 
 # %% [markdown]
 # You would not give up so easily. *Fruit* is not in the dict, but apples and bananas are fruit, and chairs are not. A
-# sensible answer mixes what is stored under the keys that match best:
+# sensible answer mixes the values of the keys that match best:
 #
 # | key | how well it matches *fruit* | value |
 # |---|---|---|
@@ -86,11 +83,11 @@ compare(prediction, measured=(weights * values).sum())
 # That is all attention does: it computes **a weighted average of values**. A dict is the special case in which one
 # weight is 1 and all the others are 0 (**hard attention**). Finding the weights takes two steps:
 #
-# 1. *score* every key: how well does it match what is asked for?
+# 1. *score* every key: how well does it match what you are looking for?
 # 2. turn the scores into weights: none of them is negative, and they add up to 1.
 
 # %% [markdown]
-# The **query** says what is asked for. It is compared with the **keys**, and the result is an average of the
+# The **query** says what you are looking for. You compare it with the **keys**, and the result is an average of the
 # **values**.
 #
 # The name comes from human attention. *The street was loud and the room was small, but we loved it*: did the writer
@@ -111,11 +108,12 @@ fruit = torch.tensor([2.0, 0.0])  # one query: (d,) = (2,)
 pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 
 # %% [markdown]
-# To score a key, multiply it by the query entry by entry and add up: 2.0 · 3.0 + 0.0 · (−0.7) = 6.0 for *apple*. This
-# is the **dot product**. It is large if both vectors have large entries of the same sign at the same positions.
+# To score a key, multiply it by the query entry by entry and add up the products: 2.0 · 3.0 + 0.0 · (−0.7) = 6.0 for
+# *apple*. This is the **dot product**. It is large if both vectors have large entries of the same sign at the same
+# positions.
 #
 # **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a
-# matrix with n rows and d columns, and a letter stands for the same size throughout. (The space in `" d"` means
+# matrix with n rows and d columns, and a letter stands for the same size everywhere. (The space in `" d"` means
 # nothing.) Replace the last line with your code, run the cell, then run the check below it.
 
 
@@ -129,20 +127,18 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 check(similarity)
 
 # %% [markdown]
-# Stuck? Put `hint(similarity)` into a new cell: each time it tells you a little more, about your mistake if the check
-# named one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without solving
-# it: from here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you
-# when a function that passes is too slow or lets no gradient through; then the lessons use the library's.) Functions
-# that passed are kept for later lessons, in the folder `my-lessons/parts`; if that is impossible, the check says so.
+# Stuck? Put `hint(similarity)` into a new cell; each time you run it, it tells you a little more.
+# `solution(similarity)` shows an answer. You can also go on without solving it: from here on, `parts.similarity` is
+# your function once it has passed, and the library's until then.
 
 # %%
 scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
-# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*, and chairs hardly
-# at all. From the tip of each key, a dashed line runs at a right angle to the line of the query. The distance from the
-# origin to the point where these lines meet, times the length of the query, is the dot product.
+# The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*; chairs hardly reach
+# there at all. From the tip of each key, a dashed line meets the line of the query at a right angle. The distance from
+# the origin to that point, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -179,46 +175,34 @@ measures.round(2)
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
 # If all keys have the same length, the last two terms are the same for every key. Then dot product, cosine and distance
-# must rank the keys in the same order:
+# must rank the keys in the same order. We rank 1,000 keys twice and count the differences:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
 ranking = parts.similarity(directions[0], directions).argsort()
 by_distance = (directions - directions[0]).norm(dim=-1).argsort(descending=True)
-print("1000 vectors of length 1, same order by dot product and by distance:", bool((ranking == by_distance).all()))
+print("vectors of length 1, ranked differently by distance:", (ranking != by_distance).sum().item(), "of 1,000")
 
 # %% [markdown]
-# ### How similar are two random vectors?
+# ### How large is a large cosine?
 #
-# In two dimensions, two random vectors are often nearly parallel or nearly opposite: the standard deviation of their
-# cosine is 0.7. With 16 numbers each it is 0.25. Word vectors have hundreds of numbers.
-#
-# **Predict.** What is the standard deviation of the cosine of two random vectors of width 512: nearest to 0.7, 0.2 or
-# 0.04?
+# That depends on the width. These are standard deviations of the cosine of two *random* vectors:
 
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-cosines = {}
-for d in [2, 16, 512]:
-    a, b = torch.randn(2, 4000, d)
-    cosines[f"d = {d}"] = torch.cosine_similarity(a, b, dim=-1)
-compare(prediction, measured=round(cosines["d = 512"].std().item(), 3), choices=(0.7, 0.2, 0.04))
-ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
+# %% tags=["hide-input"]
+cosines = {f"d = {d}": torch.cosine_similarity(*torch.randn(2, 4000, d), dim=-1) for d in (2, 16, 512)}
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# The wider the vectors, the narrower the curve: its standard deviation is $1/\sqrt d$. In high dimensions, *random*
-# vectors are nearly orthogonal. So a large cosine is unlikely to be chance, and the cosine of two unrelated words is
-# not negative, as is sometimes said, but near 0. (Trained embeddings often share a common direction; then their cosines
-# are not centered at 0: Mu and Viswanath, 2018.)
+# The standard deviation is about $1/\sqrt d$: in high dimensions, random vectors are nearly orthogonal. So a cosine of
+# 0.5 says little at d = 2 and a lot at d = 512. And the cosine of two unrelated words is not negative, as is sometimes
+# said, but near 0. (Trained embeddings often share a common direction, and then their cosines are not centered at 0: Mu
+# and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. Why not **normalize**
-# the scores by dividing them by their sum? Because a score may be negative:
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and they must add up to 1. Why not
+# **normalize** the scores, that is, divide them by their sum? Because a score can be negative:
 
 # %%
 for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
@@ -233,9 +217,10 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
 #
 # If two scores differ by 1, their weights differ by a factor of $e \approx 2.7$, however large the scores are.
 #
-# **Exercise.** Write softmax for any number of rows: each row, along the last axis, becomes weights. In `"*batch n"`
-# the star stands for any number of axes in front, including none. It must work for scores of ±1000 too, where
-# $e^{1000}$ is too large for a float. (What happens to the fraction if you subtract the same number from every score?)
+# **Exercise.** Write softmax for a tensor with any number of rows. Normalize over the last dimension, so that the
+# weights in each row add up to 1. In `"*batch n"`, the star stands for any number of dimensions in front, including
+# none. Your function must also work for scores of ±1000, where $e^{1000}$ is too large for a float. (What happens to
+# the fraction if you subtract the same number from every score?)
 
 
 # %% id="softmax" tags=["exercise"]
@@ -250,13 +235,14 @@ check(softmax)
 # %%
 weights = parts.softmax(scores)
 print("e to the power of score + 1000:", torch.exp(scores + 1000).tolist())
-print("weights of score + 1000: the same?", torch.allclose(parts.softmax(scores + 1000), weights, atol=1e-4))
-pd.DataFrame({"score": scores.tolist(), "weight": weights.tolist()}, index=words).round(3)
+of_large_scores = parts.softmax(scores + 1000).tolist()
+columns = {"score": scores.tolist(), "weight": weights.tolist(), "weight of score + 1000": of_large_scores}
+pd.DataFrame(columns, index=words).round(3)
 
 # %% [markdown]
 # ### How hard is soft?
 #
-# We now divide all the scores by a **temperature** before the softmax.
+# Now divide all the scores by a **temperature** before the softmax.
 #
 # **Predict.** At temperature 1, *chair* had the weight 0.002. What weight does it get at temperature 100?
 
@@ -272,9 +258,9 @@ ax.set_xscale("log")
 print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 
 # %% [markdown]
-# At a high temperature every key gets nearly the same weight, and the answer is nearly the plain average of the values.
-# At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the limit of
-# soft attention at low temperature.** **Soft attention** is what we want, because training needs a gradient: numbers
+# At a high temperature every key gets nearly the same weight, and the answer is close to the plain average of the
+# values. At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the
+# limit of soft attention at low temperature.** We want **soft attention**, because training needs a gradient: numbers
 # that say in which direction to move each score, and how much that matters. Here is the gradient of the price of
 # *fruit* at two temperatures.
 
@@ -287,14 +273,14 @@ for temperature in [1.0, 0.01]:
 pd.DataFrame(gradients, index=words).round(3) + 0.0  # adding 0 turns -0 into a plain 0
 
 # %% [markdown]
-# At temperature 1, the gradient says that a higher score for *apple* would raise the price, and a higher score for
-# *banana* would lower it. At 0.01 no gradient is left: like a dict, the lookup cannot say how it should change, so
-# nothing can be learned.
+# At temperature 1, a higher score for *apple* would raise the price, and a higher score for *banana* would lower it. At
+# 0.01 there is no gradient left, so the model cannot learn which key to choose. (Unless two scores are nearly equal:
+# then a small change decides everything.)
 #
 # Now turn the query yourself: drag the blue arrow, or choose it with Tab and press the arrow keys. Where must it point
-# for the price of a chair? How low must the temperature be for one key to get all the weight, wherever the arrow
-# points? (The *entropy* says how evenly the weights are spread, from 0 for one key to 1 for all alike; lesson 02
-# defines it.)
+# to get the price of a chair? How low does the temperature have to be for one key to get all the weight, wherever the
+# arrow points? (The *entropy* measures how evenly the weights are spread: 0 if one key gets everything, 1 if all
+# weights are equal. Lesson 02 defines it.)
 
 # %%
 views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
@@ -303,7 +289,7 @@ views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
 # ## One lookup
 #
 # **Exercise.** Put the steps together: scores, weights, weighted average. The values are now vectors of any width
-# (`d_v`); the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
+# (`d_v`), and the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
 
 
 # %% id="soft_lookup" tags=["exercise"]
@@ -327,19 +313,19 @@ print(f"the price of fruit: {price.item():.2f}")
 # This time the weights 0.6, 0.4 and 0, and (nearly) the price of 8, were computed from vectors. (We chose the vectors
 # for that purpose; in real models they are learned.)
 #
-# A reading comprehension test works the same way. The question is the query: *When was Bob born?* Each sentence of the
-# text is *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and
-# says 1998. You match the question with what the sentences are about, and take what they say. Four questions on a text
-# of 20 sentences need 4 × 20 scores.
+# You do the same in a reading test. The question is the query: *When was Bob born?* Each sentence of the text is
+# *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and says
+# 1998. You match the question with what the sentences are about, and take what they say. Four questions on a text of 20
+# sentences need 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate dates. In lesson 08, your own Transformer will turn `3 mars 2021` into
-# `2021-03-03`. It has to understand the pieces and to change their order: the year, last in French, comes first.
+# The translator of lesson 00 turned `3 mars 2021` into `2021-03-03`, and in lesson 08 your own Transformer will. It has
+# to recognize the pieces and change their order: the year, last in French, comes first.
 #
-# Finding the right piece for each position of the output is a lookup: the position asks a question. We choose keys that
-# say what each piece *is*: (day, month, year).
+# Finding the right piece for each position of the output is a lookup: each position has a query, such as "year?". We
+# choose keys that say what each piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
@@ -350,8 +336,8 @@ piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d)
 
 # %% [markdown]
 # **Exercise.** Compute the weight of every key for every query: a matrix with one row per query and one column per key,
-# in which each row adds up to 1. One matrix product computes all the dot products at once. It should also work with any
-# batch axes in front. (`x.mT` swaps the last two axes of x, whatever stands in front of them.)
+# in which each row adds up to 1. A single matrix product computes all the dot products. Your function should also work
+# with any batch dimensions in front. (`x.mT` swaps the last two dimensions of x and leaves the others alone.)
 
 
 # %% id="attention_weights" tags=["exercise"]
@@ -371,8 +357,9 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Each row of the picture holds the weights of one query. *year?* attends almost only to `2021`. *month?* attends mostly
-# to `mars`, and a little to `3`, because of the 0.5 in the key of `3`: days and months are both small numbers.
+# Each row of the picture shows the weights of one query (numbers below 0.05 are left out). *year?* attends almost only
+# to `2021`. *month?* attends mostly to `mars`, and a little to `3`, because of the 0.5 in the key of `3`: days and
+# months are both small numbers.
 #
 # **Exercise.** Now average the values with these weights. This is attention.
 
@@ -403,10 +390,9 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each, both have the value 3, and that
-# pulls the answer down by 71 years. Longer queries give larger scores, and larger scores give sharper weights: a model
-# that needs an exact answer can *learn* longer queries. What happens when scores get large by accident is the subject
-# of lesson 02.
+# Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each, and since both have the value 3,
+# they pull the answer down by 71 years. Longer queries give larger scores, and larger scores give sharper weights, so a
+# model that needs an exact answer can *learn* longer queries. Lesson 02 is about scores that get large by accident.
 
 # %% [markdown]
 # ## The formula
@@ -423,17 +409,23 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | $Q K^\top$ | (n_query, n_key) | one score per pair |
 # | result | (n_query, d_v) | one weighted average per query |
 #
-# The softmax runs along the keys: each row of weights adds up to 1. Here is every number of our example, from queries
-# and keys to the output. (*month?* gets 38: most of that is 2% of 2021.)
+# The softmax normalizes over the keys: each row of weights adds up to 1. Here is every number of our example, from
+# queries and keys to the output. (*month?* gets 38: most of that is 2% of 2021.)
 
 # %%
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
 
 # %% [markdown]
+# On the map of the Transformer, what you have just built is highlighted. The other names come in later lessons.
+
+# %%
+diagrams.architecture.you_are_here(1)
+
+# %% [markdown]
 # ### What if the order changes?
 #
-# **Predict.** We shuffle the keys and their values together. Is the output the `"same"` or `"different"`? And if we
-# shuffle the keys alone?
+# **Predict.** Shuffle the keys and their values together. Is the output the `"same"` or `"different"`? And if you
+# shuffle only the keys?
 
 # %% tags=["prediction"]
 prediction_together, prediction_alone = ..., ...
@@ -451,24 +443,25 @@ def change(after: Tensor) -> str:
 compare(prediction_together, measured=change(parts.attention(q, k[order], v[order])))
 compare(prediction_alone, measured=change(parts.attention(q, k[order], v)))
 turned = parts.attention(q.flip(0), k, v)
-print("queries in reverse give the outputs in reverse:", torch.allclose(turned, before.flip(0), atol=1e-5))
+print("first output:", [round(x, 2) for x in before[0].tolist()])
+print("last output with the queries reversed:", [round(x, 2) for x in turned[-1].tolist()])
 
 # %% [markdown]
-# Nothing in the formula depends on the position of a key. Keys and values form pairs, and the pairs may come in any
-# order: attention is **permutation-invariant** in them. If you shuffle only the keys, they get the wrong values. And if
-# the queries are reordered (permuted), the outputs are reordered in the same way: attention is
-# **permutation-equivariant** in the queries. For a dict, ignoring order is fine. For language it is a problem, since
-# "dog bites man" and "man bites dog" are different sentences. Lesson 05 adds positions.
+# Nothing in the formula depends on the position of a key. Keys and values form pairs, and the pairs can come in any
+# order: attention is **permutation-invariant** in them. If you shuffle only the keys, they get the wrong values. If you
+# reorder (permute) the queries, the outputs are reordered in the same way: attention is **permutation-equivariant** in
+# the queries. For language this is a problem: "dog bites man" and "man bites dog" are different sentences. Lesson 05
+# adds positions.
 
 # %% [markdown]
 # ## Self-attention and cross-attention
 #
 # The formula does not say where queries, keys and values come from. Two cases have names:
 #
-# - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
-#   ask the pieces of `3 mars 2021`.
-# - **Self-attention**: all three come from the *same* sequence. Each word asks the others what it means here. Is `3` a
-#   day or a month? Its neighbor `mars` tells us.
+# - **Cross-attention**: the queries come from one sequence, the keys and values from another. The positions of
+#   `2021-03-03` look up the pieces of `3 mars 2021`.
+# - **Self-attention**: all three come from the *same* sequence. Each word looks up what the others say about it. Is `3`
+#   a day or a month? Its neighbor `mars` decides.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -479,7 +472,8 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 # The output has as many rows as there are queries, however many keys there are.
 #
 # What is self-attention good for? A word has one embedding, so `bank` starts out as the same vector in every sentence.
-# We choose one that lies between money and water, and let each word of two short texts attend to all words of its text:
+# We choose a vector between money and water, and let every word in two short texts attend to all the words in its own
+# text:
 
 # %%
 vectors = {"bank": torch.tensor([1.0, 1.0]), "loan": torch.tensor([3.2, 0.3]), "river": torch.tensor([0.3, 3.2])}
@@ -490,40 +484,57 @@ neighbors = {word: vectors[word] for word in ("loan", "river")}
 diagrams.lookup.moved("bank", vectors["bank"], after, neighbors, ("money", "water"))
 
 # %% [markdown]
-# One word has become two vectors. `bank` has moved toward its neighbor, and what the next layer reads is the bank *of
-# a river*, or one that *lends money*. This is what a layer of attention does to every word of a text.
+# One word has become two vectors. `bank` has moved toward its neighbor, and the next layer reads the bank *of a river*,
+# or one that *lends money*. This is the idea of a layer of attention. (A real layer first projects the vectors, and it
+# adds the result to the old vector instead of replacing it: lessons 03 and 06.)
 
 # %% [markdown]
-# ### Is the diagonal the largest?
+# ### Does a word attend most to itself?
 #
-# In self-attention each vector meets itself among the keys: its weight there is on the diagonal of the matrix of
-# weights. In a Transformer, queries and keys are **projections** of the vectors: products with two different learned
-# matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
+# In self-attention, each vector is also one of the keys; the weight it gives itself is on the diagonal of the matrix of
+# weights. Does nothing match a vector better than itself? Look at `bank` next to `loan`:
+
+# %%
+of_bank = parts.attention_weights(in_text["bank loan"], in_text["bank loan"])[0]
+print("the weights of bank:", {word: round(w, 2) for word, w in zip(texts["bank loan"], of_bank.tolist())})
+
+# %% [markdown]
+# `loan` is longer, so it wins. How often does that happen? In a Transformer, queries and keys are also **projections**
+# of the vectors: products with two different learned matrices, `x @ w_q` and `x @ w_k`, which are random before
+# training.
 #
-# **Predict.** We project 50 vectors at random. In what percentage of the rows is the weight on the diagonal the
-# largest?
+# **Predict.** Take 50 random vectors of about the same length. In what percentage of the rows is the weight on the
+# diagonal the largest? And after projecting them with two random matrices?
 
 # %% tags=["prediction"]
-prediction = ...
+prediction_raw, prediction_projected = ..., ...
 
 # %%
 x = torch.randn(200, 50, 32)  # 200 sequences of 50 vectors
 w_q, w_k = torch.randn(2, 200, 32, 32) / math.sqrt(32)  # new projections for every sequence
-itself = torch.arange(50)
-raw = (parts.attention_weights(x, x).argmax(dim=-1) == itself).float().mean().item()
-projected = (parts.attention_weights(x @ w_q, x @ w_k).argmax(dim=-1) == itself).float().mean().item()
-compare(prediction, measured=round(100 * projected))
-print(f"without projections: {raw:.0%}")
+uneven = x * 3 ** (2 * torch.rand(200, 50, 1) - 1)  # the same vectors, from a third to three times as long
+
+
+def on_diagonal(queries: Tensor, keys: Tensor) -> int:
+    """Return the percentage of rows whose largest weight is on the diagonal."""
+    largest = parts.attention_weights(queries, keys).argmax(dim=-1)
+    return round(100 * (largest == torch.arange(50)).float().mean().item())
+
+
+compare(prediction_raw, measured=on_diagonal(x, x))
+compare(prediction_projected, measured=on_diagonal(x @ w_q, x @ w_k))
+print(f"raw vectors of different lengths: {on_diagonal(uneven, uneven)}%")
 
 # %% [markdown]
-# Without projections, every position attends most to itself: $x \cdot x$ is a sum of squares, while in the product of
-# two different vectors positive and negative terms cancel. With two different projections this effect disappears, and
-# what is left is chance: 1 row in 50. Training decides what becomes of the diagonal.
+# It depends on the vectors. If all are about equally long, each one attends most to itself: $x \cdot x$ is a sum of
+# squares, while in the product of two different vectors positive and negative terms cancel. If their lengths differ,
+# long keys win about a third of the rows. With two different projections only chance is left, 1 row in 50, and training
+# decides.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. She writes the softmax out, and subtracts the largest score so that `exp` cannot
+# A colleague sends you this version. She writes out the softmax and subtracts the largest score so that `exp` cannot
 # overflow. It runs, the shape is right, and each row of weights adds up to 1. Read it and decide which line is wrong
 # *before* you run the check. Then put a corrected version, `mended`, into the cell after it.
 
@@ -546,7 +557,7 @@ check(mended, "attention", save=False)
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Give it a single query. Then the largest score of each key is its only score, all differences are 0, and the result is
-# the plain average of the values, whatever the query. The softmax stays the same only if *one* number is subtracted
+# the plain average of the values, whatever the query. The softmax stays the same only if you subtract the *same* number
 # from all scores of a query; here each key has its own. The cell below shows both.
 # </details>
 
@@ -558,10 +569,10 @@ for name, f in {"the colleague's": attention_of_a_colleague, "yours or the libra
 # %% [markdown]
 # ## ★ Transfer: kernel regression
 #
-# The dot product is one way to score, not the only one. In statistics, **Nadaraya–Watson kernel regression** (1964)
-# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. If
-# the weight falls like $e^{-\frac12 \|q - k\|^2}$ (a Gaussian *kernel*), this is attention in which the score of a key
-# is $-\tfrac12 \|q - k\|^2$. Write this attention from scratch.
+# The dot product is not the only way to score. In statistics, **Nadaraya–Watson kernel regression** (1964) predicts the
+# value at a new point as an average of the known values, weighted by how near their points are. If the weight falls
+# like $e^{-\frac12 \|q - k\|^2}$ (a Gaussian *kernel*), this is attention in which the score of a key is
+# $-\tfrac12 \|q - k\|^2$. Write this attention from scratch.
 
 
 # %% id="distance_attention" tags=["exercise"]
@@ -595,8 +606,8 @@ print(f"largest error: {(smooth - torch.sin(new_positions)).abs().max():.1f}")
 # %% [markdown]
 # Without any training, attention has drawn a smooth curve through 40 noisy points.
 #
-# **Predict.** If all keys have the same length, do attention by dot products and attention by distance give the
-# `"same"` output, or `"different"` ones?
+# **Predict.** If all keys have the same length, do dot-product attention and distance-based attention give the `"same"`
+# output or `"different"` ones?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -607,16 +618,16 @@ by_dot_product, by_nearness = parts.attention(q, k, v), parts.distance_attention
 compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearness, atol=1e-5) else "different")
 
 # %% [markdown]
-# For keys of one length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same number for all keys of a query, and softmax
-# ignores a number that is subtracted from every score. So for such keys, the attention of this lesson *is* kernel
-# regression.
+# For keys of equal length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same for all keys of a query, and softmax does
+# not change if you subtract the same number from every score. So for such keys, the attention of this lesson *is*
+# kernel regression.
 
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, about 15 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** A query that is a key plus noise of the same size still finds that key among 1,000 keys of width 32: in at
+# **Claim.** A query made of a key and equally large noise still finds that key among 1,000 keys of width 32: in at
 # least 9 of 10 cases, its largest weight is there. (And at width 64?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
@@ -641,10 +652,10 @@ print("predicted:", prediction, " measured:", holds)
 #   average.
 # - The dot product is the cosine times both lengths. Random vectors of high dimension have a cosine near 0.
 # - At a low temperature (or with long queries) attention becomes a dict; at a high temperature, a plain average.
-# - Queries and keys have the same width; there are as many keys as values; all other sizes are free.
+# - Queries and keys have the same width; there are as many values as keys; all other sizes are free.
 # - The order of the keys does not matter, as long as each key keeps its value.
 
-# %%
+# %% tags=["hide-input"]
 sizes = {"d": 8, "n_query": 4, "n_key": 6, "d_v": 3}
 q, k, v = torch.randn(4, 8), torch.randn(6, 8), torch.randn(6, 3)
 rows = [
@@ -666,13 +677,13 @@ for what, other_k, other_v in [("keys of width 7", k[:, :7], v), ("five values f
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
-# There are no parameters, so attention itself has nothing to learn yet. Parameters come in lesson 03, with the
+# There are no parameters, so attention itself has nothing to learn yet. The parameters come in lesson 03, with the
 # projections.
 
 # %% [markdown]
 # ## New words
 #
-# The words of all lessons are in the [glossary](glossary.ipynb).
+# The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
 # - **query**: the vector that says what a position is looking for.
 # - **key**: the vector that a query is compared with.
@@ -692,12 +703,13 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## Interview questions
 #
-# Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first. The section named at the end of each answer has the cell that shows it.
 #
 # <details><summary>Explain attention without a formula.</summary>
 #
-# A dictionary lookup in which every entry contributes. The query is compared with every key, the scores become weights
-# that add up to 1, and the result is the average of the values with these weights. (<i>One lookup</i>: fruit costs 8.)
+# Attention is a dictionary lookup to which every entry contributes. The query is compared with every key, the scores
+# become weights that add up to 1, and the result is the average of the values with these weights. (<i>One lookup</i>:
+# fruit costs 8.)
 # </details>
 #
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
@@ -715,7 +727,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>
 #
-# Scores may be negative or add up to nearly 0; then the weights would be negative or huge. The exponential makes all
+# Scores can be negative or add up to nearly 0; then the weights would be negative or huge. The exponential makes all
 # scores positive and keeps their order, and only differences matter: adding the same number to all scores changes
 # nothing. (<i>Step 2</i>: weights of 20 and −10.)
 # </details>
@@ -731,20 +743,22 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
 #
 # Keys and values together: nothing, the output is permutation-invariant in the pairs. Queries: the outputs are permuted
-# in the same way (permutation-equivariant), since each row is computed by itself. (<i>What if the order changes?</i>)
+# in the same way (permutation-equivariant), since each row is computed separately. (<i>What if the order changes?</i>)
 # </details>
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>
 #
-# Only where the three come from. Self: all from one sequence. Cross: queries from one, keys and values from another;
-# the output has as many rows as there are queries. (<i>Self-attention and cross-attention</i>: 10 rows against 3.)
+# Only where the three come from. In self-attention, queries, keys and values come from one sequence. In
+# cross-attention, the queries come from one sequence and the keys and values from another. The output has as many rows
+# as there are queries. (<i>Self-attention and cross-attention</i>: 10 rows against 3.)
 # </details>
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. Its entries tend to be the largest if queries and keys are the raw vectors. After two different random
-# projections, the diagonal entry of a row is no more likely to be the largest than any other; training may change that.
-# (<i>Is the diagonal the largest?</i>)
+# No. It depends on the lengths of the vectors and on the projections. With raw vectors of equal length each position
+# attends most to itself; a longer vector can beat it, as `loan` beats `bank`. After two different random
+# projections, the diagonal entry of a row is no more likely to be the largest than any other. Training can change that.
+# (<i>Does a word attend most to itself?</i>)
 # </details>
 #
 # <details><summary>What does attention have to do with kernel regression?</summary>
@@ -762,7 +776,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   attention: Xu et al. (2015), [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih
 #   et al. (2014), [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
 # - To watch: 3Blue1Brown (2024), [*Attention in transformers, step by
-#   step*](https://www.youtube.com/watch?v=eMlx5fFNoYc), 26 minutes; it draws the arrows of this lesson in a real model.
+#   step*](https://www.youtube.com/watch?v=eMlx5fFNoYc), 26 minutes; it
+#   draws the arrows of this lesson at the size of a real model.
 # - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
 #   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).
