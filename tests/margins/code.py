@@ -9,6 +9,7 @@ from typing import TypeGuard
 from nbformat import NotebookNode
 
 from notebooks.build import FOLDER, SKIP_TAG, read_source
+from transformer_course.published_models.in_lesson import TAG as NEEDS_MODEL
 
 WATCH = "__watch__"
 ORDERINGS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -23,8 +24,9 @@ def book(lesson: str) -> NotebookNode:
 
 
 def code_cells(lesson: NotebookNode) -> list[NotebookNode]:
-    """List the cells that are executed in a lesson."""
-    return [c for c in lesson.cells if c.cell_type == "code" and SKIP_TAG not in c.metadata.get("tags", [])]
+    """List the cells that are executed in a lesson, without those that need a published model: they train nothing."""
+    left_out = {SKIP_TAG, NEEDS_MODEL}
+    return [c for c in lesson.cells if c.cell_type == "code" and not left_out & {*c.metadata.get("tags", [])}]
 
 
 def is_compared(cell: NotebookNode) -> bool:

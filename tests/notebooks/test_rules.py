@@ -27,6 +27,10 @@ NAME = "01_lookup"
 STUB = "    raise NotImplementedError"
 
 DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
+    execution.a_lesson_goes_on_without_a_published_model: [
+        (tag("softmax", "published-model"), "check-softmax uses softmax, which there is only with the model"),
+        (tag("softmax", "published-model"), "published_in_lesson is called for [], not ['01_lookup']"),
+    ],
     execution.every_code_cell_was_run_in_order: [
         (lambda x: cell(x, "softmax").update(execution_count=None), "softmax was never"),
         (drop("imports"), "executed as number 2, and is number 1"),

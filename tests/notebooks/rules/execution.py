@@ -9,7 +9,9 @@ from nbformat import NotebookNode
 from PIL import Image
 
 from notebooks.build import COLAB, SKIP_TAG, VARYING
-from tests.notebooks.lesson import Lesson, displayed
+from tests.notebooks.lesson import Lesson, calls, displayed
+from transformer_course.published_models.in_lesson import TAG as NEEDS_MODEL
+from transformer_course.published_models.in_lesson import names_bound, names_in
 
 SMALLEST_PICTURE = 100
 UNCHECKED = re.compile(r"#\s*(?:NBVAL|PYTEST_VALIDATE)_\w+")
@@ -97,7 +99,20 @@ def pictures_have_their_words_as_plain_text(lesson: Lesson) -> Iterator[str]:
             yield f"{cell} shows a picture whose plain text is not its description: {words[:40]}"
 
 
+def a_lesson_goes_on_without_a_published_model(lesson: Lesson) -> Iterator[str]:
+    """Cells tagged ``published-model`` are replaced by their stored outputs where there is no model."""
+    needing = lesson.tagged(NEEDS_MODEL)
+    bound = set[str]().union(*(names_bound(cell.source) for cell in needing))
+    for cell in lesson.code:
+        if cell not in needing and (used := sorted(bound & names_in(cell.source))):
+            yield f"{cell.id} uses {', '.join(used)}, which there is only with the model: tag it {NEEDS_MODEL}, too"
+    asked = [call.args[1].value for cell in lesson.code for call in calls(cell, "published_in_lesson")]
+    if needing and asked != [lesson.name]:
+        yield f"cells are tagged {NEEDS_MODEL}, and published_in_lesson is called for {asked}, not [{lesson.name!r}]"
+
+
 RULES = [
+    a_lesson_goes_on_without_a_published_model,
     every_cell_is_run_except_colab_and_the_experiment,
     every_code_cell_was_run_in_order,
     nothing_went_wrong,

@@ -1,0 +1,133 @@
+"""A published model in a lesson: where the model cannot be had, its cells show the outputs stored with the lesson.
+
+The author tags these cells ``published-model``. What they bind, no other cell of the lesson may use, so the lesson
+goes on without the model.
+"""
+
+import ast
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from transformer_course.published_models.catalog import find_model
+from transformer_course.published_models.published import published
+from transformer_course.workspace.working_copies import published_lessons
+
+TAG = "published-model"
+"""The tag of the cells that need the model, and of the one that asks for it."""
+CALL = "published_in_lesson("
+
+
+@dataclass
+class StoredOutputs:
+    """Runs in place of the cells that need a model, as an IPython input transformer.
+
+    Args:
+        path: The lesson with its outputs.
+        reason: Why there is no model.
+    """
+
+    path: Path
+    reason: str
+
+    def __post_init__(self) -> None:
+        book = json.loads(self.path.read_text(encoding="utf-8"))
+        tagged = [cell for cell in book["cells"] if TAG in cell["metadata"].get("tags", [])]
+        self.cells = [cell for cell in tagged if CALL not in "".join(cell["source"])]
+        self.sources = ["".join(cell["source"]).strip() for cell in self.cells]
+        self.names = set[str]().union(*(names_bound(source) for source in self.sources))
+
+    def __call__(self, lines: list[str]) -> list[str]:
+        """Return the code to run instead of a cell: the cell itself if it does not need the model."""
+        source = "".join(lines).strip()
+        if CALL in source:
+            return lines
+        if source in self.sources:
+            return [f"get_ipython().show_stored_outputs({self.sources.index(source)})\n"]
+        if self.names & names_in(source):
+            return [f"print({f'This cell needs the model. {self.reason}'!r})\n"]
+        return lines
+
+    def show(self, number: int) -> None:
+        """Show the stored outputs of a cell."""
+        from IPython.display import display
+
+        for output in self.cells[number]["outputs"]:
+            if output["output_type"] == "stream":
+                print("".join(output["text"]), end="")
+            else:
+                data = {kind: _joined(value) for kind, value in output["data"].items()}
+                display(data, metadata=output.get("metadata", {}), raw=True)  # type: ignore[no-untyped-call]
+
+
+def published_in_lesson(name: str, lesson: str) -> Path | None:
+    """Return the folder of a published model; if it cannot be had, let its cells show their stored outputs.
+
+    Call it again to try again.
+
+    Args:
+        name: Name of the model, such as ``"smollm2"``.
+        lesson: Name of the lesson, such as ``"11_modern_block"``.
+
+    Returns:
+        The folder, or None.
+
+    Raises:
+        ValueError: There is no published model of this name.
+        OSError: There is no model, and this is not a notebook.
+    """
+    shell = _shell()
+    transformers: list[Callable[[list[str]], list[str]]] = shell.input_transformers_post if shell else []
+    transformers[:] = [step for step in transformers if not isinstance(step, StoredOutputs)]
+    try:
+        return published(name)
+    except OSError as error:
+        if shell is None:
+            raise
+        title = find_model(name).title
+        stored = StoredOutputs(published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
+    print(f"{stored.reason}.\nThe cells that need it show the outputs stored with the lesson. Run this cell to retry.")
+    shell.show_stored_outputs = stored.show
+    transformers.append(stored)
+    return None
+
+
+def names_bound(source: str) -> set[str]:
+    """Return the names that a cell binds outside functions and classes, and the functions and classes it defines."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    found, left = set[str](), list[ast.AST](tree.body)
+    while left:
+        node = left.pop()
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            left += ast.iter_child_nodes(node)
+    return found - {"_"}
+
+
+def names_in(source: str) -> set[str]:
+    """Return all names in code; none if it is not Python."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return set()
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _joined(value: Any) -> Any:
+    return "".join(value) if isinstance(value, list) else value
+
+
+def _shell() -> Any:
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:  # only notebooks need it
+        return None
+    return get_ipython()  # type: ignore[no-untyped-call]
