@@ -2,19 +2,18 @@
 # # 11 · The modern block: from 2017 to Llama and Qwen
 #
 # ```
-# ROMEO: Dost thou love me?
-#
-# CLOWN: I will tell you, sir, as he hath carried.
+# What is the capital of France?
+# The capital of France is Paris.
 # ```
 #
-# At the end, a small Llama answers you (above: a stored sample). Its weights come in Llama's published layout, and are
-# loaded into parts that *you* wrote.
+# At the end of this lesson, a published Llama with 135 million parameters gives this answer. It runs in parts that
+# *you* wrote.
 #
 # **The question.** Today's models are still Transformers, yet most parts of the block have changed since 2017. What is
 # new, and what does each change buy?
 #
-# **Afterwards you can** write the parts of a Llama block and the core of DeepSeek's attention, measure a change against
-# the noise of seeds, and load a Llama's folder into your own parts.
+# **Afterwards you can** write the parts of a Llama block and the core of DeepSeek's latent attention, measure a change
+# against the noise of seeds, and load a published Llama into your own parts.
 #
 # Reading: 40 minutes. Exercises: 95 minutes (six core, one stretch ★). With all predictions, runs and questions: about
 # 160 minutes.
@@ -60,11 +59,12 @@ from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_course.published_models.in_lesson import published_in_lesson
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab import LanguageModel, LanguageModelConfig, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
-from transformer_lab.pretrained.hub import fetch_model, read_json, read_model_tensors
+from transformer_lab.pretrained.hub import read_json, read_model_tensors
 from transformer_lab.pretrained.load import load_language_model, save_pretrained
 
 # %%
@@ -74,13 +74,13 @@ _ = torch.manual_seed(11)
 diagrams.modern_block.blocks()
 
 # %% [markdown]
-# On the left is the paper's block, on the right Llama's; `q_norm` and `k_norm` are Qwen 3's. What is new buys one of
-# four things. We take them in this order:
+# On the left is the paper's block, on the right Llama's; `q_norm` and `k_norm` are Qwen 3's. Each change buys one of
+# four things, in this order:
 #
 # | what it buys | what was changed |
 # |---|---|
 # | a simpler or better block | RMSNorm, SwiGLU; RoPE (lesson 05) |
-# | memory | grouped queries, latent attention, local layers |
+# | memory | grouped queries, latent attention, local layers, sparse attention |
 # | stable training | pre-norm (lesson 06), QK-norm, norms after the sublayers |
 # | capacity | a mixture of experts |
 
@@ -92,7 +92,7 @@ diagrams.modern_block.blocks()
 #
 # $$\operatorname{RMSNorm}(x)_i = w_i\,\frac{x_i}{\sqrt{\frac{1}{d}\sum_j x_j^2 + \varepsilon}}$$
 #
-# $x$ is one vector of shape (d), $w$ has the shape (d), too, and begins as ones.
+# $x$ is one vector of shape (d). $w$ also has shape (d) and starts as ones.
 #
 # **Predict.** x is (5, 5, 5, 5). What is the first number of its LayerNorm, and of its RMSNorm?
 
@@ -218,8 +218,8 @@ check(GroupedQueryAttention)
 # %% [markdown]
 # ## Saving memory: multi-head latent attention
 #
-# MLA (lesson 10) caches one short vector per token, the **latent vector** c, from which each head makes its own keys
-# and values, as on the left. (The right comes afterwards.)
+# MLA (lesson 10) caches one short vector per token, the **latent vector** c. Each head computes its own keys and values
+# from it, as on the left of the picture. (The right comes afterwards.)
 
 # %%
 diagrams.modern_block.latent()
@@ -266,8 +266,7 @@ class LatentAttention(nn.Module):
 
 # %% [markdown]
 # Must the keys of all old tokens be made again for each new one? A score is $q^\top (W^\top c) = (W q)^\top c$: the
-# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average. (RoPE would put a
-# rotation between q and W, another for each old token: hence its 64 separate numbers.)
+# matrix can be applied to the *query*, as on the right of the picture, and `w_v` after the average.
 
 
 # %%
@@ -326,17 +325,19 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 # it buys is bytes: 8 heads of keys and values are four times as much to store and read. With few heads, reading takes
 # the time (lesson 10). In DeepSeek-V3, with r = 512 and 128 heads, each byte read serves about 240 operations, near an
 # H800's limit in use (865 / 3.35, about 258): DeepSeek calls its own decode kernel
-# [compute-bound](https://github.com/deepseek-ai/FlashMLA/blob/main/docs/20250422-new-kernel-deep-dive.md).
+# [compute-bound](https://github.com/deepseek-ai/FlashMLA/blob/f6894dbf015a931573d234626f7eff9b03152c1b/docs/20250422-new-kernel-deep-dive.md).
 #
-# Grouped queries with 2 heads are as much to read as r = 256, and cheaper to compute. But the authors of DeepSeek-V2
-# found grouped queries worse than attention with all its heads, and MLA better (appendix D).
+# GQA with 2 heads reads as many bytes as MLA with r = 256 and is cheaper to compute. But the authors of DeepSeek-V2
+# found GQA worse than attention with all its heads, and MLA better (appendix D). Kimi K2 and GLM-5 use MLA, too;
+# DeepSeek itself has replaced it in V4. (RoPE would put a rotation between q and W, another for each old token: hence
+# the 64 separate numbers for RoPE.)
 # </details>
 
 # %% [markdown]
 # ## Saving memory: local and global layers
 #
-# A layer with a sliding window (lesson 10) is **local**; a **global** layer attends to all that is past. Only global
-# layers need a long cache.
+# A layer with a sliding window (lesson 10) is **local**; a **global** layer attends to everything before it. Only
+# global layers need a long cache.
 #
 # **Predict.** Six layers have a window of 4: a token, and the three before it. How many tokens back does an output
 # depend on, at most? And that of the last of 40 tokens, if the sixth layer is global?
@@ -345,7 +346,7 @@ pd.DataFrame([(n, round(o / 1000)) for n, o in costs.values()], index=list(costs
 prediction_local, prediction_mixed = ..., ...
 
 
-# %%
+# %% tags=["hide-input"]
 def seen(windows: list[int]) -> Bool[Tensor, "40"]:
     """Return on which of 40 tokens the last output depends, through layers with these windows."""
     row, column = torch.arange(40)[:, None], torch.arange(40)
@@ -356,7 +357,7 @@ def seen(windows: list[int]) -> Bool[Tensor, "40"]:
     return inputs.grad[0].abs().sum(dim=-1) > 0
 
 
-# %%
+# %% tags=["hide-input"]
 layers = {f"{n} local": n * [4] for n in range(1, 7)} | {"5 local, 1 global": 5 * [4] + [40]}
 rows = torch.stack([seen(windows) for windows in layers.values()])
 back = (rows.sum(dim=1) - 1).tolist()
@@ -366,16 +367,40 @@ ax = plots.mask(rows, list(layers), labels=("no", "the last output depends on it
 ax.figure.set_size_inches(8, 2.4)
 
 # %% [markdown]
-# Each local layer reaches three tokens further back; one global layer reaches everything.
-#
-# A head that finds nothing still gives away weights that sum to 1: hence the attention sinks of lesson 10. gpt-oss
-# gives each head a **learned sink**: one more logit in the softmax, without a value.
+# A head that finds nothing relevant must still hand out weights that sum to 1: hence the attention sinks of lesson 10.
+# gpt-oss gives each head a **learned sink**: one more logit, without a value.
 
 # %%
 scores = torch.tensor([0.1, -0.2, 0.0])  # nothing matches
 for sink in (-torch.inf, 0.0, 3.0):
     weights = torch.softmax(torch.cat([scores, torch.tensor([sink])]), dim=0)[:-1]  # the sink's own weight is dropped
     print(f"sink {sink}: weights {[round(w, 2) for w in weights.tolist()]}, in all {weights.sum():.2f}")
+
+# %% [markdown]
+# ### Sparse attention: an indexer picks the keys
+#
+# A window drops old tokens whether they matter or not. In **sparse attention**
+# ([DeepSeek-V3.2](https://arxiv.org/abs/2512.02556)), a small and cheap attention, the **indexer**, first scores all
+# past tokens. The large heads attend only to the k best (2,048). The indexer learns to imitate the attention weights.
+# Here its scores are the true ones plus noise:
+
+
+# %% id="sparse-attention"
+def sparse_attention(q: Tensor, k: Tensor, v: Tensor, index_scores: Tensor, n_kept: int) -> Tensor:
+    """Let each query attend to the past tokens with the largest index scores."""
+    mask = parts.causal_mask(k.shape[-2])
+    best = index_scores.masked_fill(~mask, -torch.inf).topk(n_kept).indices
+    return parts.masked_attention(q, k, v, mask & torch.zeros_like(mask).scatter(-1, best, True))
+
+
+q, k, v = torch.randn(3, 256, 64)
+scores, past = 3 * q @ k.mT / 64**0.5, parts.causal_mask(256)  # scores this large pick few keys
+full = parts.masked_attention(3 * q, k, v, past)
+chosen = {f"indexer, noise {noise}": scores + noise * torch.randn(256, 256) for noise in (0, 1, 3)}
+chosen["the last 32 tokens"] = torch.arange(256.0).expand(256, 256)
+for name, index_scores in chosen.items():
+    difference = (sparse_attention(3 * q, k, v, index_scores, 32) - full)[128:].norm() / full[128:].norm()
+    print(f"{name}: 32 keys for each query, relative difference from all keys {difference:.2f}")
 
 # %% [markdown]
 # ## A block that can be changed
@@ -515,8 +540,8 @@ for name, (change, _) in CHANGES.items():
 # %% [markdown]
 # ## What does each change buy?
 #
-# We train five models of one block (d_model 32). The first is 2017's, but pre-norm and without biases; each next has
-# one more change.
+# We train five models of one block (d_model 32): first that of 2017, but pre-norm and without biases. Each of the
+# others makes one more change.
 #
 # **Predict.** Which name in `CHANGES` improves the loss most, in 300 steps?
 
@@ -535,7 +560,7 @@ def trained(config: dict, seed: int, steps: int = 300, rate: float = 0.03) -> tu
         return model, F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten()).item()
 
 
-# %% tags=["words-only"]
+# %% tags=["hide-input", "words-only"]
 _ = trained(configs["RoPE"], 0, steps=10)  # warm up: a program's first steps take longer
 losses, rows = {}, []
 for name, (_, used_by) in CHANGES.items():
@@ -547,8 +572,8 @@ table["time"] /= table["time"][0]
 table.round(2)
 
 # %% [markdown]
-# One run of each shows little: another seed, another loss. The same code has trained them with nine seeds; here are
-# those losses beside yours, with seed 0. The dotted line is a table of counted bigrams.
+# One run tells you little: change the seed and the loss changes. So here are nine seeds beside your run. The dotted
+# line is a table of counted bigrams.
 
 # %% tags=["hide-input", "approximate"]
 stored = read_json(FOLDER / "block-seeds" / "losses.json")
@@ -581,41 +606,33 @@ for rate, by_seed in steps.items():  # a seed's losses are compared with each ot
 pd.DataFrame(shown, index=list(CHANGES))
 
 # %% [markdown]
-# RoPE's mean step is the largest at every rate, at 0.1 not clearly. Of these rates, 0.03 suits every row best, so among
-# these the shared rate held none back.
+# RoPE's mean step is the largest at every rate, at 0.1 not clearly. Of these rates, 0.03 suits every row best.
 #
 # <details><summary>And the other steps, at other rates and sizes?</summary>
 #
-# At 0.01, SwiGLU gains 0.04 ± 0.01; at 0.03 hardly more than its error (the first three seeds alone promised more), and
-# grouped queries, with fewer parameters, cost about 0.02. At 0.1 a mean misleads: four of nine RoPE runs end near 2.85,
-# five below 2.52. SwiGLU helps the four, not the five: a change may also pay by withstanding too high a rate. Rates in
-# between, larger models and longer runs were not tried.
+# At 0.01, SwiGLU gains 0.04 ± 0.01; at 0.03 hardly more than its error (three seeds alone had suggested a larger gain),
+# and grouped queries, with fewer parameters, cost about 0.02. At 0.1 a mean misleads: four of nine RoPE runs end near
+# 2.85, five below 2.52. SwiGLU helps the four, not the five: it tolerates a rate that is too high. With 1,200 steps or
+# with two blocks, RoPE still gains most (0.05 to 0.18), and the other steps have both signs.
 # </details>
 #
 # <details><summary>How often would chance alone do this?</summary>
 #
-# Of two *equal* models, each is the better one with half of the seeds: all nine seeds agree in 2 of 2⁹ = 512 cases, at
-# least eight in 20, one case of 26. Of twelve comparisons, then, one with eight may be chance. And a step as small as
-# its standard error needs more seeds before one may tell a story about it. (Times are rough, too: torch's LayerNorm is
-# one fused kernel, our parts are several.)
-# </details>
-#
-# <details><summary>So are the other changes useless?</summary>
-#
-# No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries are not meant
-# to lower the loss: they save memory.
+# Of two *equal* models, each is the better one with half of the seeds: all nine seeds agree in 2 of 2⁹ = 512 cases, and
+# at least eight in one case of 26. So of twelve comparisons, one with eight may be chance. (Times are rough, too:
+# torch's LayerNorm is one fused kernel, our parts are several.)
 # </details>
 
 # %% [markdown]
 # ---
 #
-# **Half-way.** A good place to stop.
+# **Half-way.**
 
 # %% [markdown]
 # ## Stabilizing training: QK-norm, and norms after
 #
-# Where scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries
-# and keys start with a root mean square of 1. OLMo 2 also moves the other norms: each acts on what its sublayer *adds*,
+# If scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries and
+# keys start with a root mean square of 1. OLMo 2 also moves the other norms: each normalizes what its sublayer *adds*,
 # as on the right.
 
 # %%
@@ -681,8 +698,8 @@ table = pd.DataFrame(late, index=["loss, seed 0", "seed 1", "seed 2"]).T.round(2
 table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series(adds).round()})
 
 # %% [markdown]
-# Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. Yet QK-norm alone helps the loss
-# little, if at all: the norms *after* the sublayers save it, with every seed.
+# Without QK-norm the scores grow to hundreds or thousands; with it they stay near 10. After these 40 steps at rate 0.3,
+# QK-norm alone helps the loss little, if at all; the norms *after* the sublayers save it, with every seed.
 #
 # <details><summary>How do norms after the sublayers save it?</summary>
 #
@@ -690,6 +707,13 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 # column. That drowns out everything else. With norms after, what is added stays small, and the loss is about that of
 # the usual learning rate, though the scores are as large as without them. (In 2017 the norms came after, too, but on
 # the stream itself.) At the usual rate this model needs neither.
+# </details>
+#
+# <details><summary>What does that depend on?</summary>
+#
+# On the rate and the number of steps. After 160 steps at rate 0.3, QK-norm alone has helped, too: 2.77 to 2.91, against
+# 3.07 to 3.16 with neither and 2.70 to 2.72 with norms after. At rate 1, only norms after help. At rate 0.1, norms
+# after are ahead after 40 steps and behind after 160 (2.66 to 2.71, against 2.61 to 2.69 with neither).
 # </details>
 #
 # <details><summary>Then what is QK-norm for?</summary>
@@ -703,11 +727,10 @@ table.assign(**{"score": pd.Series(last).round(), "FFN adds / stream": pd.Series
 # %% [markdown]
 # ## Adding capacity: a mixture of experts
 #
-# An FFN learns facts faster than attention does with as many parameters (lesson 06). More facts need a wider one, which
-# costs more for *every* token. A **mixture of experts** (MoE) has many FFNs, the experts, and a small linear layer, the
-# **router**, that picks k for each token (**top-k routing**); their outputs are weighted and added. The others, pale in
-# the picture, are not computed. So there are more parameters than **active parameters**, those that one token meets: in
-# Mixtral, 47 billion and 13 billion.
+# FFNs store facts (lesson 06). More facts need a wider FFN, which costs more for *every* token. A **mixture of
+# experts** (MoE) has many FFNs, the experts. A small linear layer, the **router**, picks k of them for each token
+# (**top-k routing**), and their outputs are weighted and added. The others, pale in the picture, are not computed. So
+# each token uses only the **active parameters**: in Mixtral, 13 billion of 47 billion.
 
 # %%
 diagrams.modern_block.experts()
@@ -757,14 +780,13 @@ class Experts(nn.Module):
 # %% [markdown]
 # ### Keeping all experts busy
 #
-# The task is lesson 06's (2,304 facts). The mixtures have eight experts of d_ff 16, two of them active. A narrow FFN of
-# d_ff 32 has as many *active* parameters, a wide one of d_ff 128 as many *in all*. All take 120 steps.
+# The task is that of lesson 06 (2,304 facts). The mixtures have eight experts of d_ff 16, two of them active. A narrow
+# FFN (d_ff 32) matches their active parameters; a wide FFN (d_ff 128) matches their total. All take 120 steps.
 #
-# Expert 0 begins behind: its logit is lower by 3 (but not in `even start`). Two mixtures have **load balancing**. One
-# has an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability, which is 1 when both are
-# even. The other needs none ([Wang et al., 2024](https://arxiv.org/abs/2408.15664); DeepSeek-V3): each expert has a
-# bonus (in the papers, a *bias*), used only in choosing, that rises by a step where the load is too small, and else
-# falls.
+# Expert 0 starts behind: its logit is lower by 3 (but not in `even start`). Two mixtures have **load balancing**. One
+# has an **auxiliary loss** (Fedus et al., 2021): 8 times the sum of load · mean probability. The other adds a bias,
+# here `bonus`, to each logit, only to choose ([Wang et al., 2024](https://arxiv.org/abs/2408.15664)). It rises by a
+# step if the load is too small and falls otherwise. (DeepSeek-V3 does that, with a sigmoid instead of a softmax.)
 
 # %% [markdown]
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the narrow FFN, and
@@ -856,13 +878,14 @@ least = [round(least, 3) for least in loads["even start"].amin(dim=1).tolist()]
 print("even start: the least load of an expert, with three seeds:", *least)
 
 # %% [markdown]
-# With about as many active parameters, every mixture knows more facts than the narrow FFN; with as many in all, the
-# wide one knows more still. So in 120 steps sparsity buys a part of what size brings, at the operations of the small
-# FFN and the memory of the large one.
+# After 120 steps at rate 0.02, every mixture knows more facts than the narrow FFN, with the same active parameters. The
+# wide FFN, with the same total, knows even more. So sparsity buys part of what size brings, at the operations of the
+# small FFN and the memory of the large one. (The order is the same at a third and three times the rate, and with half
+# or three times the steps.)
 #
 # Without balancing expert 0 starves: it is hardly chosen, so it gets hardly any gradient. A loss or a bonus gives it
-# nearly an even load. Seven experts learn nearly as many facts as eight. What balancing prevents here is an expert that
-# takes memory and does nothing. Across machines (lesson 13) it matters more: all wait for the busiest.
+# nearly an even load. Seven experts learn nearly as many facts as eight: here, balancing only prevents an expert that
+# takes memory and does nothing. Across machines (lesson 13), all wait for the busiest.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
@@ -879,7 +902,7 @@ print("even start: the least load of an expert, with three seeds:", *least)
 # </details>
 
 # %% [markdown]
-# ### Six models beside each other
+# ### Models beside each other, 2019 to 2026
 #
 # | | layers | heads: queries, keys | experts: all, active | a token attends to | norms |
 # |---|---|---|---|---|---|
@@ -889,29 +912,48 @@ print("even start: the least load of an expert, with three seeds:", *least)
 # | Gemma 3 27B (2025) | 62 | 32, 16 | none | the last 1,024; in one layer of six all | RMSNorm before, after; QK-norm |
 # | Qwen 3 8B (2025) | 36 | 32, 8 | none | all before it | RMSNorm before; QK-norm |
 # | gpt-oss-120b (2025) | 36 | 64, 8 | 128, 4 | the last 128; all, in every second layer | RMSNorm before |
-#
+# | GLM-5 (2026) | 78 | 64, MLA | 256 + 1, 8 + 1 | 2,048 that an indexer picks | RMSNorm before |
+# | Qwen 3.5 35B-A3B (2026) | 40 | 16, 2 | 256 + 1, 8 + 1 | all, in one layer of four | RMSNorm before; QK-norm |
+# | DeepSeek-V4-Flash (2026) | 43 | 64, 1 | 256 + 1, 6 + 1 | the last 128, and compressed tokens | RMSNorm before |
+
+# %% [markdown]
 # All but GPT-2 have RoPE and gated units. A shared expert sees every token. Why so many experts? Two of 16 make 120
-# choices, eight of 64 smaller ones 4.4 billion ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)). Newer hybrids go
-# further: in [Qwen3-Next](https://huggingface.co/Qwen/Qwen3-Next-80B-A3B-Instruct), three layers of four have linear
-# attention (lesson 02), with a state of fixed size and no cache that grows.
+# choices, eight of 64 smaller ones 4.4 billion ([DeepSeekMoE](https://arxiv.org/abs/2401.06066)).
+#
+# **What changed until 2026:**
+#
+# | change | model |
+# |---|---|
+# | Three layers of four: linear attention (lesson 02) with a gated *delta rule*, a fixed-size state | Qwen 3.5 |
+# | One entry per 4 tokens, of which an indexer picks 512, or one per 128; one head is key and value | DeepSeek-V4 |
+# | *Hyper-connections*: four residual streams instead of one, mixed by a learned matrix | DeepSeek-V4 |
+# | Layers that share keys and values, or K = V | Gemma 4 |
+# | *Partial RoPE*: only some of a head's features are rotated | Qwen 3.5, Gemma 4, DeepSeek-V4 |
 #
 # <details><summary>Sources</summary>
 #
-# [GPT-2](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf),
-# [Llama 3](https://arxiv.org/abs/2407.21783), [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (its first three layers
-# have one FFN, and no experts), [Gemma 3](https://arxiv.org/abs/2503.19786), [Qwen 3](https://arxiv.org/abs/2505.09388)
-# and [gpt-oss](https://arxiv.org/abs/2508.10925), and each model's `config.json` on the hub.
+# [GPT-2](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf), [Llama
+# 3](https://arxiv.org/abs/2407.21783), [DeepSeek-V3](https://arxiv.org/abs/2412.19437) (its first three layers have one
+# FFN, and no experts), [Gemma 3](https://arxiv.org/abs/2503.19786), [Qwen 3](https://arxiv.org/abs/2505.09388) and
+# [gpt-oss](https://arxiv.org/abs/2508.10925), and each model's `config.json` on the hub. For 2026, the defaults of the
+# configuration classes in transformers:
+# [GLM-5](https://github.com/huggingface/transformers/blob/598881bceccfbc4ec888e43df68dc235415426bf/src/transformers/models/glm_moe_dsa/configuration_glm_moe_dsa.py),
+# [Qwen
+# 3.5](https://github.com/huggingface/transformers/blob/e36255cb9af68ea2c16fefd6b1c798882cafda16/src/transformers/models/qwen3_5_moe/configuration_qwen3_5_moe.py),
+# [DeepSeek-V4](https://github.com/huggingface/transformers/blob/b5b741e52e24b1c394ae4a0b13df86846284a1d3/src/transformers/models/deepseek_v4/configuration_deepseek_v4.py)
+# and [Gemma
+# 4](https://github.com/huggingface/transformers/blob/351f643ab9f582c01026b6d75aab3e2c5a8338cd/src/transformers/models/gemma4/configuration_gemma4.py).
+# The published checkpoints themselves were not read.
 # </details>
 
 # %% [markdown]
 # ## Published weights in your own classes
 #
 # On Hugging Face's hub a model is a folder: `config.json` with its sizes, and files of named tensors. Their names,
-# shapes and order of rows are the **checkpoint layout**. Our library makes such a folder for a small Llama, with random
-# numbers.
+# shapes and order of rows are the **checkpoint layout**. We make such a folder for a small random Llama.
 
 
-# %%
+# %% tags=["hide-input"]
 llama = LanguageModelConfig.llama(61, d_model=48, n_heads=6, n_kv_heads=2, d_ff=80, n_layers=2, norm_eps=1e-6)
 random_model = LanguageModel(llama)
 for parameter in random_model.parameters():
@@ -1164,11 +1206,18 @@ some = dates["fr"][0][:150]
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](some), reader(some)))
 
 # %% [markdown]
-# With less than 2 % as many parameters and three times the steps, LoRA learns as many of the new dates as training all
-# parameters, or somewhat fewer (neither rate was tuned). Either way, most of the old ones are lost. But LoRA can be
-# taken out, and the old model is back, so one frozen model can serve many such *adapters*. (Added into the matrix, it
-# costs no extra time. *QLoRA*, [Dettmers et al., 2023](https://arxiv.org/abs/2305.14314), keeps the frozen model in 4
-# bits.)
+# With less than 2 % of the parameters and three times the steps, LoRA learns somewhat fewer of the new dates than
+# training all parameters does, with every seed. Either way, most of the old ones are lost. But LoRA can be taken out,
+# and the old model is back, so one frozen model can serve many such *adapters*. Today, adapters go on all linear
+# layers, above all those of the FFN, with about ten times the rate of full fine-tuning ([Schulman et al.,
+# 2025](https://thinkingmachines.ai/blog/lora/)).
+#
+# <details><summary>How much is lost, and what does an adapter cost?</summary>
+#
+# That depends on the rate. All parameters, trained for 300 steps at 0.0007, learn more than LoRA (0.79 to 0.80) and
+# keep more of the old dates (0.19 to 0.21). Added into the matrix, an adapter costs no extra time. *QLoRA* ([Dettmers
+# et al., 2023](https://arxiv.org/abs/2305.14314)) keeps the frozen model in 4 bits.
+# </details>
 
 # %% [markdown]
 # ## A model that talks
@@ -1193,19 +1242,19 @@ print("\n".join(f"{fact}: {card[fact]}" for fact in facts))
 
 
 # %% [markdown]
-# A play is a conversation: you write a line, and the model says who answers, and what (temperature 0.7, top-p 0.9).
+# You write a line, and the model continues with the next speaker's (temperature 0.7, top-p 0.9).
 
 
 # %% id="a-model-that-talks-3"
 @torch.no_grad()
 def continued(model: Model, tokenizer: Tokenizer, text: str, n_tokens: int, sample: Callable, end: str = "") -> str:
     """Return a text with n_tokens more, or up to the first ``end``."""
-    ids = tokenizer.encode(text).ids
+    ids, read = tokenizer.encode(text).ids, partial(tokenizer.decode, skip_special_tokens=False)
     for _ in range(n_tokens):
         ids += sample(model(torch.tensor([ids[-256:]]))[:, -1]).tolist()
-        if end and end in tokenizer.decode(ids)[len(text) :]:
+        if end and end in read(ids)[len(text) :]:
             break
-    return tokenizer.decode(ids)
+    return read(ids)
 
 
 # %% id="a-model-that-talks-4"
@@ -1218,23 +1267,45 @@ for line in lines:
 print(play)
 
 # %% [markdown]
-# The manner is Shakespeare's, the sense is missing. Write your own lines, as HAMLET or as yourself.
+# It sounds like Shakespeare and means nothing.
 #
-# **Optional: a larger model.** Set `real` to `"HuggingFaceTB/SmolLM2-135M"` or to the folder of a model that you
-# trained, and it continues a text with *your* parts.
+# ### SmolLM2 in your own parts
 #
-# <details><summary>What does that need?</summary>
-#
-# The internet, `pip install huggingface_hub`, 0.3 GB of disk, 2 GB of memory, and a few minutes. The model has 135
-# million parameters, 9 query heads, and 3 heads of keys and values. A test of this course compares the cell, on a
-# random model with such heads, with Hugging Face's own class. A model of your own needs none of this:
-# `transformer-course train --text FILES -o FOLDER` makes a small Llama.
-# </details>
+# SmolLM2-135M-Instruct ([Allal et al., 2025](https://arxiv.org/abs/2502.02737); Apache 2.0) is a Llama with 135 million
+# parameters. The next cell downloads it once (93 MB). Without it, the cells that need it show their stored outputs.
 
-# %%
-real = None
-if real is not None:
-    print(continued(*published_model(fetch_model(real)), "The capital of France is", 20, lambda x: x.argmax(dim=-1)))
+# %% id="smollm2-folder" tags=["published-model", "nbval-ignore-output"]
+smollm_folder = published_in_lesson("smollm2", "11_modern_block")
+
+# %% id="smollm2-in-your-parts" tags=["published-model", "hide-input"]
+smollm, smollm_tokenizer = published_model(smollm_folder)
+smollm_attention, smollm_ffn = smollm.blocks[0].self_attention, smollm.blocks[0].feed_forward
+print(f"{len(smollm.blocks)} blocks of width {smollm.embedding.embedding_dim}")
+print(f"{smollm_attention.n_heads} query heads share {smollm_attention.n_kv_heads} heads of keys and values")
+print(f"SwiGLU with d_ff {smollm_ffn.w_up.out_features}; {smollm.embedding.num_embeddings:,} tokens")
+
+
+# %% [markdown]
+# An instruct model was trained on conversations in a fixed form, its **chat template** (lesson 14). The token
+# `<|im_end|>` ends a turn.
+
+
+# %% id="smollm2-answers" tags=["published-model"]
+def smollm_answer(question: str, n_tokens: int = 40) -> str:
+    """Return the model's answer, always with the most probable token."""
+    prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    greedy = partial(torch.argmax, dim=-1)
+    text = continued(smollm, smollm_tokenizer, prompt, n_tokens, greedy, end="<|im_end|>")
+    return text[len(prompt) :].removesuffix("<|im_end|>")
+
+
+smollm_questions = ["What is the capital of France?", "Which animal says meow?", "Name three colors."]  # your questions
+print(*(f"{question}\n{smollm_answer(question)}\n" for question in smollm_questions), sep="\n")
+
+# %% [markdown]
+# The parts that you wrote are all that a chat model needs. Ask your own questions! It writes fluent English and knows
+# little: asked who wrote *Romeo and Juliet*, it invents a son of Shakespeare. (Each token takes longer than the one
+# before, since `continued` has no cache; lesson 10 serves this model with yours.)
 
 # %% [markdown]
 # ## Your experiment
@@ -1261,15 +1332,14 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - Simpler: RMSNorm leaves the mean alone, SwiGLU gates its hidden features.
 # - Memory: grouped queries share keys and values, latent attention makes them from one short vector per token, local
-#   layers forget them.
-# - Stability: QK-norm keeps the scores small; norms after the sublayers withstand a high learning rate.
-# - Capacity: a mixture of experts learned more than an FFN with its active parameters, and less than one with all of
-#   them; unbalanced, an expert can starve.
+#   layers forget them, sparse attention reads few of them.
+# - Stability: QK-norm keeps the scores small; norms after the sublayers tolerate a high learning rate.
+# - Capacity: a mixture of experts learned more than an FFN with its active parameters, and less than one with its
+#   total; unbalanced, an expert can starve.
 # - Small differences need many seeds.
 # - A loader can be wrong without an error: compare logits. (Lesson 12 hunts such bugs.)
 #
-# In our one block, RoPE lowered the loss most; the rest saves memory, is simpler, or pays, its papers say, at scale.
-# The shape of 2017 is still there: attend, transform, add.
+# In our one block, RoPE lowered the loss most. The shape of 2017 is still there: attend, transform, add.
 
 # %%
 table = trace_shapes(own_llama(options, published, parts.pairs_from_halves), tokens[:2, :11])
@@ -1285,6 +1355,8 @@ table.drop(columns="class")[:16]
 # - **SwiGLU**: the gated linear unit with SiLU at the gate.
 # - **latent vector**: in MLA, the short vector of a token, from which all heads make their keys and values.
 # - **local**: of a layer, with a sliding window; other layers are global.
+# - **sparse attention**: attention to a few past tokens, chosen anew for each query.
+# - **indexer**: in sparse attention, the cheap scorer that chooses them.
 # - **learned sink**: a logit of each head that takes part in the softmax, and has no value.
 # - **mixture of experts**: many feed-forward networks in place of one, of which each token is sent to a few.
 # - **router**: the linear layer that scores the experts for each token.
@@ -1322,9 +1394,9 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>What is QK-norm for?</summary>
 #
-# It keeps the scores small. Without it they grew to hundreds or thousands at a high learning rate, where the softmax
-# is saturated and low-precision numbers are coarse. The loss was saved by something else: norms after the sublayers.
-# (<i>Stabilizing training</i>)
+# It keeps the scores small. Without it, scores can grow to hundreds or thousands at a high learning rate; then the
+# softmax saturates, and numbers of low precision are coarse. It does not replace a well-chosen rate: in 40 steps at ten
+# times the usual rate, norms after the sublayers helped the loss more. (<i>Stabilizing training</i>)
 # </details>
 #
 # <details><summary>You changed one part of a model, and the loss fell by 0.02. Is it better?</summary>
@@ -1373,9 +1445,9 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>Does LoRA prevent forgetting?</summary>
 #
-# Not quite. In larger models it "learns less and forgets less" than full fine-tuning ([Biderman et al.,
-# 2024](https://arxiv.org/abs/2405.09673)). With our adapter in place most of the old dates were wrong. But it can be
-# taken out, and they are back. (<i>★ Transfer</i>)
+# No. In larger models it "learns less and forgets less" than full fine-tuning ([Biderman et al.,
+# 2024](https://arxiv.org/abs/2405.09673)); how much less depends on the rates. With our adapter in place most of the
+# old dates were wrong. But an adapter can be taken out, and the old model is back. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
