@@ -42,13 +42,16 @@ from collections.abc import Callable
 import pandas as pd
 import torch
 from jaxtyping import Float, Int
+from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
+from transformer_course.published_models.in_lesson import published_in_lesson
 from transformer_lab import initialize, record_attention, trace_shapes
 from transformer_lab.data.docstrings import python_docstrings
+from transformer_lab.pretrained.load import load_language_model
 
 # %%
 _ = torch.manual_seed(10)
@@ -57,7 +60,7 @@ _ = torch.manual_seed(10)
 # ## A model to serve
 #
 # A decoder-only model of characters, made of your own layers, learns from Python's docstrings for a few seconds, with
-# three seeds: too briefly for English, but enough to compare shortcuts.
+# three seeds.
 
 # %% tags=["hide-input"]
 train_texts, held_out_texts = python_docstrings()
@@ -212,7 +215,7 @@ for name, sizes in (cuts | {"pieces of 20, 13 and 7": [20, 13, 7]}).items():
 # Two errors are common: positions that start at 0 again, and
 # [`is_causal=True`](https://github.com/pytorch/pytorch/issues/103082) with 2 queries and 5 keys.
 
-# %%
+# %% tags=["hide-input"]
 _, cache = read(model, text[:, :35])
 forgetful = copy.copy(model)
 forgetful.embed = lambda tokens, start: model.embed(tokens, start=0)
@@ -271,7 +274,7 @@ def cpu_milliseconds(runs: dict[object, Callable], n_turns: int = 8) -> dict[obj
     return best
 
 
-# %% tags=["words-only"]
+# %% tags=["hide-input", "words-only"]
 lengths, runs = [64, 128, 256, 512], {}
 for n in lengths:
     tokens = held_out_ids[None, :n]
@@ -299,7 +302,7 @@ print("at token 512, the cache is at least twice as fast:", with_cache[-1] / wit
 # %% tags=["prediction"]
 prediction_token, prediction_step = ..., ...
 
-# %% tags=["words-only"]
+# %% tags=["hide-input", "words-only"]
 large = LanguageModel(d_model=2048, n_heads=16, n_layers=1).requires_grad_(False)
 prompts = held_out_ids[: 16 * 128].view(16, 128)
 caches = {rows: read(large, prompts[:rows])[1] for rows in (1, 16)}
@@ -326,16 +329,17 @@ print("5 tokens in one pass take less time than 5 passes:", of_five < alone)
 
 # %% [markdown]
 # In prefill, each parameter that is loaded is used for 128 tokens, so arithmetic dominates: prefill is
-# **compute-bound**. In decode it is used for one. Merely adding up all parameters takes a large part of a step's time:
-# the processor waits for bytes, and decode is **memory-bound**. The **arithmetic intensity** is the number of
+# **compute-bound**. In decode it is used for one. Just reading every parameter once takes a large part of a decoding
+# step: the processor waits for bytes, and decode is **memory-bound**. The **arithmetic intensity** is the number of
 # operations per byte read. A parameter has 4 bytes and costs each token a product and a sum: that is ½ in decode, and
 # 64 in prefill with 128 tokens.
 
 # %% [markdown]
 # The H100 reads 3.35·10¹² bytes a second: 4.8 ms for the 16 GB of an 8-billion-parameter model (two bytes each), so 209
-# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So a pass over about 300
-# tokens (4.8 / 0.016) takes no longer than a pass over one: a prompt, drafts, or the next tokens of many texts. (In 16
-# bits, its arithmetic intensity, too.) A longer prompt is compute-bound.
+# tokens a second at best. A token's 1.6·10¹⁰ operations, at 989·10¹² a second, take 0.016 ms. So at best, a pass over
+# about 300 tokens (4.8 / 0.016) takes no longer than a pass over one: a prompt, drafts, or the next tokens of many
+# requests. (With 16-bit weights, 300 is also the H100's ratio of operations to bytes.) A longer prompt is
+# compute-bound.
 #
 # With many texts, **throughput** (tokens per second, of all texts) grows, while **latency** (the time until a user's
 # next token) grows by less.
@@ -388,9 +392,9 @@ for name, heads, n_bytes in [("MHA", 32, 2), ("GQA", 8, 2), ("MQA", 1, 2), ("GQA
 pd.DataFrame(rows).T.round().astype(int)
 
 # %% [markdown]
-# With GQA, 119 texts wait five times as long for a token as one did, and together they get 24 times as many, at best. A
-# parameter is read once for all texts, a cached key only for the four query heads of its own text. So more texts never
-# make attention compute-bound.
+# With GQA, 119 requests share the GPU: each waits five times as long per token, but together they get up to 24 times
+# the throughput. A parameter is read once for all requests, a cached key only for the four query heads of its own
+# request. So batching never makes attention compute-bound.
 #
 # **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
 # per token, from which matrices compute the keys and values of all heads. In DeepSeek-V3:
@@ -508,7 +512,8 @@ pd.DataFrame(torch.stack(most), columns=["bos", "sixth token"]).rename_axis("see
 
 # %% [markdown]
 # A model this small relies on the last few characters, so the window costs little. Yet bos helps more than a real
-# token, and in some models a head puts far more than an equal weight on it. In large models the first token is an
+# token (after 1,200 steps the difference is nearly gone), and in some models a head puts far more than an equal weight
+# on it. In large models the first token is an
 # **attention sink**, where heads put weight that they do not need: LLMs trained without a window fail as soon as their
 # first tokens leave it, and recover if a few are kept ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
 
@@ -557,12 +562,12 @@ print(f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with ea
 # Eight bits cost almost nothing. In decode, only the stored bytes count: matrices are kept in 8 or 4 bits, and
 # [multiplied in 16](https://github.com/pytorch/ao/blob/03d01adcbcf8/torchao/quantization/README.md). Where arithmetic
 # limits, as in a long prefill, the inputs of layers are rounded, too. In large models a few of these are so large that,
-# with one scale, most others become 0 ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)). If the cache takes 8
-# bits, too, the H100 above holds 268 texts, for 11,000 tokens a second.
+# with one scale, most others become 0 ([Dettmers et al., 2022](https://arxiv.org/abs/2208.07339)).
 #
 # <details><summary>Why do 4 bits cost more, and what helps?</summary>
 #
-# Each number is rounded by itself, to one of 15. *GPTQ* ([Frantar et al., 2022](https://arxiv.org/abs/2210.17323)) lets
+# Each number is rounded alone, to one of 15. (That costs more the better the model is: after 1,200 steps, 4 bits cost
+# 0.1 to 0.2 nats, and 2 bits about 3.) *GPTQ* ([Frantar et al., 2022](https://arxiv.org/abs/2210.17323)) lets
 # numbers that are not rounded yet make up for the errors of the others; *AWQ* ([Lin et al.,
 # 2023](https://arxiv.org/abs/2306.00978)) first scales up those that meet large inputs. Both usually keep one scale for
 # each small group of numbers, not for a whole row.
@@ -627,7 +632,7 @@ check(accept)
 # As drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
 # (trigrams). The trigrams predict held-out text better.
 #
-# **Predict.** Whose tokens does our model accept more often: `"bigram"` or `"trigram"`?
+# **Predict.** Whose tokens does our model, after its 300 steps, accept more often: `"bigram"` or `"trigram"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -662,9 +667,11 @@ compare(prediction, measured="bigram" if (accepted["bigram"] > accepted["trigram
 print("the trigram table predicts better:", in_loss["trigram"] < in_loss["bigram"] - 0.1)
 
 # %% [markdown]
-# The better draft is the one that agrees with the *model*, not with the text. After 300 steps, ours is nearer to the
-# bigrams. So drafts are often distilled from the large model ([Zhou et al., 2023](https://arxiv.org/abs/2310.08461)).
-# (The last column is 1 + a + a² + a³ + a⁴, if each token is accepted with probability a.)
+# The better draft is the one that agrees with the *model*, not with the text, and that changes as the model learns.
+# After 300 steps, ours is nearer to the bigrams. After 1,000 steps of the same training the order turns round: 0.68 of
+# the trigrams are accepted and 0.52 of the bigrams. So drafts are often distilled from the large model ([Zhou et al.,
+# 2023](https://arxiv.org/abs/2310.08461)). (The last column is 1 + a + a² + a³ + a⁴, if each token is accepted with
+# probability a.)
 #
 # Here, rejected tokens leave the cache:
 
@@ -712,7 +719,151 @@ print("less than half as many passes as tokens, with each seed:", bool((per_pass
 
 # %% [markdown]
 # The time falls by less than the passes: drafting and testing take time, and each pass is longer. With hundreds of
-# short texts in a pass, little compute is idle: drafts gain less.
+# short requests in a pass, little compute is idle: drafts gain less.
+
+# %% [markdown]
+# ## A model that talks, served with your cache
+#
+# SmolLM2-135M-Instruct (lesson 11 loads it into your own parts) is a Llama: it rotates queries and keys (lesson 05),
+# and three query heads share each head of keys and values. `read_llama` below is `read` with these two changes; it
+# calls your `attend_with_cache`. The next cell downloads the model once (93 MB). Without it, the cells that need it
+# show their stored outputs.
+
+# %% id="smollm2-folder" tags=["published-model", "nbval-ignore-output"]
+smollm_folder = published_in_lesson("smollm2", "10_inference")
+
+
+# %% id="smollm2-read" tags=["published-model", "hide-input"]
+def read_llama(model: nn.Module, tokens: Tensor, cache: list | None = None) -> tuple[Tensor, list]:
+    """Read new tokens of a Llama; return their logits, and the cache."""
+    n_old = cache[0][0].shape[2] if cache else 0
+    positions, x, new_cache = torch.arange(n_old, n_old + tokens.shape[1]), model.embedding(tokens), []
+    for block, kept in zip(model.blocks, cache or [None] * len(model.blocks)):
+        attention, normalized = block.self_attention, block.norm_1(x)
+        projections = attention.w_q, attention.w_k, attention.w_v
+        q, k, v = (parts.split_heads(project(normalized), project.out_features // 64) for project in projections)
+        q, k = (parts.apply_rotary(heads, positions, model.config.rotary_base) for heads in (q, k))
+        heads, kept = attend(q, parts.repeat_kv(k, 3), parts.repeat_kv(v, 3), kept)
+        x = x + attention.w_o(parts.merge_heads(heads))
+        x = x + block.feed_forward(block.norm_2(x))
+        new_cache.append(kept)
+    return model.head(model.norm(x)), new_cache
+
+
+smollm = load_language_model(smollm_folder).requires_grad_(False)
+smollm_tokenizer = Tokenizer.from_file(str(smollm_folder / "tokenizer.json"))
+
+
+# %% [markdown]
+# As a draft, we take the text itself: what followed the last two tokens where they occurred before (*prompt lookup*).
+# It costs nothing. We always take the most probable token, so a drafted token is accepted if it is the model's own
+# choice.
+
+
+# %% id="smollm2-answer" tags=["published-model", "hide-input"]
+def smollm_draft(ids: list[int], n: int) -> list[int]:
+    """Return up to n tokens that followed the last two tokens where these occurred before."""
+    for i in range(len(ids) - 2, 0, -1):
+        if ids[i - 1 : i + 1] == ids[-2:]:
+            return ids[i + 1 : i + 1 + n]
+    return []
+
+
+def smollm_answer(question: str, n_drafted: int = 0) -> tuple[str, int]:
+    """Return the model's answer, and the number of passes that it took."""
+    prompt = f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"
+    new = ids = smollm_tokenizer.encode(prompt).ids
+    end, n_prompt, n_passes, cache = smollm_tokenizer.token_to_id("<|im_end|>"), len(ids), 0, None
+    while end not in ids[n_prompt:] and len(ids) < n_prompt + 60:
+        draft = smollm_draft(ids, n_drafted)
+        logits, cache = read_llama(smollm, torch.tensor([new + draft]), cache)
+        best = logits[0, len(new) - 1 :].argmax(dim=-1).tolist()  # the model's own choice after each token
+        n_accepted = next((i for i, token in enumerate(draft) if token != best[i]), len(draft))
+        ids, n_passes = ids + best[: n_accepted + 1], n_passes + 1
+        new, cache = ids[-1:], [(k[:, :, : len(ids) - 1], v[:, :, : len(ids) - 1]) for k, v in cache]
+    return smollm_tokenizer.decode(ids[n_prompt:]).strip(), n_passes
+
+
+# %% id="smollm2-drafts" tags=["published-model"]
+smollm_sentence = "The cache keeps the keys and values of all tokens so far, and the cache grows with the text."
+for smollm_question in ["Why do people sleep? Answer in one sentence.", f"Repeat this sentence: {smollm_sentence}"]:
+    smollm_one, smollm_drafted = smollm_answer(smollm_question), smollm_answer(smollm_question, n_drafted=4)
+    print(f"{smollm_question}\n{smollm_one[0]}")
+    print(
+        f"passes: {smollm_one[1]}, with drafts {smollm_drafted[1]}; same answer: {smollm_one[0] == smollm_drafted[0]}\n"
+    )
+
+# %% [markdown]
+# Your cache makes a published model talk. Drafts from the prompt help only where the answer repeats it, as in editing.
+# How long does the next token take, after 128?
+
+
+# %% id="smollm2-int8" tags=["published-model", "hide-input"]
+class Int8Linear(nn.Module):
+    """Keep a matrix in int8, with a scale for each row, and multiply it by torch's kernel for that."""
+
+    def __init__(self, linear: nn.Linear) -> None:
+        super().__init__()
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.scales = linear.weight.abs().amax(dim=1) / 127
+        self.rounded = (linear.weight / self.scales[:, None]).round().to(torch.int8)
+
+    def forward(self, x: Tensor) -> Tensor:
+        rows = x.flatten(0, -2).bfloat16()
+        product = torch._weight_int8pack_mm(rows, self.rounded, self.scales.bfloat16())
+        return product.to(x.dtype).view(*x.shape[:-1], -1)
+
+
+def in_int8(model: nn.Module) -> nn.Module:
+    model = copy.deepcopy(model)
+    for layer in [model, *(part for block in model.blocks for part in (block.self_attention, block.feed_forward))]:
+        for name, linear in [*layer.named_children()]:
+            if isinstance(linear, nn.Linear):
+                setattr(layer, name, Int8Linear(linear))
+    return model
+
+
+# %% id="smollm2-speed" tags=["published-model", "hide-input", "words-only"]
+smollm_int8 = in_int8(smollm)
+smollm_text = torch.tensor([smollm_tokenizer.encode("\n".join(held_out_texts[:20])).ids[:129]])
+smollm_cache = read_llama(smollm, smollm_text[:, :128])[1]
+smollm_runs = {
+    "without a cache": lambda: smollm.next_logits(smollm_text),
+    "with your cache": lambda: read_llama(smollm, smollm_text[:, 128:], smollm_cache),
+    "with your cache, int8 weights": lambda: read_llama(smollm_int8, smollm_text[:, 128:], smollm_cache),
+}
+smollm_ms = pd.Series(cpu_milliseconds(smollm_runs, n_turns=4))
+pd.DataFrame({"ms for a token": smollm_ms, "tokens per second": 1000 / smollm_ms}).round(1)
+
+# %% [markdown]
+# One picture shows why. A pass over n tokens does n operations for each 2 bytes of a 32-bit parameter. It can be no
+# faster than the bytes arrive (the slope) and than the processor computes (the flat part): the *roofline* (lesson 13).
+
+# %% id="smollm2-roofline" tags=["published-model", "hide-input", "words-only"]
+smollm_sizes = [1, 4, 16, 64, 128]  # tokens in a pass: 1 in decode, 128 in the prefill of a prompt
+smollm_numbers, smollm_square = nn.utils.parameters_to_vector(smollm.parameters()), torch.randn(1024, 1024)
+smollm_runs = {n: lambda n=n: read_llama(smollm, smollm_text[:, :n]) for n in smollm_sizes}
+smollm_runs |= {"bytes": smollm_numbers.sum, "operations": lambda: smollm_square @ smollm_square}
+smollm_ms = cpu_milliseconds(smollm_runs, n_turns=3)
+smollm_bandwidth, smollm_peak = (
+    smollm_numbers.nbytes / smollm_ms["bytes"] / 1e6,
+    2 * 1024**3 / smollm_ms["operations"] / 1e6,
+)
+smollm_curves = {
+    "roofline": [min(n / 2 * smollm_bandwidth, smollm_peak) for n in smollm_sizes],
+    "SmolLM2": [2 * len(smollm_numbers) * n / smollm_ms[n] / 1e6 for n in smollm_sizes],
+}
+smollm_ax = plots.lines(
+    [n / 2 for n in smollm_sizes], smollm_curves, "operations per byte of parameters", "10⁹ operations per second"
+)
+smollm_ax.set_xscale("log")
+smollm_ax.set_yscale("log")
+print(f"{smollm_bandwidth:.0f} GB/s, {smollm_peak:.0f}·10⁹ operations per second")
+
+# %% [markdown]
+# Decode is at the left, under the slope: fewer bytes help, and so do more tokens in a pass. Prefill is at the right,
+# near the flat part: fewer bytes do not help there. int8 saves less than three quarters of the time, since each step
+# also has hundreds of small operations.
 
 # %% [markdown]
 # ## Beam search
@@ -783,9 +934,9 @@ print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {b
 # wins. Each further token lowers the probability, which favors short texts; a positive penalty counters that.
 # Translation uses beams; chat models sample, as very probable texts repeat themselves (lesson 09).
 #
-# Each text in the beam has a row in the cache. Where one text goes on twice, its row has to be copied:
+# Each hypothesis in the beam has a row in the cache. If two beams continue the same hypothesis, its row is duplicated:
 
-# %%
+# %% tags=["hide-input"]
 prefixes = held_out[:3, :20]
 _, cache = read(model, prefixes)
 parents, new = torch.tensor([1, 1, 0]), torch.tensor([[9], [8], [7]])  # beam 2 was dropped, beam 1 goes on twice
@@ -941,10 +1092,10 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - **The question, answered.** It waits for 16 GB, 4.8 ms per token. 8 bits halve that; drafts get several tokens from
-#   one pass; 119 users share one, for 5,000 tokens a second. Their caches keep it from 60,000: no more fit, and reading
-#   them takes four fifths of the time.
+#   one pass; 119 users share one, for 5,000 tokens a second. The KV caches are what keep it from 60,000: no more of
+#   them fit, and reading them takes four fifths of each step.
 # - With a cache, each token costs one vector. Cache and drafts together made 256 tokens at least three times as fast.
-# - A long prefill is compute-bound, decode memory-bound. Many texts share each read of a parameter.
+# - A long prefill is compute-bound, decode memory-bound. Many requests share each read.
 # - The cache, pages, the online softmax and (in distribution) speculative decoding keep the output; windows, rounding
 #   and beam search change it. GQA, MQA and MLA, with smaller caches, are other models; copying a cache costs the time
 #   saved.
@@ -1021,9 +1172,10 @@ trace_shapes(model, held_out[:2, :11]).drop(columns="class")[:13]
 # %% [markdown]
 # <details><summary>You saved 4 times the memory with GQA. How much faster is decoding?</summary>
 #
-# Not at all, if keys and values are repeated before attention: the copy costs more than it saves. So group the queries,
-# or use a kernel that shares heads (<i>Does GQA also save time?</i>). The main gain in a server is another: four times
-# as many texts fit, for four times the tokens per second. (<i>The bytes of a cache</i>)
+# Attention's part of a step gets up to four times as fast, because it is memory-bound. With short texts and few
+# requests, that part is small, and the weights dominate. In a server the main gain is another: four times as many
+# requests fit, for up to four times the tokens per second (<i>The bytes of a cache</i>). And a naive `repeat_kv` throws
+# the gain away: its copy costs more than it saves, so use a kernel that shares heads. (<i>Does GQA also save time?</i>)
 # </details>
 #
 # <details><summary>What is an attention sink, and what does a sliding window do to it?</summary>
