@@ -774,8 +774,8 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - An RNN keeps what it has read in one hidden state of fixed width. Learning to pack long texts into it takes
-#   long: the bottleneck.
+# - An RNN keeps what it has read in one hidden state of fixed width. It takes long to learn to pack long
+#   texts into it: the bottleneck.
 # - Attention keeps all states. At each step the decoder's *previous* state scores them, softmax turns scores into
 #   weights, and the context vector is the weighted average of the states.
 # - The weights show where the decoder looks; exchanging states shows whether it matters.
@@ -879,9 +879,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Does the vanishing gradient explain the bottleneck?</summary>
 #
 # Not in our experiment. The trained GRU kept its gradient over 40 tokens and still copied only half of 16 digits, and
-# opening the gates before training changed nothing. Vanishing does matter where no short text teaches the gates: with
-# texts of 40 digits only, the model learned nothing unless its gates were open from the start. (<i>Is the vanishing
-# gradient to blame</i>)
+# opening the gates before training changed nothing. The vanishing gradient does matter where no short text teaches the
+# gates: with texts of 40 digits only, the model learned nothing unless its gates were open from the start. (<i>Is the
+# vanishing gradient to blame</i>)
 # </details>
 #
 # <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
@@ -914,10 +914,10 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Do attention weights show what the model uses?</summary>
 #
-# They show which states it averages. Whether that matters is a question for an intervention: we exchanged the states of
-# the month with those of another text, and the model wrote the other month. A state also carries what was read before
-# it, so a weight at one token may stand for information from an earlier one. (<i>Does the decoder use what it looks
-# at</i>)
+# The weights show which states the model averages. Whether that matters is a question for an intervention: we exchanged
+# the states of the month with those of another text, and the model wrote the other month. A state also carries what was
+# read before it, so a weight at one token may stand for information from an earlier one. (<i>Does the decoder use what
+# it looks at</i>)
 # </details>
 #
 # <details><summary>Compare attention, recurrence and convolution.</summary>

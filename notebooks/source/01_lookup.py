@@ -91,8 +91,8 @@ compare(prediction, measured=(weights * values).sum())
 # **values**.
 #
 # The name comes from human attention. *The street was loud and the room was small, but we loved it*: did the writer
-# like the hotel? You attend to what follows the *but*. In a photo you attend to the main object, and hardly to the
-# background.
+# like the hotel? You attend to what follows the *but*. In a photo you attend to the main object and barely notice
+# the background.
 
 # %% [markdown]
 # ## Step 1: a score for every key
@@ -469,7 +469,7 @@ print("cross-attention:", tuple(parts.attention(iso, french, french).shape))
 print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 
 # %% [markdown]
-# The output has as many rows as there are queries, however many keys there are.
+# The output has one row per query, however many keys there are.
 #
 # What is self-attention good for? A word has one embedding, so `bank` starts out as the same vector in every sentence.
 # We choose a vector between money and water, and let every word in two short texts attend to all the words in its own
@@ -742,8 +742,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
 #
-# Keys and values together: nothing, the output is permutation-invariant in the pairs. Queries: the outputs are permuted
-# in the same way (permutation-equivariant), since each row is computed separately. (<i>What if the order changes?</i>)
+# If you permute keys and values together, nothing changes: the output is permutation-invariant in the pairs. If you
+# permute the queries, the outputs are permuted in the same way (permutation-equivariant), since each row is computed
+# separately. (<i>What if the order changes?</i>)
 # </details>
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>
