@@ -2,7 +2,7 @@
 
 ``python -m authoring.train_residual_runs`` trains them all and writes the file that the view reads: five depths, two
 layouts, with and without warm-up, three seeds each; about seven minutes on one core. The stacks and their task are
-those that lesson 06 shows. How it ends at two other rates, without warm-up, goes into a second file: two minutes more.
+those that lesson 06 shows.
 """
 
 import json
@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_course.views.residual_runs import FILE, MEASURES, OTHER_RATES, Run
+from transformer_course.views.residual_runs import FILE, MEASURES, Run
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
 from transformer_lab.models.initialization import initialize
 
@@ -25,8 +25,6 @@ SEEDS = (0, 1, 2)
 STEPS = (0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
 """The numbers of steps after which a stack is measured. The last is the end of training."""
 VOCAB_SIZE, LENGTH, D_MODEL, LR = 16, 11, 32, 0.003
-OTHER_LRS = (0.001, 0.01)
-DEPTHS_AT_OTHER_LRS = (2, 4, 8)
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*l
     return (cosines.sum(dim=(-2, -1)) - n).mean(dim=-1) / (n * n - n)
 
 
-def train(layout: str, depth: int, warmup: int, seed: int, rate: float = LR) -> dict[int, Measured]:
+def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measured]:
     """Train a stack, and return what was measured, by the number of steps taken until then."""
     torch.manual_seed(seed)
     model = NameTheTokenBefore(layout, depth)
@@ -101,7 +99,7 @@ def train(layout: str, depth: int, warmup: int, seed: int, rate: float = LR) -> 
     probe = torch.randint(VOCAB_SIZE, (64, LENGTH), generator=torch.Generator().manual_seed(seed))
     measured = {0: measure(model, probe)}
     for step in range(1, STEPS[-1] + 1):
-        optimizer.param_groups[0]["lr"] = rate * min(1.0, step / max(warmup, 1), 3 * (1 - step / STEPS[-1]))
+        optimizer.param_groups[0]["lr"] = LR * min(1.0, step / max(warmup, 1), 3 * (1 - step / STEPS[-1]))
         loss = model(torch.randint(VOCAB_SIZE, (32, LENGTH)))
         optimizer.zero_grad()
         loss.backward()
@@ -122,16 +120,6 @@ def train_all() -> list[Run]:
     return runs
 
 
-def ends_at_other_rates() -> list[tuple[str, int, float, list[float]]]:
-    """Train without warm-up at the other rates: layout, depth, rate, and the last loss for each seed."""
-    return [
-        (layout, depth, rate, [round(train(layout, depth, 0, seed, rate)[STEPS[-1]].loss, 2) for seed in SEEDS])
-        for rate in OTHER_LRS
-        for layout in LAYOUTS
-        for depth in DEPTHS_AT_OTHER_LRS
-    ]
-
-
 def gathered(layout: str, depth: int, warmup: int, by_seed: Sequence[Mapping[int, Measured]]) -> Run:
     """Return the runs of several seeds as one, with three digits: more would not be the same on another machine."""
     moments = [[run[step] for run in by_seed] for step in by_seed[0]]
@@ -150,4 +138,3 @@ def _short(number: float) -> float:
 
 if __name__ == "__main__":
     FILE.write_text(json.dumps([vars(run) for run in train_all()], separators=(",", ":")) + "\n", encoding="utf-8")
-    OTHER_RATES.write_text(json.dumps(ends_at_other_rates()) + "\n", encoding="utf-8")

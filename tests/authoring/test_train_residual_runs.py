@@ -7,9 +7,7 @@ from torch.nn import functional as F
 from authoring import train_residual_runs
 from authoring.train_residual_runs import (
     DEPTHS,
-    DEPTHS_AT_OTHER_LRS,
     LAYOUTS,
-    OTHER_LRS,
     SEEDS,
     STEPS,
     WARMUPS,
@@ -18,7 +16,7 @@ from authoring.train_residual_runs import (
     measure,
     train,
 )
-from transformer_course.views.residual_runs import MEASURES, at_other_rates, stored
+from transformer_course.views.residual_runs import MEASURES, stored
 
 TOKENS = torch.randint(16, (3, 11), generator=torch.Generator().manual_seed(1))
 
@@ -54,22 +52,6 @@ def test_every_depth_layout_and_warm_up_is_stored():
     kinds = {(run.depth, run.layout, run.warmup) for run in stored()}
     assert kinds == {(depth, layout, warmup) for depth in DEPTHS for layout in LAYOUTS for warmup in WARMUPS}
     assert all(run.steps == list(STEPS) and len(run.losses[0]) == len(SEEDS) for run in stored())
-
-
-def test_every_other_rate_is_stored_for_both_layouts_with_a_loss_for_each_seed():
-    kinds = [(layout, depth, rate) for layout, depth, rate, _ in at_other_rates()]
-    wanted = [
-        (layout, depth, rate) for rate in OTHER_LRS for layout in sorted(LAYOUTS) for depth in DEPTHS_AT_OTHER_LRS
-    ]
-    assert kinds == wanted
-    assert {len(losses) for *_, losses in at_other_rates()} == {len(SEEDS)}
-
-
-def test_a_run_at_another_rate_takes_steps_of_that_rate(monkeypatch):
-    monkeypatch.setattr(train_residual_runs, "STEPS", (0, 1, 3))
-    begun = {rate: train("post-norm", 2, 0, 0, rate) for rate in (0.001, 0.01)}
-    assert begun[0.001][0].loss == begun[0.01][0].loss
-    assert begun[0.001][1].loss != begun[0.01][1].loss
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

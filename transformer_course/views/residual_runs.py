@@ -6,7 +6,6 @@ from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).with_suffix(".json")
-OTHER_RATES = FILE.with_name("residual_rates.json")
 MEASURES = ("size", "gradient", "similarity", "turn")
 """What is measured of each layer: the root mean square of the stream after it; the norm of the gradient at its ``w_2``;
 the mean cosine of two positions after it; the mean cosine of what went into it and what came out."""
@@ -54,9 +53,3 @@ class Run:
 def stored() -> tuple[Run, ...]:
     """Return the runs that are stored with the library."""
     return tuple(Run(**run) for run in json.loads(FILE.read_text(encoding="utf-8")))
-
-
-@cache
-def at_other_rates() -> tuple[tuple[str, int, float, list[float]], ...]:
-    """Return how runs ended that had no warm-up and another rate: layout, depth, rate, and a loss for each seed."""
-    return tuple(map(tuple, json.loads(OTHER_RATES.read_text(encoding="utf-8"))))

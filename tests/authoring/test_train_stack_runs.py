@@ -1,0 +1,96 @@
+"""The results that lesson 06 reads come from its own layers."""
+
+import json
+
+import pytest
+
+from authoring.train_block_seeds import defined
+from authoring.train_stack_runs import (
+    COMMAND,
+    FACTS_KINDS,
+    FILE,
+    LESSON,
+    MASKS,
+    NEEDED,
+    SEEDS,
+    Setting,
+    facts,
+    facts_settings,
+    layer_class,
+    losses,
+    settings,
+)
+
+UNTRAINED = {"size", "alike", "stack", "measure", "NormsOnly", "SumsOnly", "Neither", "CutStream"}
+CARD = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_file_has_every_setting_with_a_number_for_each_seed():
+    assert CARD["command"] == COMMAND
+    assert {(kind, rate) for kind, rate, _ in CARD["facts"]} == set(facts_settings())
+    assert {Setting(*row[:-1]) for row in CARD["runs"]} == set(settings())
+    assert set(dict(CARD["gaps"])) == set(MASKS)
+    assert {len(row[-1]) for row in CARD["facts"] + CARD["runs"] + CARD["gaps"]} == {len(SEEDS)}
+
+
+def test_layers_are_those_of_the_lesson_and_the_library():
+    lesson = defined(NEEDED, LESSON)
+    classes = {name: layer_class(name, lesson) for name, *_ in FACTS_KINDS.values()}
+    assert classes["NoReLU"] is lesson["NoReLU"]
+    assert classes["EncoderLayer"] is lesson["parts"].EncoderLayer
+
+
+def test_losses_has_one_for_each_seed_and_depends_on_warm_up():
+    lesson = defined(NEEDED, LESSON)
+    without, with_warm_up = (losses(Setting("pre-norm", 2, 0.01, 6, warmup), lesson) for warmup in (0, 6))
+    assert len(without) == len(SEEDS) and without != with_warm_up
+
+
+def test_lesson_describes_the_stored_results():
+    known = {(kind, rate): sum(found) / len(SEEDS) for kind, rate, found in CARD["facts"]}
+    assert known["one layer", 0.01] > 0.9
+    for rate in (0.003, 0.01):
+        assert known["one layer without ReLU", rate] - known["one layer without FFN", rate] < 0.1
+        assert known["one layer", rate] - known["one layer without ReLU", rate] > 0.25
+    assert known["one layer", 0.01] - known["three attentions", 0.01] > 0.08
+    for layout in ("", ", pre-norm"):
+        assert known[f"three attentions{layout}", 0.003] - known[f"one layer{layout}", 0.003] > 0.1
+    assert known["one layer, pre-norm", 0.03] - known["one layer, sums only", 0.03] > 0.3
+    assert known["one layer, sums only", 0.03] > known["one layer", 0.03]
+    ends = {Setting(*setting).warmup: losses for *setting, losses in CARD["runs"]}
+    assert min(ends[0]) > 2.2 and max(ends[300]) < 0.5
+    found = dict(CARD["gaps"])
+    assert 0.7 < sum(found["both ways"]) / 3 < 0.9 and max(found["only back"]) < 0.25
+    assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head attends to what comes after the gap"
+
+
+@pytest.mark.slow
+def test_lesson_describes_its_untrained_stacks():
+    """With more seeds than the lesson uses; it says so of 24 layers with the library's initialization."""
+    lesson = defined(UNTRAINED, LESSON)
+    parts, seeds = lesson["parts"], range(5)
+    kinds = {name: lesson[name] for name in ("NormsOnly", "SumsOnly", "Neither", "CutStream")}
+    kinds |= {"post-norm": parts.EncoderLayer, "pre-norm": parts.PreNormEncoderLayer}
+    found = {name: [lesson["measure"](kind, seed) for seed in seeds] for name, kind in kinds.items()}
+
+    def exponents(name: str, what: str) -> list[list[float]]:
+        """Return the decimal logarithm after each layer for each seed; 1e-30 stands for 0."""
+        return [run[what].clamp(min=1e-30).log10().tolist() for run in found[name]]
+
+    assert all(abs(run[0] - run[-1]) < 2 for run in exponents("NormsOnly", "x"))
+    assert all(max(run[4:]) < -6 for run in exponents("NormsOnly", "w_q"))
+    assert all(run[0] - run[-1] > 3 for run in exponents("SumsOnly", "x"))
+    assert all(run[-1] > 4 for run in exponents("SumsOnly", "RMS"))
+    assert all(run[-1] < -9 for run in exponents("SumsOnly", "w_q"))
+    assert all(run[0] - run[-1] < -5 for run in exponents("Neither", "x"))
+    assert all(run[-1] < -5 for run in exponents("Neither", "RMS"))
+    assert all(run["cosine"][-1] > 0.99 for name in ("post-norm", "CutStream") for run in found[name])
+    assert all(run[-1] < -5 for name in ("post-norm", "CutStream") for run in exponents(name, "w_q"))
+    assert all(min(run) > -3 for run in exponents("pre-norm", "w_q"))
+    assert all(run["cosine"][-1] < 0.97 for run in found["pre-norm"])
+
+
+@pytest.mark.thorough
+def test_facts_are_known_again():
+    (stored,) = [known for kind, rate, known in CARD["facts"] if (kind, rate) == ("one layer", 0.01)]
+    assert facts("one layer", 0.01, defined(NEEDED, LESSON)) == pytest.approx(stored, abs=0.05)
