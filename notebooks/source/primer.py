@@ -2,19 +2,19 @@
 # # Primer · PyTorch for readers of Python
 #
 # **The question.** A model looks up a list of numbers for each letter of a word, averages the lists, and guesses which
-# month the word means. You will train it on months in dozens of languages, such as the French `mars`, March. Can it
-# tell `mars` from `srma`? How much PyTorch does it take to write such a model, and to find out?
+# month the word means. You will train it on the names of months in dozens of languages, such as `mars`, French for
+# March. Can it tell `mars` from `srma`? And how much PyTorch does such a model take?
 #
-# **Afterwards you can** tell the shape of a result before you run the line, let PyTorch compute any gradient, and read
-# and write the training loop that all lessons share.
+# **Afterwards you can** work out the shape of a result before you run the line, let PyTorch compute any gradient, and
+# read and write the training loop that all lessons share.
 #
-# Reading: 39 minutes. With all predictions, runs and questions: about 70 minutes. If you know PyTorch, try the
-# [self-check](#Self-check); if it holds no surprise, go on to [lesson 00](00_bottleneck.ipynb).
+# Reading: 37 minutes. With all predictions, runs and questions: about 60 minutes. If you know PyTorch, try the
+# [self-check](#Self-check); if nothing in it surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
-# Run every cell in order with **Shift+Enter**. Where a cell holds `...`, replace it with what you expect *before* you
-# run it. Nothing here is graded, and a wrong guess teaches more than a right one. (If you like, say how sure you are:
-# `prediction = "same", "70 %"`. At the end you see how often you were sure and wrong.)
+# Run every cell in order with **Shift+Enter**. Where a cell contains `...`, replace it with what you expect *before*
+# you run it. Nothing here is graded, and a wrong guess teaches more than a right one. (If you like, add how confident
+# you are: `prediction = "same", "70 %"`. At the end you will see how often you were confident and wrong.)
 
 # %% id="imports"
 import re
@@ -36,8 +36,8 @@ torch.manual_seed(0)  # the seed: with a fixed one, the random numbers are the s
 torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
-# Here is the core of that model, untrained. You need not understand the lines yet. `vectors` holds four random numbers
-# for each letter (their **seed** was set above), and `read` averages those of a word's letters.
+# Here is the core of that model, untrained. You don't have to understand the lines yet. `vectors` holds four random
+# numbers for each letter (we set their **seed** above), and `read` averages the numbers of a word's letters.
 #
 # **Predict.** Does the model get the `"same"` four numbers for `mars` and for `srma`, or `"different"` ones?
 
@@ -56,14 +56,14 @@ compare(prediction, measured="same" if torch.allclose(read("mars"), read("srma")
 print({word: [round(number, 1) + 0.0 for number in read(word).tolist()] for word in ("mars", "srma", "mai")})
 
 # %% [markdown]
-# To the model the two words are the same, and no training will change that: an average does not know in which order its
-# terms came. How to fix this is the subject of the course.
+# To the model the two words are the same, and no training will change that: an average does not depend on the order of
+# its terms. How a model can see the order is one of the questions of this course.
 
 # %% [markdown]
 # ## A tensor is a block of numbers
 #
-# All through the course, models turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one unit is
-# called a **token**; here each character is a token. The set of all tokens that a model knows is its **vocabulary**.
+# Throughout the course, models turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one unit is
+# called a **token**; here each character is a token. The set of all tokens that a model can read is its **vocabulary**.
 # Models compute with numbers, so every token gets a number, its **token id**: here its index in an alphabet.
 
 # %%
@@ -82,15 +82,15 @@ print("stack gives", tuple(batch.shape), " and cat", tuple(torch.cat([march, may
 
 # %% [markdown]
 # A **tensor** is a block of numbers. Its **shape** is its size along each **axis**: here 2 rows of 11. Its **dtype** is
-# the type of its numbers, the same for all of them: ids are integers (`int64`), almost everything else is
+# the type of its numbers, the same for all of them. Ids are integers (`int64`), almost everything else is
 # floating-point (`float32`, about seven digits), and yes-or-no answers are `bool`.
 
 # %% [markdown]
 # `torch.stack` puts tensors of equal shape side by side along a *new* axis; `torch.cat` joins them end to end along an
 # existing axis. Indexing works as in Python, with one index or slice for each axis.
 #
-# **Predict.** What is the shape of `batch[:, -4:]`: all rows, and the last four entries of each? Write it as a tuple,
-# such as `(3, 5)`.
+# **Predict.** What is the shape of `batch[:, -4:]`, which takes the last four entries of every row? Write it as a
+# tuple, such as `(3, 5)`.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -103,8 +103,8 @@ print("a row:", tuple(batch[0].shape), " a column:", tuple(batch[:, 0].shape), "
 print("that number for Python:", batch[0, 0].item())
 
 # %% [markdown]
-# An index removes its axis; a slice keeps it. When all axes are gone, a tensor of shape `()` is left, and `.item()`
-# turns it into a Python number. `.tolist()` does the same for tensors of any shape.
+# An index removes its axis; a slice keeps it. When no axis is left, the shape is `()`, and `.item()` turns the tensor
+# into a Python number. `.tolist()` turns a tensor of any shape into nested lists.
 #
 # Arithmetic and comparisons work on all the numbers at once:
 
@@ -132,15 +132,15 @@ print("mean over the nights, dim=-1:", hours.mean(dim=-1).tolist())
 print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist())
 
 # %% [markdown]
-# **The axis that you name is the one that disappears.** `dim=0` averages over the people, so one number for each night
-# is left. With `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest?) take a
-# `dim` too; `max` returns two tensors, the largest numbers and their indices; `softmax` (below) works along its axis
-# and keeps it.
+# **The axis that you name is the one that disappears.** `dim=0` averages over the people and leaves one number for each
+# night. With `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest number?)
+# take a `dim` too. `max` returns two tensors, the largest numbers and their indices. `softmax` (below) works along its
+# axis and keeps it.
 
 # %% [markdown]
 # ## Broadcasting
 #
-# What fraction of their sleep did each person get on each night? Divide (3, 4) by (3, 1):
+# What fraction of their total sleep did each person get on each night? Divide a (3, 4) tensor by a (3, 1) tensor:
 
 # %%
 fractions = hours / hours.sum(dim=-1, keepdim=True)
@@ -156,8 +156,8 @@ except RuntimeError as error:
 # **broadcasting**:
 #
 # 1. Write the shapes one below the other, aligned on the right.
-# 2. On every axis the sizes must be equal, or one of them must be 1 or missing.
-# 3. Along an axis that is 1 or missing, the same numbers are used again and again. Nothing is copied.
+# 2. On every axis, the sizes must be equal, or one of them must be 1 or missing.
+# 3. Along an axis of size 1 or a missing axis, the same numbers are reused. Nothing is copied.
 #
 # $$\begin{pmatrix} 8 & 7 & 6 & 9 \\ 7 & 6 & 8 & 7 \\ 6 & 8 & 10 & 8 \end{pmatrix} \Big/
 # \begin{pmatrix} 30 \\ 28 \\ 32 \end{pmatrix} \;=\;
@@ -172,7 +172,7 @@ except RuntimeError as error:
 # | `sum(dim=-1)` | | 3 | 4 against 3: an error |
 
 # %% [markdown]
-# Now take three of the nights, a (3, 3) tensor. We want to subtract each person's mean, but forget the `keepdim`.
+# Now take three of the nights, a (3, 3) tensor. We want to subtract each person's mean, but we forget `keepdim`.
 #
 # **Predict.** What does `nights - nights.mean(dim=-1)` give: an `"error"`, the `"right"` numbers or `"wrong"` numbers?
 
@@ -188,13 +188,13 @@ print("mean of each row, keepdim forgotten:", [round(x, 1) for x in forgotten.me
 print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.mean(dim=-1).tolist()])
 
 # %% [markdown]
-# The numbers are wrong, and there is no error: person 0's mean was subtracted from all of column 0, everybody's first
-# night:
+# The numbers are wrong, without an error: person 0's mean was subtracted from all of column 0, which is everyone's
+# first night:
 #
 # $$\text{subtracted:} \begin{pmatrix} 7 & 7 & 8 \\ 7 & 7 & 8 \\ 7 & 7 & 8 \end{pmatrix} \qquad
 # \text{should have been:} \begin{pmatrix} 7 & 7 & 7 \\ 7 & 7 & 7 \\ 8 & 8 & 8 \end{pmatrix}$$
 #
-# When shapes match by accident, the bug is silent. So **try code with sizes that all differ**.
+# When shapes match by accident, the bug is silent. So **test code with sizes that are all different**.
 #
 # `x[:, None]` inserts an axis of length 1 and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such
 # axis in each of two tensors, broadcasting forms all *pairs*:
@@ -242,10 +242,10 @@ print("T:         ", matrix.T.tolist())
 # \text{.view(3, 2)} = \begin{pmatrix} \mathbf 0 & \mathbf 1 \\ \mathbf 2 & 3 \\ 4 & 5 \end{pmatrix} \qquad
 # \text{.T} = \begin{pmatrix} \mathbf 0 & 3 \\ \mathbf 1 & 4 \\ \mathbf 2 & 5 \end{pmatrix}$$
 #
-# `view` reads the numbers row by row and cuts them into rows of another length. `.T`, the **transpose**, swaps rows and
-# columns. With more than two axes, `x.transpose(1, 2)` swaps axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)`
-# the −1 stands for whatever length fits. `flatten` merges several axes into one, and `unflatten` splits one into
-# several. (`x.reshape` also works where `view` cannot, by copying; see lesson 03.)
+# `view` reads the numbers row by row and cuts them into rows of a different length. `.T`, the **transpose**, swaps rows
+# and columns. With more than two axes, `x.transpose(1, 2)` swaps axes 1 and 2, and `x.mT` swaps the last two. In
+# `view(-1, 2)` the −1 stands for whatever length fits. `flatten` merges several axes into one, and `unflatten` splits
+# one into several. (Where `view` fails, `x.reshape` copies the numbers instead; see lesson 03.)
 
 # %% [markdown]
 # ## A matrix product is many dot products
@@ -255,8 +255,8 @@ print("T:         ", matrix.T.tolist())
 #
 # $$(a\,b)_{ij} = \sum_k a_{ik}\, b_{kj} \qquad (n, k) \;@\; (k, m) \to (n, m)$$
 #
-# The inner sizes must agree, and disappear. The outer sizes stay. A single vector on the right counts as one column:
-# (n, k) @ (k,) → (n,).
+# The inner sizes must agree, and they disappear. The outer sizes stay. A single vector on the right counts as one
+# column: (n, k) @ (k,) → (n,).
 #
 # **Predict.** `a` is (3, 4) and `b` is (4, 5). How many dot products does `a @ b` compute?
 
@@ -272,11 +272,11 @@ print("row 0 times column 2:", f"{a[0] @ b[:, 2]:.2f}", " entry (0, 2):", f"{(a 
 print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
-# `allclose` allows for rounding. Axes in front of the last two are a **batch**: `@` does the same for each entry of the
-# batch, and these axes broadcast.
+# `allclose` allows for rounding errors. Axes before the last two form a **batch**: `@` multiplies each entry of the
+# batch in the same way, and these axes broadcast.
 #
-# **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
-# computes these 2500 one by one, or 100 such `"products"`, with 250,000 dot products in all?
+# **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: a `"loop"` that
+# computes these 2500 one by one, or 100 such matrix `"products"`, with 250,000 dot products in total?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -295,8 +295,8 @@ compare(prediction, measured="loop" if middle - start > end - middle else "produ
 print(f"one by one, a dot product takes {100 * (middle - start) / (end - middle):.0f} times as long")
 
 # %% [markdown]
-# Hardly any of the loop's time is arithmetic: a call costs far more than the 64 multiplications in it. So give PyTorch
-# a lot to do in each call. Most of the work in a Transformer is matrix products, which computers are built to do fast.
+# Almost none of the loop's time goes into arithmetic: a call costs far more than the 64 multiplications in it. So give
+# PyTorch a lot to do in each call. Most of the work in a Transformer is matrix products, which computers do very fast.
 
 # %% [markdown]
 # ## Softmax turns scores into probabilities
@@ -324,15 +324,16 @@ print("probabilities:", [round(x, 2) for x in p.tolist()], " sum:", round(p.sum(
 # %% [markdown]
 # ## Words as vectors
 #
-# An id says which word is meant, and nothing else: word 7 is not *more* than word 3, nor is it similar to word 8. So
-# each word gets a *vector*, its **embedding**, and a matrix holds them all, one row for each word. To look words up,
-# index the matrix with their ids.
+# An id says which word it is and nothing else: word 7 is not *more* than word 3, and not similar to word 8. So each
+# word gets a *vector*, its **embedding**, and a matrix holds all of them, one row per word. To look words up, index the
+# matrix with their ids.
 #
-# In models these vectors are learned. They can also be *counted*: "you shall know a word by the company it keeps"
-# (Firth, 1957). We count which words stand near each other in a text already on your machine, the documentation of
-# PyTorch.
+# Models learn these vectors. You can also *count* them: "you shall know a word by the company it keeps" (Firth, 1957).
+# We take a text that is already on your machine, the documentation of PyTorch. For each of its 1000 most common words,
+# we count the words within three positions of it, and give more weight to neighbors that occur more often than chance
+# predicts (folded).
 
-# %%
+# %% tags=["hide-input"]
 places = [torch, torch.Tensor, torch.linalg, torch.optim, nn, F]
 docs = [getattr(place, name).__doc__ for place in places for name in sorted(dir(place))]
 texts = dict.fromkeys(doc for doc in docs if isinstance(doc, str))  # each once
@@ -342,12 +343,7 @@ number = {word: i for i, word in enumerate(vocabulary)}
 ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
-# %% [markdown]
-# We drop all but the 1000 most common words. Two words count as neighbors if they then stand at most three positions
-# apart. We give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million
-# counts as a matrix.
-
-# %%
+# %% tags=["hide-input"]
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
 counts = torch.bincount(torch.cat(pairs), minlength=1000 * 1000).view(1000, 1000).float()
 counts = counts + counts.T  # a neighbor counts whether it stands before or after
@@ -356,13 +352,17 @@ vectors = (counts / by_chance).log().clamp(min=0)
 print("vectors", tuple(vectors.shape), " two looked up:", tuple(vectors[[number["row"], number["sin"]]].shape))
 
 # %% [markdown]
-# The word `the` stands next to everything, which says little. So each count is divided by the count that chance alone
-# would give: a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole matrix, by broadcasting. We keep
-# the logarithm, and 0 where two words meet less often than by chance (`clamp`): their *positive pointwise mutual
-# information* (PPMI).
+# <details><summary>How the counting works</summary>
 #
-# Now compare directions. The **cosine similarity** of two vectors is the dot product after both were divided by their
-# lengths: 1 if they point in the same direction, 0 if they are at a right angle.
+# The pair $(i, j)$ gets the number $1000\,i + j$. `bincount` counts how often each number occurs, and `view` turns the
+# million counts into a matrix. The word `the` is next to everything, which says little. So we divide each count by the
+# count that chance would give: a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole matrix by
+# broadcasting. We take the logarithm and clamp it at 0 where two words co-occur less often than chance predicts. This
+# is called *positive pointwise mutual information* (PPMI).
+# </details>
+#
+# Now compare directions. The **cosine similarity** of two vectors is the dot product after you divide both by their
+# lengths: 1 if they point in the same direction, 0 at a right angle, −1 if they point in opposite directions.
 #
 # **Predict.** Which of the 999 other words has the vector most similar to that of `row`? Write it as a string.
 
@@ -385,24 +385,25 @@ neighbors = {word: nearest(word) for word in words}
 pd.DataFrame.from_dict(neighbors, orient="index", columns=["nearest", "second", "third"])
 
 # %% [markdown]
-# Nobody told the program what a word means. But these eight words were hand-picked. A fairer test asks whether words
-# are more similar to their plurals than to other words.
+# No one told the program what a word means. But we picked these eight words by hand. A fairer test: are words more
+# similar to their own plurals than to other words?
 
-# %%
+# %% tags=["hide-input"]
 plurals = [(word, word + "s") for word in vocabulary if len(word) > 2 and word + "s" in number]
 own = torch.stack([cosines[number[one], number[several]] for one, several in plurals])
 print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: median cosine {own.median():.2f}")
 print(f"any two words: {cosines.median():.2f}")
 
 # %% [markdown]
-# Typically they are. But `max` and `min`, `true` and `false`, `zeros` and `ones` are *opposites*: where one of them can
-# stand, the other can too. These vectors capture which words occur together, and that is not quite the same as meaning.
+# They usually are. But look at `max` and `min`, `true` and `false`, `zeros` and `ones` above: they are *opposites*.
+# Wherever one can appear, so can the other. These vectors capture which words occur together, and that is not quite the
+# same as meaning.
 
 # %% [markdown]
 # ## Gradients
 #
-# To train a model, we ask of every number in it: if this number grew a little, how fast would the result change? All
-# the answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation,
+# To train a model, we ask about every number in it: if this number grew a little, how fast would the result change? All
+# the answers together are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation
 # and then goes through the steps in reverse (**backpropagation**).
 #
 # **Predict.** Let $y = x^2$, and $x = 3$. If $x$ grows by a tiny amount, how many times as much does $y$ grow?
@@ -430,13 +431,13 @@ y.backward()
 compare(prediction, measured=x.grad)
 
 # %% [markdown]
-# Gradients are *added* to what is there. That is useful when several small batches should count as a large one, and a
-# trap everywhere else: before each step the gradients have to be set to zero.
+# Gradients are *added* to the ones that are already there. That is useful when several small batches should count as a
+# large one, and a trap everywhere else: you have to set the gradients to zero before each step.
 #
-# A gradient points uphill, and so it also shows the way down. Let us find a number whose square is 2, by **gradient
-# descent**. All we have is a **loss** that says how wrong we are, $(x^2 - 2)^2$. If a larger $x$ makes the loss larger,
-# $x$ should shrink, so each step goes *against* the gradient, times a **learning rate**. The learning rate is not
-# trained; we choose it. Such a number is called a **hyperparameter**.
+# A gradient points uphill, so it also shows the way down. Let's find a number whose square is 2 by **gradient
+# descent**. All we have is a **loss** that measures how wrong we are, $(x^2 - 2)^2$. If a larger $x$ makes the loss
+# larger, $x$ should shrink, so each step goes *against* the gradient, times a **learning rate**. The learning rate is
+# not trained; we choose it. Such a number is called a **hyperparameter**.
 
 # %%
 x, path = torch.tensor(3.0, requires_grad=True), []
@@ -450,9 +451,9 @@ for _ in range(20):
 print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2, 5, 20)])
 
 # %% [markdown]
-# That is $\sqrt 2$. Inside `with torch.no_grad():` nothing is recorded, which also saves memory: use it whenever you
-# need no gradient. `@torch.no_grad()` above a function does the same for the whole function. (`x.detach()` returns the
-# same numbers without their history. Methods that end in `_`, such as `zero_`, change the tensor itself.)
+# That is $\sqrt 2$. Inside `with torch.no_grad():`, PyTorch records nothing, which also saves memory: use it whenever
+# you don't need a gradient. `@torch.no_grad()` above a function does this for the whole function. (`x.detach()` returns
+# the same numbers without their history. Methods that end in `_`, such as `zero_`, change the tensor in place.)
 
 # %% [markdown]
 # ## Modules hold parameters
@@ -476,13 +477,13 @@ pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_di
 
 # %% [markdown]
 # The weight is stored as (out, in), hence the `.T`. Parameters have `requires_grad=True` from the start. `state_dict()`
-# is a dict of them by name; `load_state_dict` copies such a dict into another module with the same names. There are
-# modules without parameters, too: `nn.ReLU()` (**ReLU**, the rectified linear unit) sets negative numbers to 0.
+# returns them in a dict by name, and `load_state_dict` copies such a dict into another module with the same names. Some
+# modules have no parameters: `nn.ReLU()` (**ReLU**, the rectified linear unit) sets negative numbers to 0.
 # `nn.Sequential(one, other)` runs one module after the other.
 #
-# `nn.Embedding(n, d)` holds a matrix with a row for each of n ids, and looks ids up as we did above. But these vectors
-# are random at the start, and are learned. The lookup gives the same result as a product with a **one-hot vector**, and
-# is much cheaper:
+# `nn.Embedding(n, d)` holds a matrix with a row for each of n ids and looks ids up as we did above. But these vectors
+# start out random, and training changes them. The lookup gives the same result as a product with a **one-hot vector**,
+# but it is much cheaper:
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -492,8 +493,8 @@ print("lookup", tuple(found.shape), " is indexing:", torch.equal(found, embeddin
 print("and is a matrix product:", torch.allclose(found, one_hot @ embedding.weight))
 
 # %% [markdown]
-# You write your own modules as classes: `__init__` makes the parts, and `forward` computes the result when the module
-# is called, as in `model(names)`. This one guesses a month from the letters of its name.
+# You write your own modules as classes: `__init__` creates the parts, and `forward` computes the result when you call
+# the module, as in `model(names)`. This one guesses a month from the letters of its name.
 
 
 # %%
@@ -511,9 +512,10 @@ class MonthReader(nn.Module):
 # %% [markdown]
 # ## The training loop
 #
-# *März, marzo, maaliskuu, март*: names of the months in many languages, in full and abbreviated. (They come with Babel,
-# which is installed with the course.) Shorter names are filled up with id 0 at the end: this is **padding**. About one
-# name in five is left out of training. These names are the **held-out set**, on which the model is tested.
+# *März, marzo, maaliskuu, март*: our data are the names of the months in many languages, in full and abbreviated. (They
+# come with Babel, which is installed with the course.) We fill up shorter names with id 0 at the end, which is called
+# **padding**. About one name in five is left out of training. These names are the **held-out set**, on which we test
+# the model.
 
 # %%
 month_of = {}
@@ -537,8 +539,8 @@ print(f"{len(languages)} languages, {len(names)} names, {len(characters) - 1} ch
 # probabilities, and the loss is −log of the probability of the *right* answer. The loss is 0 if that probability is 1,
 # and grows without limit as the probability approaches 0.
 #
-# **Predict.** A model that knows nothing gives each of 12 months the same probability. What is its loss? (An estimate
-# will do: $e^{2.3} \approx 10$.)
+# **Predict.** An untrained model that gives each of 12 months the same probability: what is its loss? (An estimate will
+# do: $e^{2.3} \approx 10$.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -556,13 +558,13 @@ print("of probabilities (wrong):  ", round(F.cross_entropy(scores.softmax(-1), t
 # without an error.
 
 # %% [markdown]
-# Now the loop. Its core is the same in every lesson, and four lines long: compute the loss, set the old gradients to
+# Now the loop. Its core is the same in every lesson and has four lines: compute the loss, set the old gradients to
 # zero, compute the new ones, take a step. `Adam` is an **optimizer**: it does what we did with `x`, with a separate
 # step size for each parameter. Each step here uses the whole training set; one pass over that set is called an
 # **epoch**.
 #
 # **Predict.** After 300 steps, what fraction of the *held-out* names does the model get right (its **accuracy**)? A
-# random guess is right in 1 of 12 cases, 0.08.
+# random guess is right in 1 of 12 cases, or 0.08.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -594,12 +596,12 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalizes**: it reads more than 4 in 10 of the names that it never saw. (The count above shows why:
-# languages share words, as in avril, aprile, april.) But the training curve ends near 1, far above the held-out curve:
-# the difference is memorized, which is called **overfitting**. So judge a model by its held-out set, and look at the
-# curves: a loop that runs without an error proves nothing.
+# The model **generalizes**: it reads about 6 in 10 of the names that it never saw. This is partly because languages
+# share words, as in avril, aprile, april (the count above). But the training curve ends near 1, far above the held-out
+# curve: the difference is memorized, which is called **overfitting**. So judge a model by its held-out set, and look at
+# the curves: a loop that runs without an error proves nothing.
 #
-# And `srma`? All the model sees of a name is the *mean* of the embeddings of its letters and the padding.
+# And `srma`? All that the model sees of a name is the *mean* of the embeddings of its letters and the padding.
 
 
 # %%
@@ -613,19 +615,41 @@ print("mars and srma are read as the same month:", mars.argmax().item() == srma.
 print("equal logits:", torch.allclose(mars, srma, atol=1e-4))
 
 # %% [markdown]
-# Training did not help: to this model, `srma` is still `mars`. To read a whole date, a model has to know which
-# character stands at which **position**, and which characters matter at each step. The rest of the course is about
-# that.
+# Training did not help: to this model, `srma` is still `mars`. To read a whole date, a model has to know the
+# **position** of each character, and which characters matter at each step. Much of the course is about that.
+#
+# <details><summary>Larger data and a GPU</summary>
+#
+# Our training set fits into one batch. For larger data, a `DataLoader` shuffles the examples in every epoch and returns
+# them in batches. A model and its data also have to be on the same **device**, the CPU or a GPU; `.to(device)` moves
+# them. Some modules behave differently in training and in testing, and `train()` and `eval()` switch between the two
+# (lesson 06 has an example). This is the same loop with all three:
+#
+# ```python
+# device = "cuda" if torch.cuda.is_available() else "cpu"
+# examples = torch.utils.data.TensorDataset(names[~held_out], months[~held_out])
+# loader = torch.utils.data.DataLoader(examples, batch_size=128, shuffle=True)
+# model = MonthReader(len(characters)).to(device)
+# optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+# model.train()
+# for some_names, their_months in loader:  # one epoch
+#     loss = F.cross_entropy(model(some_names.to(device)), their_months.to(device))
+#     optimizer.zero_grad()
+#     loss.backward()
+#     optimizer.step()
+# model.eval()
+# ```
+# </details>
 
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 20 minutes. In this course we predict, run three seeds, and say what they show. Test a claim of your
-# own in this way, or begin with this one:
+# Ungraded, about 15 minutes. In this course we predict, run three seeds, and say what they show. Test a claim of your
+# own in this way, or start with this one:
 #
 # **Claim.** A model with vectors of width 4 instead of 32 can memorize less, and so reads *more* of the held-out names.
 #
-# **Prediction.** Before you run anything, write into the cell in how many of the three runs the claim will hold.
+# **Prediction.** Before you run anything, write down in how many of the three runs the claim will hold.
 #
 # **Verdict.** Say in one sentence what you may claim now. A claim that fails is a result, too.
 
@@ -675,26 +699,6 @@ compare(three, measured=tuple((torch.ones(2, 7, 3) @ torch.ones(3, 4)).shape))
 compare(four, measured=tuple(torch.ones(7)[:, None].shape))
 
 # %% [markdown]
-# **Predict.** These four lines give numbers. Which?
-#
-# 5. `torch.arange(12).view(3, 4)[1, -1]`
-# 6. `torch.arange(12).view(3, 4).T[1, -1]`
-# 7. `torch.softmax(torch.tensor([5.0, 5.0, 5.0, 5.0]), dim=-1)[0]`
-# 8. `x.grad`, after `x = torch.tensor(1.0, requires_grad=True)`, and then, three times, `(2 * x).backward()`
-
-# %% tags=["prediction"]
-five, six, seven, eight = ..., ..., ..., ...
-
-# %%
-compare(five, measured=torch.arange(12).view(3, 4)[1, -1])
-compare(six, measured=torch.arange(12).view(3, 4).T[1, -1])
-compare(seven, measured=torch.softmax(torch.tensor([5.0, 5.0, 5.0, 5.0]), dim=-1)[0])
-x = torch.tensor(1.0, requires_grad=True)
-for _ in range(3):
-    (2 * x).backward()
-compare(eight, measured=x.grad)
-
-# %% [markdown]
 # How well did you predict in this notebook?
 
 # %% id="tally"
@@ -704,27 +708,20 @@ tally()
 # <details><summary>Why 1 to 4?</summary>
 #
 # 1: aligned on the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of
-# length 7, and it disappears. 3: (7, 3) @ (3, 4), twice. 4: `None` puts an axis of length 1 where it stands.
+# length 7, and it disappears. 3: (7, 3) @ (3, 4), twice. 4: `None` inserts an axis of length 1 at that place.
 # (<i>Broadcasting</i>,
 # <i>Sums along an axis</i>, <i>A matrix product</i>)
-# </details>
-#
-# <details><summary>Why 5 to 8?</summary>
-#
-# 5: the rows are 0 to 3, 4 to 7, 8 to 11. 6: row 1 of the transpose is column 1: 1, 5, 9. 7: equal scores, equal
-# probabilities, however large the scores are. 8: 2 + 2 + 2, since gradients are added. (<i>The same numbers</i>,
-# <i>Softmax</i>, <i>Gradients</i>)
 # </details>
 
 # %% [markdown]
 # ## New words
 #
-# The words of all lessons are in the [glossary](glossary.ipynb).
+# The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
 # - **token**: a piece of text that a model reads or generates as one unit.
-# - **vocabulary**: all the tokens that a model knows.
+# - **vocabulary**: all the tokens that a model can read.
 # - **token id**: the number that stands for a token.
-# - **position**: where a token stands in its sequence, counted from 0.
+# - **position**: the place of a token in its sequence, counted from 0.
 # - **tensor**: a block of numbers with any number of axes.
 # - **shape**: the sizes of a tensor along its axes.
 # - **axis**: one dimension of a tensor; a matrix has two, its rows and its columns.
@@ -732,13 +729,13 @@ tally()
 # - **dot product**: the sum of the products of two vectors' entries.
 # - **batch**: several examples that are processed at once.
 # - **softmax**: the function that turns scores into probabilities: e to the power of each score, divided by the sum.
-# - **probability**: a number from 0 to 1 that says how likely something is.
+# - **probability**: a number from 0 to 1 that measures how likely something is.
 # - **logits**: scores before a softmax.
 # - **embedding**: the vector that represents a token; usually learned.
 # - **cosine similarity**: the dot product of two vectors, divided by both of their lengths.
 # - **gradient**: how fast a result changes with each number that it depends on.
 # - **backpropagation**: computing gradients by going back through a calculation, from the result to its inputs.
-# - **loss**: one number that says how wrong a model is.
+# - **loss**: one number that measures how wrong a model is.
 # - **gradient descent**: reducing a loss by repeated small steps against its gradient.
 # - **learning rate**: the factor that scales each step of gradient descent.
 # - **hyperparameter**: a number that we choose instead of training it.
@@ -748,7 +745,7 @@ tally()
 # - **bias**: a learned vector that a layer adds.
 # - **ReLU**: the rectified linear unit, the function that replaces negative numbers with 0.
 # - **one-hot vector**: a vector with a single 1 and zeros everywhere else.
-# - **padding**: filler tokens that bring texts to one length.
+# - **padding**: filler tokens that bring texts to the same length.
 # - **held-out set**: data that a model is tested on and never trained on.
 # - **cross-entropy**: −log of the probability that a model gives to the right answer, averaged over the examples.
 # - **optimizer**: the rule that turns gradients into steps, such as Adam.
@@ -756,12 +753,13 @@ tally()
 # - **accuracy**: the fraction of answers that are right.
 # - **generalize**: do well on data that was not part of the training.
 # - **overfitting**: getting better on the training data, but not on held-out data.
-# - **seed**: the number from which all random numbers of a run follow.
+# - **seed**: the number that determines all random numbers of a run.
+# - **device**: the processor that holds a tensor and computes with it, such as the CPU or a GPU.
 
 # %% [markdown]
 # ## Interview questions
 #
-# Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first. The section named at the end of each answer has the cell that shows it.
 #
 # <details><summary>What is broadcasting, and how can it hurt?</summary>
 #
@@ -772,8 +770,8 @@ tally()
 #
 # <details><summary>What is the difference between view and transpose?</summary>
 #
-# `view` keeps the numbers in their order and cuts them into other rows; `transpose` swaps two axes. Both can give the
-# same shape, with the numbers in different places. (<i>The same numbers in another shape</i>)
+# `view` keeps the numbers in their order and cuts them into rows of a different length; `transpose` swaps two axes.
+# Both can give the same shape, with the numbers in different places. (<i>The same numbers in another shape</i>)
 # </details>
 #
 # <details><summary>Why is zero_grad called in every step?</summary>
@@ -812,7 +810,7 @@ tally()
 # <details><summary>Why do similar words get similar vectors? Are antonyms far apart?</summary>
 #
 # The vectors summarize the contexts in which a word occurs, and similar words occur in similar contexts. So do many
-# opposites: their vectors are often close. (<i>Words as vectors</i>: `true` and `false`)
+# opposites, whose vectors are therefore often close. (<i>Words as vectors</i>: `true` and `false`)
 # </details>
 #
 # <details><summary>Accuracy still rises on the training set, but not on the held-out set. What is happening?</summary>
