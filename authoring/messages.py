@@ -10,7 +10,8 @@ and the hints.
 import inspect
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import torch
 
@@ -69,7 +70,15 @@ def _others(known: Behavior) -> Iterator[str]:
 def _code_of(variant: AnyVariant) -> str:
     """Return the source of what a variant changes, or of a whole answer."""
     changes = variant.changes.values() if isinstance(variant, Variant) else [variant]
-    return "\n".join(textwrap.dedent(inspect.getsource(change)).strip() for change in changes)
+    return "\n".join(map(_source, changes))
+
+
+def _source(change: Callable[..., Any]) -> str:
+    """Return the source of a function or class, or the name of one that is made while a program runs."""
+    try:
+        return textwrap.dedent(inspect.getsource(change)).strip()
+    except OSError:
+        return getattr(change, "__qualname__", repr(change))
 
 
 def _numbered(hints: Sequence[str]) -> list[str]:
