@@ -1,0 +1,52 @@
+"""Generated mistakes that no composed sentence describes are stored and not reported."""
+
+import pytest
+
+from transformer_course.exercises import every_exercise
+from transformer_course.generated_mistakes.catalog import catalog_of, read
+from transformer_course.generated_mistakes.clear_edits import is_clear
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+
+
+def edit_of(name, kind, code, *, step, old="", other=""):
+    return AnswerEdit(step, kind, old, code, other, 1.0, {step: code}), every_exercise()[name].steps
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "kind", "old", "new", "other"),
+    [
+        ("softmax", "shares", "operator", "exponentials / total", "shifted * total", "exponentials"),
+        ("softmax", "shares", "wrong_input", "total", "exponentials / exponentials", "exponentials"),
+        ("generate", "text", "wrong_input", "next_tokens", "next_logits", "next_logits"),
+        ("gelu", "scaled", "sibling", "math.sqrt(2)", "math.square(2)", ""),
+        ("EncoderLayer", "computed", "no_bias", "", "torch.nn.functional.linear(x, self.feed_forward.weight)", ""),
+        ("distance_attention", "halves", "part_left_out", "distances / 2", "2", ""),
+        ("merge", "starts", "part_left_out", "([], 0)", "[]", ""),
+    ],
+)
+def test_unclear_edits_are_recognized(name, step, kind, old, new, other):
+    edit, steps = edit_of(name, kind, new, step=step, old=old, other=other)
+    assert not is_clear(steps, edit)
+
+
+@pytest.mark.parametrize(
+    ("name", "step", "kind", "old", "new", "other"),
+    [
+        ("softmax", "shares", "operator", "exponentials / total", "exponentials * total", ""),
+        ("attention", "mixture", "wrong_input", "values", "weights @ keys", "keys"),
+        ("gelu", "scaled", "sibling", "math.sqrt(2)", "math.exp(2)", ""),
+        ("SwiGLU", "up", "no_bias", "", "torch.nn.functional.linear(x, self.w_up.weight)", ""),
+        ("distance_attention", "halves", "part_left_out", "distances / 2", "distances", ""),
+    ],
+)
+def test_clear_edits_are_kept(name, step, kind, old, new, other):
+    edit, steps = edit_of(name, kind, new, step=step, old=old, other=other)
+    assert is_clear(steps, edit)
+
+
+def test_catalog_reports_clear_edits_and_those_with_a_teachers_words():
+    exercise = every_exercise()["softmax"]
+    stored, reported = read("softmax").edits, catalog_of(exercise).edits
+    assert 0.7 * len(stored) < len(reported) < len(stored)
+    for edit in reported:
+        assert is_clear(exercise.steps, edit) or any(key in exercise.messages for key in edit.keys)

@@ -1,0 +1,143 @@
+"""Which generated mistakes a composed sentence can describe so that a learner recognizes the code.
+
+The others are stored, but never reported, unless an exercise has words for them. Without a name, the check shows the
+line.
+"""
+
+import ast
+import inspect
+import re
+import textwrap
+from functools import cache
+
+from transformer_course.generated_mistakes.code_differences import function_of
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+from transformer_course.steps import InSteps
+
+WITH_PREVIOUS_STEP = {
+    *("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power"),
+}
+"""Kinds of edits that are also made where the step before is left out."""
+OF_TWO_VALUES = {
+    *("wrong_input", "inputs_exchanged", "values_exchanged", "taken_for", "left_out", "moved", "done_again", "as_well"),
+    *("added", "argument_for_another"),
+}
+"""Kinds that name another value: it must be one that the learner's code has, not a function of the steps alone."""
+IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
+IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
+"""Kinds that are unclear in a step of several lines, or in a function inside it: the learner's code looks different."""
+BEGINNERS_NEVER_FORGET = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}
+"""Functions whose call is not left out: the code would stop at once, in a way that needs no name."""
+CALLS_THAT_DO_NOT_EXIST = re.compile(r"\bmath\.(?!sqrt|exp|log|log2|log10|log1p|e\b|inf|comb|isqrt|pi|floor|ceil|erf)")
+
+
+def is_clear(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether a composed sentence can describe a generated mistake."""
+    return not (
+        _is_two_mistakes(edit)
+        or _is_about_a_function(steps, edit)
+        or (edit.kind in IN_LOOPS and edit.step in steps.steps and _has_several_lines(steps, edit.step))
+        or (edit.kind in IN_INNER_FUNCTIONS and re.search(r"^def ", edit.code.get(edit.step, ""), re.MULTILINE))
+        or _has_no_sense(steps, edit)
+        or _is_far_from_the_step(steps, edit)
+    )
+
+
+def _is_two_mistakes(edit: AnswerEdit) -> bool:
+    """Return whether another step is left out as well: the check finds that as a second mistake."""
+    return edit.kind in WITH_PREVIOUS_STEP and bool(edit.other) and len(edit.code) == 1
+
+
+def _is_about_a_function(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether one of the values is a function that only the steps have."""
+    if edit.kind in ("order", "option_left_out", "parts_exchanged"):
+        called = re.match(r"(\w+)\(", edit.old)
+        return called is not None and called[1] in steps.steps
+    return edit.kind in OF_TWO_VALUES and any(
+        name in steps.steps and name != edit.step and _is_function(steps, name)
+        for name in (edit.old, edit.new, edit.other)
+    )
+
+
+@cache
+def _has_several_lines(steps: InSteps, name: str) -> bool:
+    return steps.expression(name) is None
+
+
+@cache
+def _is_function(steps: InSteps, name: str) -> bool:
+    """Return whether the value of a step is a function."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(steps.steps[name]))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    last = tree.body[-1]
+    value = last.value if isinstance(last, ast.Return) else None
+    inner = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    is_partial = isinstance(value, ast.Call) and ast.unparse(value.func).endswith("partial")
+    return isinstance(value, ast.Lambda) or is_partial or (isinstance(value, ast.Name) and value.id in inner)
+
+
+def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether nobody writes this: a value with itself, a number alone, a function that does not exist."""
+    new = _parsed(edit.new)
+    match edit.kind:
+        case "wrong_input":
+            body = _parsed(edit.code.get(edit.step, "").removeprefix("return "))
+            return isinstance(body, ast.BinOp) and ast.unparse(body.left) == ast.unparse(body.right)
+        case "part_left_out":
+            old = _parsed(edit.old)
+            is_exponent = (
+                isinstance(old, ast.BinOp) and isinstance(old.op, ast.Pow) and edit.new == ast.unparse(old.right)
+            )
+            is_number_alone = isinstance(_parsed(edit.code.get(edit.step, "").removeprefix("return ")), ast.Constant)
+            return is_number_alone or is_exponent
+        case "call_left_out":
+            name = re.match(r"(?:[\w.]+\.)?(\w+)\(", edit.old)
+            return (name is not None and name[1] in BEGINNERS_NEVER_FORGET) or isinstance(new, ast.Constant)
+        case "sibling":
+            is_made_up = "self." in edit.new or CALLS_THAT_DO_NOT_EXIST.search(edit.new)
+            return bool(is_made_up) or function_of(edit.old, edit.new) in steps.steps
+        case "operator" | "product":
+            both = isinstance(new, ast.BinOp) and ast.unparse(new.left) == ast.unparse(new.right)
+            old = _parsed(edit.old)
+            was_both = isinstance(old, ast.BinOp) and ast.unparse(old.left) == ast.unparse(old.right)
+            of_turned = edit.kind == "product" and re.search(r"\.m?T\.mT|\*.*\.mT|\.mT.* \* ", edit.new)
+            return (both and not was_both) or bool(of_turned) or (edit.kind == "operator" and _is_of_objects(edit))
+        case "no_bias" | "untransposed_weight":
+            return re.search(r"self\.(?:w_\w+|linear)\.weight", edit.new + " ".join(edit.code.values())) is None
+        case "power":
+            return "math.e" in edit.new
+        case "number":
+            return _is_far_dimension(edit)
+        case "first_only" | "first_for_all" | "mean_by" | "index":
+            return edit.crashes
+        case "axis":
+            return edit.crashes and "dim=(" in edit.new
+        case "slice":
+            return ":(" not in edit.new and edit.old.partition("[")[0] != edit.new.partition("[")[0]
+    return False
+
+
+def _is_of_objects(edit: AnswerEdit) -> bool:
+    """Return whether an operator is applied to lists, texts or truth values, which have no such operator."""
+    return edit.crashes and any(one.form == "error TypeError" for one in edit.shows)
+
+
+def _is_far_dimension(edit: AnswerEdit) -> bool:
+    """Return whether a dimension or size is used that does not exist, and nobody would think of."""
+    return edit.crashes and edit.new.lstrip("-").isdigit() and edit.old.lstrip("-").isdigit() and int(edit.new) > 2
+
+
+def _is_far_from_the_step(steps: InSteps, edit: AnswerEdit) -> bool:
+    """Return whether a step is done to another value that has nothing to do with its own."""
+    if edit.kind not in ("moved", "done_again") or edit.step not in steps.steps or edit.other not in steps.steps:
+        return False
+    if edit.kind == "done_again":
+        return False
+    return edit.other not in steps.reached_from[edit.step] and edit.step not in steps.reached_from[edit.other]
+
+
+def _parsed(code: str) -> ast.expr | None:
+    try:
+        return ast.parse(code, mode="eval").body
+    except SyntaxError:
+        return None
