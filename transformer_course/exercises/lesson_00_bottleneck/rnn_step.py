@@ -127,6 +127,12 @@ EXERCISE = Exercise(
         "Add the two products, and apply `torch.tanh` to the sum.",
     ],
     messages={
+        "not_transposed_w_columns": Wording(
+            "{summary}. Here the rows of a weight are its *outputs*, (out, in), as in `nn.Linear`. What do you have to "
+            "do with `w` before you multiply a state by it?",
+            summary="you use `w` as if its shape were (in, out)",
+            hints=["Which dimension of `w` has one entry for each feature of the old state?"],
+        ),
         "product_kept: (w_columns).mT @ (state)": Wording(
             "You put W on the left of a whole batch. The formula's W h is for a single vector, but here each *row* "
             "of `state` is a text, so your code crashes, or mixes the texts if batch = d. On which side does a row "

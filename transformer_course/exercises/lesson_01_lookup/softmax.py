@@ -75,6 +75,16 @@ def softmax_cases(seed: int) -> list[Case]:
 
 MISTAKES = [
     Mistake(
+        "adds_the_largest",
+        STEPS.but(shifted=lambda scores, largest: scores + largest),
+        summary="you add the largest score of each row instead of subtracting it",
+        message=(
+            "{summary}. The weights of small scores are still right, because the shift cancels, but with scores near "
+            "1000 you take `exp` of 2000, which is infinite. What should the largest exponent be?"
+        ),
+        hints=["For the scores 1000 and 1001, which numbers do you pass to `exp`?"],
+    ),
+    Mistake(
         "logarithm",
         STEPS.but(shares=lambda shifted, total: shifted - total.log()),
         STEPS.but(weights=lambda weights: weights.log()),

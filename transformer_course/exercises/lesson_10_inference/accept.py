@@ -151,6 +151,12 @@ EXERCISE = Exercise(
         "Without a rejection it is `p[-1]`.",
     ],
     messages={
+        "absolute_rest": Wording(
+            "{summary}, so a token that the draft model overrates keeps a chance of being drawn after its rejection. "
+            "What should p − q become where it is negative?",
+            summary="you take the absolute value of p − q",
+            hints=["A token has p = 0.1 and q = 0.5. Should it be drawn after a rejection?"],
+        ),
         "part_left_out_rest: p[n_accepted]": Wording(
             "{summary}. Tokens that p and q both like have already had their chance to be accepted, so the output "
             "contains them too often.",

@@ -183,6 +183,12 @@ EXERCISE = Exercise(
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
     messages={
+        "shifted_weight: weight + 1": Wording(
+            "{summary}. Gemma does so, because it stores each weight minus 1. Here the weight is stored as it is: with "
+            "a weight of 1, you return twice the normalized vector.",
+            summary="you multiply by 1 + `weight`",
+            hints=["If every weight is 1, which root mean square should your output have?"],
+        ),
         "call_left_out_wide": Wording(
             "{summary}, which overflows in float16: 256² is more than it can hold. Do you convert x to float32 "
             "before you square it?",

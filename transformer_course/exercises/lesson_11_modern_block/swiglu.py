@@ -127,6 +127,15 @@ EXERCISE = Exercise(
             "SiLU.",
             summary="you use a sigmoid instead of SiLU",
         ),
+        "sibling_opened: torch.nn.functional.gelu(gate)": Wording(
+            "{summary}. That is GEGLU, the variant that T5 v1.1 and Gemma use. Which function does SwiGLU have instead "
+            "of GELU?",
+            summary="you use GELU instead of SiLU",
+        ),
+        "sibling_opened: torch.nn.functional.relu(gate)": Wording(
+            "{summary}. That is ReGLU: a gate below 0 closes entirely. SiLU lets a little of it through.",
+            summary="you use ReLU instead of SiLU",
+        ),
         "done_again_opened: output": Wording(
             "{summary}, so no output is below −0.28. Where does the formula have SiLU?",
             summary="you apply SiLU to the output of `w_down`",

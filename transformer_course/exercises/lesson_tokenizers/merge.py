@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer_course.exercise import Exercise, Mistake
+from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator
 from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
@@ -133,5 +133,11 @@ EXERCISE = Exercise(
         "far after any other token? A `for` loop can't skip a token, but a `while` loop can.",
         "`tokens[i : i + 2] == [*pair]` is right at the last position too, where the slice has only one token.",
     ],
+    messages={
+        "call_left_out_merged": Wording(
+            "{summary}: without a pair, the tokens 7, 8, 9 become 0, 1, 2. Which token is at each of these positions?",
+            summary="you return the positions of the tokens instead of the tokens",
+        ),
+    },
     mistakes=MISTAKES,
 )

@@ -83,7 +83,7 @@ def empty(visible):
 
 
 def hidden(visible, empty):
-    """mask out nothing for queries without visible keys → the masked-out keys: none for queries without visible keys"""
+    """unmask all keys for queries without visible keys → the masked-out keys: none for queries without visible keys"""
     return None if visible is None else ~(visible | empty)
 
 
