@@ -21,7 +21,7 @@ def per_head(real):
 
     the real tokens with a dimension for the heads: (batch, 1, n)
 
-    the real tokens, (batch, 1, n)
+    the real tokens with a heads dimension
     """
     return real[:, None, :]
 

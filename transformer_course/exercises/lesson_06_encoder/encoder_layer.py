@@ -191,7 +191,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=3,
-    verified="Attention, add and norm, then network, add and norm.",
+    verified="You call the attention and then the network, and after each you add the input and normalize.",
     hints=[
         "Both halves have the same form, LayerNorm(x + sublayer(x)). What is the sublayer in each half, and what is x?",
         "In self-attention, queries, keys and values come from the same vectors: `self.self_attention(x, x, x, mask)`.",

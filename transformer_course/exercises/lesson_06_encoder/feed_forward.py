@@ -163,7 +163,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=feed_forward_cases,
     points=1,
-    verified="Two linear layers with a ReLU between them.",
+    verified="You pass every position through two linear layers with a ReLU between them.",
     hints=[
         "In the formula, what is inside max(0, …), and what happens to the result?",
         "You call a layer like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on "

@@ -57,7 +57,7 @@ def smoothing_weight(smoothing):
 
 
 def losses(of_targets, average, target_weight, smoothing_weight):
-    """add both terms, each times its weight → the losses of all positions, (batch, n)"""
+    """add the two weighted terms → the losses of all positions, (batch, n)"""
     return target_weight * of_targets + smoothing_weight * average
 
 

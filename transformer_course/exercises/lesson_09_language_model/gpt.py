@@ -90,7 +90,9 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=gpt_cases,
     points=3,
-    verified=("Your own language model: from tokens to the logits of every next token, without seeing the future."),
+    verified=(
+        "You have your own language model, from tokens to the logits of every next token, and it never sees the future."
+    ),
     hints=[
         "Follow a text of 3 tokens through the model. Which operation turns ids into vectors, and which turns "
         "vectors into logits?",

@@ -35,7 +35,7 @@ def log_probabilities(scaled):
 
 
 def losses(log_probabilities):
-    """negate the log-sigmoid → the loss of each pair, (batch,)"""
+    """negate the log-sigmoid → the losses of the pairs, (batch,)"""
     return -log_probabilities
 
 

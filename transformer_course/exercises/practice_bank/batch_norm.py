@@ -36,7 +36,7 @@ def dims():
 
 
 def batch_mean(x, dims):
-    """average each feature over them → the mean of each feature in the batch, (d)"""
+    """average each feature over batch and positions → the mean of each feature in the batch, (d)"""
     return x.mean(dim=dims)
 
 
@@ -52,12 +52,12 @@ def sample_var(batch_var, x):
 
 
 def mean(training, batch_mean, running_mean):
-    """choose the mean → the mean to subtract: the batch's in training, the running mean in evaluation"""
+    """choose between batch mean and running mean → the mean: the batch's in training, the running mean in evaluation"""
     return batch_mean if training else running_mean
 
 
 def var(training, batch_var, running_var):
-    """choose the variance → the variance to divide by: the batch's in training, the running variance in evaluation"""
+    """choose between batch and running variance → the variance: the batch's in training, else the running one"""
     return batch_var if training else running_var
 
 
@@ -82,7 +82,7 @@ def new_running_var(running_var, sample_var, momentum, training):
 
 
 def result(output, new_running_mean, new_running_var):
-    """return all three → the output, the new running mean and the new running variance"""
+    """return the output and both running statistics → the output, the new running mean and the new running variance"""
     return output, new_running_mean, new_running_var
 
 

@@ -20,12 +20,12 @@ def clip_by_global_norm(
 
 
 def squares(gradients):
-    """add up the squares of each gradient → the sum of squares of each gradient"""
+    """add up the squares of each gradient → the sums of squares of the gradients"""
     return torch.stack([gradient.square().sum() for gradient in gradients])
 
 
 def total(squares):
-    """add these up → the sum of all squares"""
+    """add up the sums of squares → the sum of all squares"""
     return squares.sum()
 
 
@@ -50,7 +50,7 @@ def clipped(gradients, scale):
 
 
 def result(clipped, norm):
-    """return both → the clipped gradients, and the norm before clipping"""
+    """return the clipped gradients and the norm → the clipped gradients, and the norm before clipping"""
     return clipped, norm
 
 

@@ -31,12 +31,12 @@ def counted(targets, ignore_id):
 
 
 def counted_logits(logits, counted):
-    """take the logits of these rows → the logits that count, (n_counted, n_classes)"""
+    """select the logits of the rows that count → the logits that count, (n_counted, n_classes)"""
     return logits[counted]
 
 
 def counted_targets(targets, counted):
-    """take these targets → the targets that count, (n_counted)"""
+    """select the targets that count → the targets that count, (n_counted)"""
     return targets[counted]
 
 
@@ -46,7 +46,7 @@ def largest(counted_logits):
 
 
 def shifted(counted_logits, largest):
-    """subtract it → the logits minus the largest of their row"""
+    """subtract the largest logit of each row → the logits minus the largest of their row"""
     return counted_logits - largest
 
 

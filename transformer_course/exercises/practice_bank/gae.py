@@ -70,7 +70,7 @@ def returns(advantages, values):
 
 
 def result(advantages, returns):
-    """return both → the advantages and the returns"""
+    """return the advantages and the returns → the advantages and the returns"""
     return advantages, returns
 
 

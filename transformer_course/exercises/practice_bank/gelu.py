@@ -23,12 +23,12 @@ def scaled(x):
 
 
 def error_function(scaled):
-    """take the error function → the error function, between −1 and 1: erf(x / √2)"""
+    """apply the error function to x / √2 → the error function, between −1 and 1: erf(x / √2)"""
     return torch.erf(scaled)
 
 
 def probability(error_function):
-    """map it from (−1, 1) to (0, 1) → the probability Φ(x): (1 + erf(x / √2)) / 2"""
+    """map the error function from (−1, 1) to (0, 1) → the probability Φ(x): (1 + erf(x / √2)) / 2"""
     return 0.5 * (1 + error_function)
 
 

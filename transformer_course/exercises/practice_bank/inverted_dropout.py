@@ -28,7 +28,7 @@ def kept(noise, p):
 
 
 def dropped(x, kept):
-    """set the others to 0 → x with the dropped numbers set to 0"""
+    """set the dropped numbers to 0 → x with the dropped numbers set to 0"""
     return x * kept
 
 

@@ -54,7 +54,7 @@ def cached(keys, lengths):
 
 
 def masked(scores, cached):
-    """set the scores of all others to −∞ → the masked scores"""
+    """set the scores of all other tokens to −∞ → the masked scores"""
     return scores.masked_fill(~cached[:, None], -torch.inf)
 
 

@@ -42,7 +42,7 @@ def clipped_ratio(ratio, clip):
 
 
 def gain(ratio, clipped_ratio, advantages):
-    """multiply both by the advantage, and take the smaller → the gain of each step: the smaller product"""
+    """take the smaller product of ratio and advantage → the gain of each step: the smaller product"""
     return torch.minimum(ratio * advantages, clipped_ratio * advantages)
 
 
@@ -57,7 +57,7 @@ def clipped_values(values, old_values, clip):
 
 
 def errors(values, clipped_values, returns):
-    """square both errors, and take the larger → the squared error of each step: the larger of both"""
+    """take the larger of the two squared errors → the squared error of each step: the larger of both"""
     return torch.maximum((values - returns) ** 2, (clipped_values - returns) ** 2)
 
 
@@ -67,7 +67,7 @@ def value_loss(errors):
 
 
 def loss(policy_loss, value_loss, value_weight):
-    """add both, the value loss with its weight → the loss: policy loss + value_weight · value loss"""
+    """add the weighted value loss to the policy loss → the loss: policy loss + value_weight · value loss"""
     return policy_loss + value_weight * value_loss
 
 

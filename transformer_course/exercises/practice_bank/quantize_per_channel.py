@@ -53,12 +53,12 @@ def rounded(divided):
 
 
 def codes(rounded):
-    """store them in 8 bits → the whole numbers in 8 bits"""
+    """convert the rounded numbers to int8 → the whole numbers in 8 bits"""
     return rounded.to(torch.int8)
 
 
 def result(codes, scale):
-    """return both → the whole numbers and the scales"""
+    """return the whole numbers and the scales → the whole numbers and the scales"""
     return codes, scale
 
 

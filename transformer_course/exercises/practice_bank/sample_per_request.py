@@ -44,7 +44,7 @@ def order(probabilities):
 
 
 def ranked(probabilities, order):
-    """bring the probabilities into this order → the sorted probabilities"""
+    """sort the probabilities → the sorted probabilities"""
     return probabilities.gather(-1, order)
 
 
@@ -54,7 +54,7 @@ def within_k(order, top_k):
 
 
 def best_k(ranked, within_k):
-    """set the others to 0 → the sorted probabilities after top-k"""
+    """set the probabilities of all other tokens to 0 → the sorted probabilities after top-k"""
     return ranked * within_k
 
 
@@ -69,12 +69,12 @@ def mass_before(renormalized):
 
 
 def within_p(mass_before, top_p):
-    """mark where this mass is below top_p → the mask of the tokens that top-p keeps, in sorted order"""
+    """mark the tokens before which the mass is below top_p → the mask of the tokens that top-p keeps, sorted"""
     return mass_before < top_p[:, None]
 
 
 def nucleus(renormalized, within_p):
-    """set the others to 0 → the sorted probabilities after top-p"""
+    """set the probabilities of all other tokens to 0 → the sorted probabilities after top-p"""
     return renormalized * within_p
 
 
@@ -84,7 +84,7 @@ def places(nucleus, generator):
 
 
 def tokens(order, places):
-    """look up the tokens at these places → the tokens, (batch)"""
+    """look up the token at each drawn place → the tokens, (batch)"""
     return order.gather(-1, places).squeeze(-1)
 
 
