@@ -56,7 +56,7 @@ def counts_of(old: str, new: str) -> str:
     if not differs or not (should[0].isdigit() and is_[0].isdigit()):
         return "starts or ends one too early or too late"
     late = int(is_[0]) > int(should[0]) if "starts" in differs else "-" not in is_[1].removeprefix(should[1])
-    return f"{' and '.join(differs)} too {'late' if late else 'early'}"
+    return f"{' and '.join(differs)} one too {'late' if late else 'early'}"
 
 
 def _bounds(code: str) -> tuple[str, str, str]:

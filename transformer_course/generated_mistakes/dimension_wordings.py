@@ -10,7 +10,7 @@ from transformer_course.generated_mistakes.code_differences import (
     missing_argument,
     new_axes_of,
 )
-from transformer_course.generated_mistakes.phrases import minus, operand, parse
+from transformer_course.generated_mistakes.phrases import called, minus, operand, parse
 from transformer_course.generated_mistakes.template_slots import Slots
 from transformer_course.steps import needs
 
@@ -18,7 +18,7 @@ PARTS = {
     ":": "everything", ":-1": "all but the last", "1:": "all but the first", "2:": "all but the first two",
     ":-2": "all but the last two", "-1:": "the last", ":1": "the first", "-2:": "the last two", "-1": "the last",
     "0": "the first", "1": "the second", "2": "the third", "-2": "the second-to-last", "-3": "the third from the end",
-    "0::2": "the even ones", "::2": "the even ones", "1::2": "the odd ones", "::1": "all of them",
+    "0::2": "the even entries", "::2": "the even entries", "1::2": "the odd entries", "::1": "all of them",
 }  # fmt: skip
 """What an index or a slice picks."""
 KEEPDIM = "you drop a dimension {when}. With `keepdim=True` it stays, and the shapes line up"
@@ -29,6 +29,8 @@ def axis(s: Slots) -> str:
     new, old = _dim(s.edit.new), _dim(s.edit.old)
     if not old and (chosen := re.search(r"(?:dim|axis)=(\w+)", s.edit.old)):
         old = _dim(s.steps.expression(chosen[1]) or "") if chosen[1] in s.steps.steps else ""
+    if re.search(r"cum(?:sum|prod)\(\)", s.edit.new):
+        return "you leave out `dim` {when}"
     if s.edit.kind == "all_axes" or not new:
         return "you reduce over all dimensions at once {when}"
     return f"you use dim {new}{f' instead of dim {old}' if old else ''} {s.when}"
@@ -62,10 +64,13 @@ def number(s: Slots) -> str:
     right = s.steps.expression(s.name) or (s.steps.code(s.name) if s.name in s.steps.steps else "")
     if has_minus(old, right, code):
         new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
-    if f"dim={new}" in code and code.count(f"dim={old}") < right.count(f"dim={old}"):
+    if _n_dims(code, new) > _n_dims(right, new) and _n_dims(code, old) < _n_dims(right, old):
         return f"you use dim {new} instead of dim {old} {s.when}"
     if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
         return f"you read the size of dim {new} instead of dim {old} {s.when}"
+    if _n_places(code, new) > _n_places(right, new) and _n_places(code, old) < _n_places(right, old):
+        return f"you use the index {new} instead of {old} {s.when}"
+    new, old = _plain(new), _plain(old)
     if s.thing.startswith("the axis") or s.thing in ("dim", "the dim", "the dimension"):
         return f"you use dim {new} instead of dim {old} as {s.thing}"
     if isinstance(s.right, ast.Constant | ast.UnaryOp) and not needs(s.steps.steps[s.name]):
@@ -75,14 +80,40 @@ def number(s: Slots) -> str:
         if known:
             return f"you use the exponent {new}. A {known} has the exponent {old}"
         return f"you use the exponent {new} instead of {old} {s.when}"
-    return f"you use {new} instead of {old} {s.when}"
+    names_it = re.search(r"\b(?:double|twice|half|halve)\b", s.do)
+    return f"you use {new} instead of {old} " + (f"where you should {s.do}" if names_it else s.when)
+
+
+def _n_dims(code: str, number: str) -> int:
+    """Count how often code uses a number as a dimension."""
+    one = re.escape(number) + r"(?![\w.])"
+    first = (
+        rf"\b(?:gather|squeeze|unsqueeze|flatten|unflatten|index_select|scatter|chunk|diff|flip|softmax|cumsum)\({one}"
+    )
+    several = rf"\b(?:dim\d?=\(?(?:-?\d, ?)*|(?:transpose|flatten|permute|movedim|swapaxes)\((?:-?\d, ?)*){one}"
+    return len(re.findall(first, code)) + len(re.findall(several, code))
+
+
+def _n_places(code: str, number: str) -> int:
+    """Count how often code uses a number alone as an index."""
+    return len(re.findall(rf"(?:\[|, ){re.escape(number)}\]", code))
+
+
+def _plain(number: str) -> str:
+    """Return a number as people write it: 2 for 2.0, 0.00001 for 1e-05."""
+    if re.fullmatch(r"-?\d+\.0", number):
+        return number[:-2]
+    return f"{float(number):.10f}".rstrip("0") if re.fullmatch(r"-?\d+e-0?\d", number) else number
 
 
 def place(s: Slots) -> str:
     """The wrong entry or part is picked by an index, a slice or a range."""
     old, new, kind = s.edit.old, s.edit.new, s.edit.kind
     if kind == "range":
-        return f"your range {counts_of(old, new)} {s.when}"
+        counts = counts_of(old, new)
+        if counts == "starts and ends one too late" and re.match(r"(?:range|torch\.arange|arange)\(1, ", new):
+            return "you count from 1 instead of 0 {when}"
+        return f"your range {counts} {s.when}"
     if kind == "other_part":
         wrong, right = ("values", "indices") if new.endswith("values") else ("indices", "values")
         return f"you use the `{wrong}` instead of the `{right}` {s.when}"
@@ -95,9 +126,11 @@ def place(s: Slots) -> str:
         )
     index, should = _last_index(new), _last_index(old)
     if kind == "not_indexed":
+        if re.fullmatch(r"-?\d", should):
+            return f"you leave out the index {should} {s.when}"
         if should in PARTS:
             return f"you use everything instead of only {PARTS[should]} {s.when}"
-        return f"you use all of {s.noun(new) or f'`{new}`'} instead of only a part {s.when}"
+        return f"you use all of {s.noun(new) or f'`{new}`'}. You should {s.do}"
     if index in PARTS and should in PARTS:
         return f"you {'keep' if ':' in should else 'pick'} {PARTS[index]} instead of {PARTS[should]} {s.when}"
     return f"you {_cut(index, should)} {s.when}"
@@ -126,12 +159,16 @@ def option(s: Slots) -> str:
     if ("keepdim=" in old and "keepdim=True" not in new) or (new == "False" and "keepdim=False" in written):
         return KEEPDIM
     if "dtype=" in old and "dtype=" not in new:
-        return "{subject} {has} the wrong dtype. {should_be_bool}"
+        return "you leave out `dtype` {when}. {should_be_bool}"
     if {new, old} == {"True", "False"} and f"={new}" not in written:
         return f"you use {new} instead of {old} {s.when}"
     if s.edit.kind == "option_left_out" and old.count("=") == new.count("="):
         missing = s.noun(missing_argument(old, new))
-        return f"you don't pass {missing} {s.when}" if missing else "you leave out an argument {when}"
+        if missing and re.search(rf"\b{missing_argument(old, new)}\b", new):
+            return f"you pass {missing} only once {s.when}"
+        name = called(parse(old))
+        of = f" of `{name}`" if name and name not in s.steps.known else ""
+        return f"you don't pass {missing} {s.when}" if missing else f"you leave out an argument{of} {s.when}"
     changed = [one for one in re.findall(r"(\w+)=", old) if f"{one}=True" in new or f"{one}=False" in new]
     gone = [one for one in re.findall(r"(\w+)=", old) if f"{one}=" not in new]
     if not (gone or changed):
@@ -144,20 +181,30 @@ def axes(s: Slots) -> str:
     if s.edit.kind == "not_transposed":
         return "you don't transpose {new}" if s.noun(s.edit.new) else "you don't transpose {when}"
     if s.edit.kind == "transposed":
-        return "{subject} {is_} transposed: rows and columns are swapped"
+        short, long = (
+            "{your} {is_} transposed: rows and columns are swapped",
+            "you {use} {thing} with rows and columns swapped",
+        )
+        return short if s.is_short else long
     dims = re.search(r"\.transpose\((-?\d), (-?\d)\)$", s.edit.new)
-    base = re.fullmatch(r"(\w+)\.(?:mT|T|transpose\(.*\))", s.edit.new)
+    base = re.fullmatch(r"(\w+)\.(?:mT|T|transpose\(.*\)|squeeze\(\))", s.edit.new)
     x = s.plain_noun(base[1]) if base else ""
     where = f"of {x}" if x else s.when
-    last = ". Swap the last two instead" if s.edit.old.endswith(".mT") else ". Those are the wrong ones"
+    is_swap = re.search(r"\.(?:mT|T|transpose\([^()]*\))$", s.edit.old)
+    last = ". Swap the last two instead" if s.edit.old.endswith(".mT") else f". You should {s.do}"
+    if is_swap and not s.edit.old.endswith(".mT"):
+        right = re.search(r"transpose\((-?\d), (-?\d)\)$", s.edit.old)
+        last = f". Swap dims {right[1]} and {right[2]}" if right else ". Those are the wrong ones"
+    if not is_swap:
+        where = f"of {x}" if x else ""
     if dims:
         return minus(f"you swap dims {dims[1]} and {dims[2]} {where}{last}")
     if s.edit.new.endswith(".mT"):
-        return f"you swap the last two dims {where}. Those are the wrong ones"
+        return minus(f"you swap the last two dims {where}{last}")
     if s.edit.new.endswith(".T"):
         return f"you use `.T` {s.when}, which reverses all dimensions{last}"
     if s.edit.new.endswith(".squeeze()"):
-        return "you only squeeze {when}"
+        return f"you only squeeze {x or 'the tensor'}. You should {s.do}"
     if ".unflatten(" in s.edit.new:
         return "you swap the two sizes {when}"
     return "you rearrange the wrong dimensions {when}"

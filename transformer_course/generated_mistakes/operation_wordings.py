@@ -12,7 +12,7 @@ from transformer_course.generated_mistakes.code_differences import (
 )
 from transformer_course.generated_mistakes.phrases import GERUNDS, called, operand, parse, with_instead
 from transformer_course.generated_mistakes.step_words import is_plural
-from transformer_course.generated_mistakes.template_slots import Slots
+from transformer_course.generated_mistakes.template_slots import MAX_WORDS_OF_A_CLAUSE, NAMES_OF_OPERATIONS, Slots
 from transformer_course.steps import InSteps, needs
 
 TAKEN = {
@@ -42,28 +42,45 @@ SWAPPED_CALLS = {
     ("dot", "outer"): "take the dot product instead of the outer product",
 }
 """What is done with one function instead of another, as an imperative."""
-OPERATIONS = {
-    "Mult": "multiply", "Div": "divide", "Add": "add", "Sub": "subtract", "FloorDiv": "divide and round down",
-    "Mod": "take the remainder", "MatMult": "take the matrix product", "BitAnd": "combine with *and*",
-    "BitOr": "combine with *or*", "Pow": "raise to a power",
+SYMBOLS = {
+    "Mult": "*", "Div": "/", "Add": "+", "Sub": "-", "FloorDiv": "//", "Mod": "%", "MatMult": "@", "BitAnd": "&",
+    "BitOr": "|", "Pow": "**",
 }  # fmt: skip
 NOT_DONE = {
     "transpose": "transpose", "mT": "transpose", "unsqueeze": "add a dimension", "flatten": "flatten",
     "reshape": "reshape", "masked_fill": "mask anything out", "clamp": "clamp", "squeeze": "squeeze",
+    "encode": "encode the text", "decode": "decode the bytes",
 }  # fmt: skip
 """What is not done if a call is left out, as an imperative."""
+MAX_LENGTH_OF_CODE = 30
+"""Number of characters of code that a clause quotes."""
 TERMS = {"Add": "terms", "Sub": "terms", "Mult": "factors", "MatMult": "factors", "Div": "sides", "FloorDiv": "sides"}
 
 
 def left_out(s: Slots) -> str:
     """A whole step is left out."""
-    code = s.steps.expression(s.name) or ""
-    if re.fullmatch(r"\w+ [+&|] \w+", code) and (lost := _missing(s, code)):
-        return f"you never add {lost}" if "+" in code else f"you leave out {lost}"
+    code = s.code
+    sign, first, second = operands_of(code)
+    if sign in ("Add", "BitAnd", "BitOr") and s.edit.new in (first, second):
+        lost = _noun_of(s, second if s.edit.new == first else first)
+        if lost:
+            return f"you never add {lost}" if sign == "Add" else f"you leave out {lost}"
     uses = [need for need in needs(s.steps.steps[s.name]) if need != "self"]
-    if (s.edit.new not in uses[:1] and len(uses) != 1) or re.fullmatch(r"1 - \w+", code):
+    is_one_operation = not any(isinstance(node, ast.BinOp) for node in _inner(code))
+    is_other_side = sign in ("Sub", "Div", "FloorDiv") and s.edit.new != re.split(r"[\[.]", first)[0]
+    is_other_input = s.edit.new not in uses[:1] and len(uses) != 1
+    if not is_one_operation or is_other_side or is_other_input or re.fullmatch(r"1 - \w+", code):
         return "you {use} {new} instead of {thing}"
     return _never(s)
+
+
+def _inner(code: str) -> list[ast.AST]:
+    """Return what is calculated inside the outermost operation of an expression, indices aside."""
+    outer = parse(code)
+    values = (
+        [outer.left, outer.right] if isinstance(outer, ast.BinOp) else outer.args if isinstance(outer, ast.Call) else []
+    )
+    return [node for value in values if not isinstance(value, ast.Subscript) for node in ast.walk(value)]
 
 
 def _never(s: Slots) -> str:
@@ -73,60 +90,75 @@ def _never(s: Slots) -> str:
 def part_left_out(s: Slots) -> str:
     """One operand of a step is left out."""
     sign, first, second = operands_of(s.edit.old)
-    is_whole = s.edit.old == s.steps.expression(s.name)
-    if is_whole and s.edit.new == first in s.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
+    is_whole = s.edit.old == s.code
+    if sign == "Pow":
+        does = s.action(s.edit.old) or f"raise anything to the power {second}"
+        return _never(s) if is_whole else f"you never {does}" + ("" if _is_said(s, does) else f" {s.when_not('Pow')}")
+    is_first_left = is_whole and s.edit.new == first
+    if is_first_left and first in s.steps.known and sign in ("Sub", "Div", "FloorDiv", "Mod"):
         return _never(s)
-    if sign != "Pow" and (lost := _missing(s, s.edit.old)):
-        return _without(s, sign, lost, is_whole=is_whole, is_right=s.edit.new == first)
-    if sign == "Pow" and s.edit.new == first:
-        power = "square root" if second == "0.5" else "power"
-        return _never(s) if is_whole else f"you never take the {power} {s.when}"
-    if sign == "Pow" and s.edit.new == second:
-        return "you {use} the exponent {raw_new} instead of {thing}"
-    number = second if s.edit.new == first else first if s.edit.new == second else ""
-    if re.fullmatch(r"\d[\d.]*", number):
-        by = {"Add": "add", "Sub": "subtract", "Mult": "multiply by", "Div": "divide by", "FloorDiv": "divide by"}
-        return f"you never {by[sign]} {number} {s.when}" if sign in by else f"you leave out the {number} {s.when}"
-    if s.edit.new == "§[0]":
-        return "you keep only the first part of {thing}"
-    if len(set(parts_of(s.edit.new))) == 1:
-        return "you use the same part twice {when}"
-    if s.noun(s.edit.new):
-        return "you use only {new} {when}"
-    return f"you leave out one of the two {TERMS[sign]} {s.when}" if sign in TERMS else "you leave out a part {when}"
+    if is_first_left and sign in ("Add", "Sub") and s.do.startswith(("add ", "subtract ")):
+        return _never(s)
+    if parts_of(s.edit.old):
+        return _part_of_several(s, is_whole=is_whole)
+    lost = second if s.edit.new == first else first if s.edit.new in (second, f"-{second}", f"-({second})") else ""
+    noun = _noun_of(s, lost)
+    if noun:
+        return _without(s, sign, noun, is_whole=is_whole, is_right=lost == second)
+    if lost and len(lost) <= MAX_LENGTH_OF_CODE:
+        return f"you leave out `{lost}` {s.when_not(sign)}"
+    return (
+        f"you leave out one of the two {TERMS[sign]} {s.when_not(sign)}"
+        if sign in TERMS
+        else "you leave out a part {when}"
+    )
+
+
+def _noun_of(s: Slots, code: str) -> str:
+    """Return the noun of an operand: a number, an argument, a step or the size of one; "" if it has none."""
+    return operand(parse(code), s.noun) if code else ""
+
+
+def _is_said(s: Slots, does: str) -> bool:
+    """Return whether the step does no more than this."""
+    return s.do.startswith(does) or does.startswith(s.do)
+
+
+def _part_of_several(s: Slots, *, is_whole: bool) -> str:
+    """Return the template for one of several values that are joined or returned."""
+    parts, kept = parts_of(s.edit.old), parts_of(s.edit.new)
+    nouns = [_noun_of(s, part) for part in parts]
+    if len(kept) == len(parts) and len(set(kept)) == 1:
+        noun = _noun_of(s, kept[0])
+        return f"you use {noun} twice {s.when}" if noun else "you use one value twice {when}"
+    left = next((one for one, part in zip(nouns, parts, strict=True) if part == s.edit.new), "")
+    if is_whole and left:
+        return f"you {s.use} {left} alone. You should {s.do}"
+    lost = [one for one, part in zip(nouns, parts, strict=True) if part != s.edit.new]
+    if len(lost) == 1 and lost[0]:
+        return f"you leave out {lost[0]} {s.when_not('Add')}"
+    return f"you leave out one of the values {s.when_not('Add')}"
 
 
 def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) -> str:
     """Return the template for a named operand that is left out; ``is_right`` if it is the right one of the two."""
-    if verb := {"Add": "add", "Sub": "subtract"}.get(sign):
-        return f"you never {verb} {lost}"
-    if sign == "Mult" or (sign in ("Div", "FloorDiv") and is_right):
-        verb = "multiply" if sign == "Mult" else "divide"
-        return f"you never {verb} by {lost}" + ("" if is_whole or s.do.startswith(verb) else f" {s.when}")
-    if parts_of(s.edit.old):
-        return f"you leave out {lost}" + ("" if is_whole else f" {s.when}")
+    verb = {"Add": "add", "Sub": "subtract", "Mult": "multiply by"}.get(sign)
+    if sign in ("Div", "FloorDiv") and is_right:
+        verb = "divide by"
+    if verb and (sign != "Sub" or is_right):
+        clause = f"you never {verb} {lost}"
+        is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
+        return clause if is_clear or len(f"{clause} {s.when}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {s.when}"
     if is_whole and s.noun(s.edit.new):
         return f"you {s.use} {s.noun(s.edit.new)} alone. You should {s.do}"
-    return f"you leave out {lost} {s.when}"
-
-
-def _missing(s: Slots, code: str) -> str:
-    """Return the noun of the one of two operands that is left out; "" if it is not a single value."""
-    sign, *sides = operands_of(code)
-    sides = sides if sign else parts_of(code)
-    left = [side for side in sides if side not in (s.edit.new, f"-({s.edit.new})")]
-    if len(left) != 1 or len(sides) != 2:
-        return ""
-    names = dict.fromkeys(re.findall(r"(?<![.\w])[a-z_]\w*", left[0]))
-    asked = [name for name in names if name in s.steps.known]
-    return s.noun(asked[0]) if len(asked) == 1 and not re.search(rf"\b{asked[0]}\b", s.edit.new) else ""
+    return f"you leave out {lost} {s.when_not(sign)}"
 
 
 def call_left_out(s: Slots) -> str:
     """A function is not called."""
     old, new = parse(s.edit.old), s.edit.new
     name, given = called(old), s.noun(new)
-    is_whole = s.edit.old == s.steps.expression(s.name) or _is_all_of_it(s)
+    is_whole = s.edit.old == s.code or _is_all_of_it(s)
     is_step = name in s.steps.steps and isinstance(old, ast.Call) and isinstance(old.func, ast.Name)
     if is_step and not is_whole:
         is_choice = re.match(r"choose|say|name", s.imperative(name))
@@ -134,19 +166,26 @@ def call_left_out(s: Slots) -> str:
     if name == "len" and given:
         return f"you use {given} itself instead of its length {s.when}"
     if name in ("range", "arange"):
-        number = given if given.startswith("the number") else f"the number {given or new}"
+        number = given if given.startswith("the number") else f"the number {given or f'`{new}`'}"
         return f"you use {number} instead of a range {s.when}"
-    if is_whole:
+    is_all_of_it = (
+        new in s.steps.known or isinstance(parse(new), ast.Name) or re.search(NAMES_OF_OPERATIONS.get(name, "$^"), s.do)
+    )
+    if is_whole and is_all_of_it:
         return _never(s)
     if does := s.action(s.edit.old):
         return f"you never {does}"
-    if name in TAKEN:
-        return f"you leave out the {TAKEN[name]} {s.when}"
+    return _call_of_a_step(s, name)
+
+
+def _call_of_a_step(s: Slots, name: str) -> str:
+    """Return the template for a function that is not called and that is only a part of the step."""
+    where = s.when_not(name)
     if name in NOT_DONE:
-        return f"you don't {NOT_DONE[name]} {s.when}"
-    if given and len(given.split()) < 5:
-        return f"you use {given} as {'they are' if is_plural(given) else 'it is'} {s.when}"
-    return f"you leave out `{name}` {s.when}" if name else "you leave out a call {when}"
+        return f"you never {NOT_DONE[name]} {where}"
+    if name in TAKEN:
+        return f"you leave out the {TAKEN[name]} {where}"
+    return f"you leave out `{name}` {where}" if name else "you leave out a call {when}"
 
 
 def _is_all_of_it(s: Slots) -> bool:
@@ -157,7 +196,7 @@ def _is_all_of_it(s: Slots) -> bool:
 
 def wrong_input(s: Slots) -> str:
     """A step uses one value instead of another."""
-    code = s.steps.expression(s.name) or ""
+    code = s.code
     if s.edit.old in s.steps.arguments.parameters and _is_constant(s.steps, s.edit.new):
         return f"you don't use {s.old} {s.when}"
     if f"{s.edit.old}.shape[" in code:
@@ -179,11 +218,11 @@ def inputs_exchanged(s: Slots) -> str:
 
 def moved(s: Slots) -> str:
     """A step is taken too early or too late."""
-    code = s.steps.expression(s.name) or ""
+    code = s.code
     order = list(s.steps.steps)
     target = s.edit.new if s.edit.new in s.steps.known else s.edit.other
     served = [name for name in order if s.name in needs(s.steps.steps[name])]
-    if target in served and len(served) > 1:
+    if target in served and len(served) > 1 and s.edit.new != target:
         return f"you {s.do} only for {s.noun(target)}"
     is_late = order.index(s.edit.other) > order.index(s.name)
     clause = s.action(code, {s.edit.old: "§"}) if len(re.findall(rf"\b{s.edit.old}\b", code)) == 1 else ""
@@ -196,13 +235,14 @@ def moved(s: Slots) -> str:
 
 def done_again(s: Slots) -> str:
     """A step is taken twice."""
-    clause = s.action(s.steps.expression(s.name) or "", {s.edit.old: s.target})
+    clause = s.action(s.code, {s.edit.old: s.target})
     return f"you also {clause}. Once is enough" if clause else "you {do} a second time, on {target}. Once is enough"
 
 
 def one_case(s: Slots) -> str:
     """A condition is missing, so that one case is treated as the other."""
-    choice = s.right if isinstance(s.right, ast.IfExp) else None
+    places = [node for code in (parse(s.edit.old), s.right) if code for node in ast.walk(code)]
+    choice = next((node for node in places if isinstance(node, ast.IfExp)), None)
     test = ast.unparse(choice.test) if choice else ""
     takes_other = choice is not None and s.edit.new == ast.unparse(choice.orelse)
     if test in s.steps.arguments.parameters:
@@ -211,7 +251,11 @@ def one_case(s: Slots) -> str:
         name = s.noun(given[1])
         is_ = "are" if is_plural(name) else "is"
         return f"you don't handle the case that {name} {is_} None" if takes_other else f"you never use {name}"
-    return "you do the same in both cases {when}"
+    never = set(re.findall(r"\w+", s.edit.old)) - set(re.findall(r"\w+", s.edit.new)) - {test}
+    if len(unused := [name for name in s.steps.arguments.parameters if name in never]) == 1:
+        return f"you never use `{unused[0]}`"
+    kept = operand(parse(s.edit.new), s.noun)
+    return f"you always use {kept} {s.when}" if kept else "you do the same in both cases {when}"
 
 
 def operator(s: Slots) -> str:
@@ -219,11 +263,9 @@ def operator(s: Slots) -> str:
     (new, *_), (old, _, right) = operands_of(s.edit.new), operands_of(s.edit.old)
     does = s.action(s.edit.new)
     if new == "Pow" or not does or old not in GERUNDS:
-        if new in OPERATIONS and old in GERUNDS:
-            return f"you {OPERATIONS[new]} instead of {GERUNDS[old]} {s.when}"
-        return "you use the wrong operator {when}"
+        return f"you use `{SYMBOLS.get(new, new)}` instead of `{SYMBOLS.get(old, old)}` {s.when_not(old)}"
     noun = operand(parse(right), s.plain_noun)
-    it = noun if noun.startswith("`") else "them" if is_plural(noun) else "it"
+    many = is_plural(noun) or re.search(r"(?<!s)(?<!bia)s`$", noun) is not None
     if (new, old) == ("FloorDiv", "Div"):
         return f"you {does}. Don't round here: use `/`"
     if (new, old) == ("Div", "FloorDiv"):
@@ -232,14 +274,33 @@ def operator(s: Slots) -> str:
         return f"you {does} element by element. Use a matrix product here"
     if {new, old} == {"BitAnd", "BitOr"}:
         return f"you {does} instead of {'*or*' if old == 'BitOr' else '*and*'}"
-    should = {"Mult": f"multiplying by {it}", "Div": f"dividing by {it}", "Add": f"adding {it}"}
-    return f"you {does} instead of {should.get(old, f'subtracting {it}' if old == 'Sub' else GERUNDS[old])}"
+    return f"you {does} instead of {_right_operation(old, new, right, is_many=many)}"
+
+
+def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
+    """Return the operation that should be there, as a gerund that points to the same two values."""
+    if old == "Pow":
+        return {"0.5": "taking the square root", "2": "squaring"}.get(right, GERUNDS[old])
+    if old in ("Div", "FloorDiv") and new in ("Add", "Sub"):
+        return "dividing" if old == "Div" else GERUNDS[old]
+    them = "them" if is_many else "the two"
+    it = "them" if is_many else "it"
+    gerunds = {
+        "Mult": f"multiplying {them}",
+        "Add": f"adding {them}",
+        "Div": f"dividing by {it}",
+        "Sub": f"subtracting {it}",
+    }
+    return gerunds.get(old, GERUNDS[old])
 
 
 def order(s: Slots) -> str:
     """Two operands or arguments are swapped."""
-    if s.edit.old.endswith(")") and not s.edit.old.startswith("("):
-        name = called(parse(s.edit.old))
+    old = parse(s.edit.old)
+    if isinstance(old, ast.Call):
+        name = called(old)
+        if name in ("cat", "stack"):
+            return f"you concatenate the parts in the wrong order {s.when_not('Add')}"
         is_function = name and name not in s.steps.known
         return f"you swap the arguments of `{name}` {s.when}" if is_function else "you swap two arguments {when}"
     sign, first, second = operands_of(s.edit.new)
@@ -255,22 +316,43 @@ def order(s: Slots) -> str:
     return f"you swap the two sides of the {signs[sign]} {s.when}" if sign in signs else "you swap the two sides {when}"
 
 
+def product(s: Slots) -> str:
+    """A matrix product pairs the wrong dimensions: a factor is transposed, or there is no product at all."""
+    if ".sum(" in s.edit.new:
+        return "you multiply element by element and sum each row. Use a matrix product here"
+    (_, left, right), (_, first, second) = operands_of(s.edit.new), operands_of(s.edit.old)
+    turned = [
+        side.removesuffix(".mT") for side in (left, right) if side.endswith(".mT") and side not in (first, second)
+    ]
+    noun = _noun_of(s, turned[0]) if len(turned) == 1 else ""
+    if (left, right) in ((f"{first}.mT", second), (first, f"{second}.mT")) and noun:
+        return f"you transpose {noun} {s.when}"
+    if noun and {left, right} in ({f"{first}.mT", second}, {first, f"{second}.mT"}):
+        return f"you swap the two factors and transpose {noun} {s.when}"
+    if len(turned) == 2:
+        swapped = " and swap them" if left.startswith(second) and right.startswith(first) else ""
+        return f"you transpose both factors{swapped} {s.when}"
+    return "your matrix product pairs the wrong dimensions {when}"
+
+
 def sibling(s: Slots) -> str:
     """One function is called instead of another."""
     new, old = function_of(s.edit.new, s.edit.old), function_of(s.edit.old, s.edit.new)
     if (new, old) in SWAPPED_CALLS:
-        return f"you {SWAPPED_CALLS[new, old]} {s.when}"
+        return f"you {SWAPPED_CALLS[new, old]} {s.when_not(old)}"
     if new not in TAKEN or old not in TAKEN:
         return f"you use `{new}` instead of `{old}` {s.when}" if new and old else "you call the wrong function {when}"
     code = parse(s.edit.old)
     is_pair = isinstance(code, ast.Call) and len(code.args) == 2
     if is_pair and {new, old} <= {"min", "max", "minimum", "maximum"}:
         larger = ("larger", "smaller")[:: 1 if new.startswith("max") else -1]
-        return f"you take the {larger[0]} of the two, not the {larger[1]}, {s.when}"
+        return f"you take the {larger[0]} of the two instead of the {larger[1]} {s.when_not(old)}"
     given = _input(code, s)
     if given and TAKEN[old] not in given:
         return f"you take the {TAKEN[new]} of {given}, not the {TAKEN[old]}"
-    return f"you take the {TAKEN[new]} instead of the {TAKEN[old]} {s.when}"
+    where = s.when_not(old)
+    instead = f" instead of the {TAKEN[old]}" if where == s.when else ""
+    return f"you take the {TAKEN[new]}{instead} {where}"
 
 
 def _input(code: ast.expr | None, s: Slots) -> str:
@@ -293,8 +375,10 @@ def comparison(s: Slots) -> str:
 
 def parts_exchanged(s: Slots) -> str:
     """Two values in a pair are swapped, or one of them is there twice."""
-    named = [s.noun(part) for part in parts_of(s.edit.old)]
-    new = parts_of(s.edit.new)
+    old, new = parts_of(s.edit.old), parts_of(s.edit.new)
+    if "None" in old or ("None" in s.edit.old.partition("[")[2] and not old):
+        return "you add the new dimension in the wrong place {when}"
+    named = [s.noun(part) for part in old]
     is_one_twice = len(set(new)) == 1
     if len(named) == 2 and all(named):
         if is_one_twice:
@@ -303,22 +387,49 @@ def parts_exchanged(s: Slots) -> str:
         return f"you swap {named[0]} and {named[1]}" + ("" if s.hands_on else f" {s.when}")
     if s.is_argument:
         return "you swap the two parts of {thing}"
+    if called(parse(s.edit.old)) in ("cat", "stack", "join"):
+        return f"you concatenate the parts in the wrong order {s.when_not('Add')}"
+    if any(re.fullmatch(r"-?\d+", part) for part in old):
+        return "you use the same number twice {when}" if is_one_twice else "you swap the two numbers {when}"
+    if s.edit.new.endswith("[::-1]"):
+        return "you reverse the order of the values that you return"
     return "you use one value twice {when}" if is_one_twice else "you swap the two parts {when}"
 
 
 def layers(s: Slots) -> str:
     """One layer is used instead of another."""
     old, new = s.edit.old, s.edit.new
-    if isinstance(s.right, ast.Attribute):
+    if isinstance(s.right, ast.Attribute) and old not in s.thing:
         return f"you use `{new}` instead of `{old}` as {s.thing}"
+    if isinstance(s.right, ast.Attribute):
+        return f"you use `{new}` instead of `{old}`"
     return f"you use `{new}` instead of `{old}`" + ("" if old in s.do else f" {s.when}")
 
 
 def sign(s: Slots) -> str:
     """A sign is lost or added."""
     term = s.noun(s.edit.old.removeprefix("-"))
-    is_part = s.edit.old.startswith("-") and s.edit.old != s.steps.expression(s.name)
-    return f"you leave out the minus sign in front of {term}" if term and is_part else "{subject} {has} the wrong sign"
+    is_part = s.edit.old.startswith("-") and s.edit.old != s.code
+    if is_part and "inf" in s.edit.old:
+        return "you use ∞ instead of −∞ {when}"
+    if is_part:
+        return f"you leave out the minus sign in front of {term or f'`{s.edit.old[1:]}`'}"
+    return "{your} {has} the wrong sign" if s.is_short else "you {use} {thing} with the wrong sign"
+
+
+def inverted(s: Slots) -> str:
+    """True and False are swapped."""
+    if s.is_short:
+        return "{your} {is_} inverted: True and False are swapped"
+    return "you {use} {thing} with True and False swapped"
+
+
+def shifted(s: Slots) -> str:
+    """A value is larger or smaller by 1."""
+    is_larger = "+" in s.edit.new
+    if s.is_short:
+        return f"{{your}} {{is_}} too {'large' if is_larger else 'small'} by 1"
+    return f"you {{use}} {{thing}} {'plus' if is_larger else 'minus'} 1"
 
 
 def filled_with(s: Slots) -> str:

@@ -37,7 +37,7 @@ CALLS = {
 FUNCTIONS = {"sqrt": "the square root of", "exp": "`exp` of", "log": "the logarithm of", "len": "the length of"}
 """What a function returns, as a noun."""
 _MODULES = ("torch", "math", "F", "nn", "functional")
-_ADDS_A_DIMENSION = ("(:,None)", "...,None", "(...,None)", "None", "(None,:)", "(:,None,:)")
+_ADDS_A_DIMENSION = re.compile(r"\(?(?:(?::|\.\.\.),)*None(?:,(?::|\.\.\.|None))*\)?")
 _POINTS_BACK = re.compile(
     r"^\w+$|^do so\b|^(?:take|count) its\b|^\w+ (?:up |out |in )?(?:it|them|those|both|that)\b|\b(?:this|these)\b"
     r"|\b(?:by|to|with|on|from|of|at|along) (?:it|them|that)(?! of each\b)(?=$|[ ,]|:)|\bthe two\b(?! \w+s\b)"
@@ -118,7 +118,9 @@ def operand(node: ast.AST | None, noun: Noun) -> str:
             return f"{FUNCTIONS[called(node)]} {value}" if value else ""
         case ast.Subscript(value=ast.Attribute(value=inner, attr="shape"), slice=index):
             return of(inner, f"the size of dim {minus(ast.unparse(index))} of {{}}")
-        case ast.Subscript(value=inner, slice=index) if ast.unparse(index).replace(" ", "") in _ADDS_A_DIMENSION:
+        case ast.Subscript(value=inner, slice=index) if _ADDS_A_DIMENSION.fullmatch(
+            ast.unparse(index).replace(" ", "")
+        ):
             return of(inner)
     return ""
 
@@ -145,7 +147,7 @@ def _argument(node: ast.Call, noun: Noun) -> str:
 
 def minus(text: str) -> str:
     """Return a text with the minus sign of typography in its numbers."""
-    return re.sub(r"-(?=\d|∞)", "−", text)
+    return re.sub(r"(?<![A-Za-z])-(?=\d|∞)", "−", text)
 
 
 def points_back(imperative: str) -> bool:

@@ -19,6 +19,24 @@ DONE = {
 }  # fmt: skip
 """What a function that does not belong there does, as an imperative."""
 
+NAMES_OF_OPERATIONS = {
+    "Mult": r"\bmultipl|\baverage|\bcombine|\bdot product", "Div": r"\bdivi|\bscale|\bmean\b|\baverage",
+    "FloorDiv": r"\bdivi|\bround", "Add": r"\badd|\bsum|\bappend|\bconcat|\bjoin|\bextend|\bpad\b|\bupdate|\bcorrect",
+    "Sub": r"\bsubtract|\bdifference|\bcount|\bupdate", "MatMult": r"\bmultipl|\baverage",
+    "Pow": r"\bsquare|\broot|\bpower|\braise", "Mod": r"\bremainder",
+    "sum": r"\bsum\b|\badd up\b|\bcount\b|\baverage|\bmean\b", "mean": r"\bmean\b|\baverage",
+    "amax": r"\bmaximum|\blargest",
+    "amin": r"\bminimum|\bsmallest", "max": r"\bmaximum|\blargest|\blarger",
+    "min": r"\bminimum|\bsmallest|\bsmaller|\blower",
+    "maximum": r"\bmaximum|\blarger", "minimum": r"\bminimum|\bsmaller", "square": r"\bsquar", "sqrt": r"\broot",
+    "norm": r"\blength|\bnorm\b", "clamp": r"\bclamp|\bkeep|\bclip|\blimit", "exp": r"\bexp", "log": r"\blog",
+    "any": r"\bany\b", "all": r"\ball\b", "softmax": r"\bsoftmax", "log_softmax": r"\blog-softmax|\blog p",
+    "cumsum": r"\brunning|\bbefore each", "argmax": r"\bargmax|\bmost likely|\blargest",
+    "transpose": r"\btranspos|\bswap",
+}  # fmt: skip
+"""Patterns for the words of a step that name an operation: a clause should not say that it is missing *when* you do it.
+"""
+
 MAX_WORDS_OF_A_CLAUSE = 24
 """Number of words of a clause; a longer one goes without its circumstance."""
 MAX_WORDS_OF_TWO_STEPS = 16
@@ -33,6 +51,8 @@ class Slots(StepWords):
         self.edit, self.name = edit, edit.step
         self.is_argument = edit.step not in steps.steps
         self.right = None if self.is_argument else parse(steps.expression(edit.step) or "")
+        body = self.right.body if isinstance(self.right, ast.Lambda) else self.right
+        self.code = ast.unparse(body) if body else ""
 
     def fill(self, template: str) -> str:
         """Return a template with its slots filled; other braces, as of a dict, are kept."""
@@ -54,11 +74,9 @@ class Slots(StepWords):
         return f"your {bare}" if is_short else thing
 
     @property
-    def subject(self) -> str:
-        """The same as the subject of a message, which begins with *you* or *your*."""
-        if self.your.startswith("your "):
-            return self.your
-        return f"your {'values' if is_plural(self.thing) else 'value'} for {self.thing}"
+    def is_short(self) -> bool:
+        """Whether the value can be called the learner's own, as in "your mask"."""
+        return self.your.startswith("your ")
 
     @property
     def is_(self) -> str:
@@ -79,6 +97,11 @@ class Slots(StepWords):
     def it(self) -> str:
         """The pronoun of the value as an object."""
         return "them" if self._are_many else "it"
+
+    @property
+    def itself(self) -> str:
+        """The reflexive pronoun of the value."""
+        return "themselves" if self._are_many else "itself"
 
     @property
     def its(self) -> str:
@@ -132,10 +155,18 @@ class Slots(StepWords):
         """The step as a circumstance."""
         return f"when you {self.do}"
 
+    def when_not(self, operation: str) -> str:
+        """The step as a circumstance, or as what you should do if its own words name the operation that is missing."""
+        words = NAMES_OF_OPERATIONS.get(operation, rf"`{operation}`|\b{operation}\b")
+        return f"where you should {self.do}" if re.search(words, self.do) else self.when
+
     @property
     def hands_on(self) -> bool:
         """Whether the step only names or returns a value."""
-        return isinstance(self.right, ast.Name) or re.match(r"(?:return|leave|say|choose|keep) ", self.do) is not None
+        is_named = isinstance(self.right, ast.Name | ast.Tuple | ast.Subscript | ast.Attribute | ast.Constant)
+        return isinstance(self.right, ast.Name) or (
+            is_named and re.match(r"(?:return|leave|say|choose|keep|use) ", self.do) is not None
+        )
 
     @property
     def use(self) -> str:
@@ -170,7 +201,7 @@ class Slots(StepWords):
         """A sentence on the right dtype."""
         texts = (self.edit.old, self.edit.new, self.steps.noun(self.name))
         is_mask = isinstance(self.right, ast.Compare) or re.search(r"bool|\.long|mask|True|whether", " ".join(texts))
-        return "It should be `torch.bool`" if is_mask else "Keep the dtype of the input"
+        return "The dtype should be `torch.bool`" if is_mask else "Keep the dtype of the input"
 
     # Questions
 

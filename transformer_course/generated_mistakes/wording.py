@@ -77,7 +77,7 @@ TEMPLATES: dict[str, Template] = {
     ),
     "mean_by": (
         (r"/ len\(", "you divide the sum by the number of rows {when}"),
-        (r"- 1\)$", "you divide the sum by one less than the count {when}. `var` and `std` do so by default"),
+        (r"- 1\)$", "you divide the sum by one less than the count {when}"),
         ("", "you divide the sum by the size of dim −2 {when}"),
     ),
     "absolute": "you take absolute values {when}. Keep the signs",
@@ -107,25 +107,25 @@ TEMPLATES: dict[str, Template] = {
     # dimensions, places and sizes
     **dict.fromkeys(("axis", "all_axes"), dimension_wordings.axis),
     "keepdim": dimension_wordings.KEEPDIM,
-    "product": "your matrix product pairs the wrong dimensions {when}",
+    "product": operation_wordings.product,
     **dict.fromkeys(("not_transposed", "transposed", "other_axes"), dimension_wordings.axes),
     **dict.fromkeys(("length", "fixed"), dimension_wordings.length),
     **dict.fromkeys(("index", "slice", "not_indexed", "range", "other_part"), dimension_wordings.place),
-    "one_axis_more": "{subject} {has} an extra dimension",
-    "flattened": "{subject} {has} too few dimensions",
+    "one_axis_more": "you {use} {thing} with an extra dimension",
+    "flattened": "you {use} {thing} flattened to one dimension. Keep {its} dimensions",
     "squeezed": "you squeeze {thing}, which drops dimensions of size 1",
-    "first_only": "you return only the first entry of {thing}. Return all of {it}",
-    "largest_only": "you return the argmax of {thing}, not {thing}",
+    "first_only": "you return only the first entry (along dim 0) of {thing}. Return all of {it}",
+    "largest_only": "you return the argmax of {thing}. Return {thing} {itself}",
     "as_well": "you return {new} as well. Return only {thing}",
     # something is done to a value
     "function": "you {done} {thing}{unwanted}",
     "scaled": (
         (r"shape\[-1\]$", "you divide {thing} by the number of entries in a row{unwanted}"),
-        ("/ 2$", "{subject} {is_} half what {they} should be"),
-        ("/ 10$", "{subject} {is_} a tenth of what {they} should be"),
-        ("", "{subject} {is_} twice what {they} should be"),
+        ("/ 2$", "you {use} only half of {thing}"),
+        ("/ 10$", "you {use} only a tenth of {thing}"),
+        ("", "you {use} twice {thing}"),
     ),
-    "shifted": ((r"\+", "{subject} {is_} too large by 1"), ("", "{subject} {is_} too small by 1")),
+    "shifted": operation_wordings.shifted,
     "sign": operation_wordings.sign,
     "inverse": "you take the reciprocal of {thing}{unwanted}",
     "complement": "you subtract {thing} from 1{unwanted}",
@@ -137,7 +137,7 @@ TEMPLATES: dict[str, Template] = {
     "added": "you add {new} to {thing}. The formula has no such term",
     "rounded": "you round {thing}. Keep all the digits",
     "nan_hidden": "you replace nan by 0 in {thing}. Find out where the nan comes from",
-    "first_for_all": "you use the first row of {thing} for every row",
+    "first_for_all": "you use the first entry (along dim 0) of {thing} for all the others, too",
     "one_number": (
         (r"\[0\]$", "you use only the first entry of {thing}"),
         ("mean", "you reduce {thing} to a single number, {its} mean. Keep {its} shape"),
@@ -145,22 +145,31 @@ TEMPLATES: dict[str, Template] = {
         ("", "you reduce {thing} to a single number, {its} maximum. Keep {its} shape"),
     ),
     "reversed": "you reverse the order of {thing}",
-    "inverted": "{subject} {is_} inverted: True and False are swapped",
+    "inverted": operation_wordings.inverted,
     "not_inverted": (
-        ("masked_fill", "you hide exactly what should be visible, and show the rest. Invert the mask"),
+        ("masked_fill", "you fill exactly the entries that should stay, and keep the rest. Invert the mask"),
         (r"^\w+$", "you don't invert {new} {when}"),
         ("", "you leave out the `not` {when}"),
     ),
-    "all_false": "{subject} {is_} False everywhere",
-    "all_true": "{subject} {is_} True everywhere",
-    "additive": "{subject} {has} 0 and −∞ instead of True and False",
+    "all_false": lambda s: "{your} {is_} False everywhere" if s.is_short else "you {use} False everywhere as {thing}",
+    "all_true": lambda s: "{your} {is_} True everywhere" if s.is_short else "you {use} True everywhere as {thing}",
+    "additive": lambda s: (
+        "{your} {has} 0 and −∞ instead of True and False"
+        if s.is_short
+        else "you {use} 0 and −∞ instead of True and False as {thing}"
+    ),
     "dtype": (
-        (r"\.double", "{subject} {has} dtype float64. Keep the dtype of the input"),
-        (r"\.float", "{subject} {has} a floating-point dtype. {should_be_bool}"),
-        (r"\.(?:long|int)", "{subject} {has} an integer dtype. {should_be_bool}"),
-        ("", "{subject} {has} the wrong dtype. {should_be_bool}"),
+        (r"\.double", "you {use} {thing} as float64. Keep the dtype of the input"),
+        (r"\.float", "you {use} {thing} as floating-point numbers. {should_be_bool}"),
+        (r"\.(?:long|int)", "you {use} {thing} as integers. {should_be_bool}"),
+        ("", "you {use} {thing} with the wrong dtype. {should_be_bool}"),
     ),
     **{kind: f"you return {container} instead of a tensor" for kind, container in CONTAINERS.items()},
+    "as_a_number": lambda s: (
+        "you call `.item()` on {thing}. Return the tensor"
+        if s.edit.crashes
+        else "you return a Python number. Return a tensor"
+    ),
 }
 """What is said of each kind: a clause, and perhaps a sentence on what it should be."""
 OF_ARGUMENTS: dict[str, Template] = {

@@ -17,10 +17,10 @@ from transformer_course.generated_mistakes.code_differences import (
 @pytest.mark.parametrize(
     ("old", "new", "how"),
     [
-        ("range(n)", "range(n + 1)", "ends too late"),
-        ("range(1, n - k)", "range(1, n - k - 1)", "ends too early"),
-        ("torch.arange(n)", "torch.arange(1, n)", "starts too late"),
-        ("torch.arange(n)", "torch.arange(1, n + 1)", "starts and ends too late"),
+        ("range(n)", "range(n + 1)", "ends one too late"),
+        ("range(1, n - k)", "range(1, n - k - 1)", "ends one too early"),
+        ("torch.arange(n)", "torch.arange(1, n)", "starts one too late"),
+        ("torch.arange(n)", "torch.arange(1, n + 1)", "starts and ends one too late"),
         ("range(0, n, size)", "range(0, n, size - 1)", "has the wrong step"),
         ("torch.arange(0, n, 2)", "torch.arange(n)", "has the wrong step"),
         ("range(a, n)", "range(a + 1, n)", "starts or ends one too early or too late"),

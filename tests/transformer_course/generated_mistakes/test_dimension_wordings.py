@@ -52,18 +52,18 @@ ROWS = "when you add up the rows"
         ),
         (AnswerEdit("mean", "index", "rows[0]", "rows[1]"), f"you pick the second instead of the first {ROWS}"),
         (AnswerEdit("mean", "not_indexed", "rows[:, None]", "rows"), f"you don't add a dimension {ROWS}"),
-        (AnswerEdit("mean", "not_indexed", "rows[0]", "rows"), f"you use everything instead of only the first {ROWS}"),
+        (AnswerEdit("mean", "not_indexed", "rows[0]", "rows"), f"you leave out the index 0 {ROWS}"),
         (
             AnswerEdit("total", "turned_off", "weights.sum(dim=-1, keepdim=True)", "weights.sum(dim=-1)"),
             "you drop a dimension when you add up the weights",
         ),
         (
             AnswerEdit("total", "option_left_out", "torch.ones(3, dtype=torch.bool)", "torch.ones(3)"),
-            "your value for the sum of the weights has the wrong dtype",
+            "you leave out `dtype` when you add up the weights",
         ),
         (
             AnswerEdit("total", "option_left_out", "a.gather(-1, b)", "a.gather(-1)"),
-            "you leave out an argument when you add up the weights",
+            "you leave out an argument of `gather` when you add up the weights",
         ),
         (
             AnswerEdit("scaled", "option_left_out", "f(shares, scale)", "f(shares)"),

@@ -50,7 +50,7 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
         ),
         (
             AnswerEdit("total", "sibling", "torch.maximum(a, b)", "torch.minimum(a, b)"),
-            "you take the smaller of the two, not the larger, when you add up the weights",
+            "you take the smaller of the two instead of the larger when you add up the weights",
         ),
         (AnswerEdit("shares", "moved", "weights", "mean", "mean"), "you add up the rows before you divide by the sum"),
         (
@@ -70,15 +70,15 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
         (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 when you divide by the sum"),
         (
             AnswerEdit("shares", "part_left_out", "weights ** 0.5", "weights"),
-            "you never take the square root when you divide by the sum",
+            "you never take the square root of `weights` when you divide by the sum",
         ),
         (
             AnswerEdit("shares", "part_left_out", "torch.cat([rows, weights])", "rows"),
-            "you leave out `weights` when you divide by the sum",
+            "you leave out `weights` where you should divide by the sum",
         ),
         (
             AnswerEdit("shares", "part_left_out", "torch.cat([rows, a])", "torch.cat([rows, rows])"),
-            "you use the same part twice when you divide by the sum",
+            "you use `rows` twice when you divide by the sum",
         ),
         (AnswerEdit("shares", "call_left_out", "f(total)", "total", code=ONLY_TOTAL), "you never divide by the sum"),
         (
@@ -91,7 +91,7 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
         ),
         (
             AnswerEdit("mean", "call_left_out", "a.flatten(2)", "a", code={"mean": "return a[0]"}),
-            "you don't flatten when you add up the rows",
+            "you never flatten when you add up the rows",
         ),
         (
             AnswerEdit("scaled", "comparison", "scale is None", "(scale) is not (None)"),

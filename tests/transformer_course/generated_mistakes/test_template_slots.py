@@ -9,9 +9,9 @@ def slots(step, **parts):
     return Slots(STEPS, AnswerEdit(step, "scaled", **parts))
 
 
-def test_value_of_a_step_is_the_subject():
-    assert slots("shares").fill("{subject} {is_} {they} {it} {its}") == "your shares are they them their"
-    assert slots("total").fill("{subject} {has} {it}") == "your value for the sum of the weights has it"
+def test_short_noun_becomes_the_learners_own():
+    assert slots("shares").fill("{your} {is_} {they} {it} {its}") == "your shares are they them their"
+    assert slots("total").fill("{use} {your} {has} {it}") == "use the sum of the weights has it"
     assert slots("mean").fill("{use} {your}") == "return your mean"
 
 

@@ -74,7 +74,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "softmax",
             AnswerEdit("weights", "dtype", "", "§.double()"),
-            "Your weights have dtype float64. Keep the dtype of the input.",
+            "You return the weights as float64. Keep the dtype of the input.",
         ),
         (
             "softmax",
@@ -104,7 +104,11 @@ def test_each_stored_mistake_has_three_hints(name):
             "Your mask has 0 and −∞ instead of True and False.",
         ),
         ("causal_mask", AnswerEdit("mask", "all_true", "", "torch.ones_like(§)"), "Your mask is True everywhere."),
-        ("causal_mask", AnswerEdit("mask", "one_axis_more", "", "§[None]"), "Your mask has an extra dimension."),
+        (
+            "causal_mask",
+            AnswerEdit("mask", "one_axis_more", "", "§[None]"),
+            "You return the mask with an extra dimension.",
+        ),
         (
             "padding_mask",
             AnswerEdit("real", "comparison", "tokens != pad_id", "(tokens) == (pad_id)"),
