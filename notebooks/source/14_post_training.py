@@ -2,14 +2,14 @@
 # # 14 · Post-training: from a model that continues to one that answers
 #
 # **The question.** A pretrained model continues any text: asked a question, it may add a second one. How does it become
-# a model that answers, that answers as people prefer, and that is right more often without being shown a single further
-# right answer?
+# a model that answers, that answers as people prefer, and that is right more often without being shown any more right
+# answers?
 #
 # **Afterwards you can** fine-tune on chats, on preferences and on rewards, write the loss of GRPO, tell pass@1 from
-# pass@k, and recognize a reward that is being hacked.
+# pass@k, recognize a reward that is being hacked, and run a real chat model.
 #
-# Reading: 39 minutes. Exercises: 65 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 134 minutes.
+# Reading: 40 minutes. Exercises: 50 minutes (five core; one stretch ★ takes 10 more). With all predictions, runs and
+# questions: about 110 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -48,10 +48,13 @@ from torch import Tensor, nn
 
 from transformer_course import check, compare, diagrams, hint, parts, plots, solution, tally
 from transformer_course.lesson.notebook import whose_parts
-from transformer_lab import trace_shapes
+from transformer_course.published_models.in_lesson import published_in_lesson
+from transformer_course.stored_models.stored_model import FOLDER
+from transformer_lab import TextGenerator, trace_shapes
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, character_tokenizer
 from transformer_lab.models.initialization import initialize_language_model
+from transformer_lab.pretrained.hub import read_json
 
 # %%
 _ = torch.manual_seed(14)
@@ -222,7 +225,7 @@ def sft_loss(model: nn.Module) -> Tensor:
 # and of all others together. (The last column, a mean log-probability, is for the section on DPO.)
 
 
-# %%
+# %% tags=["hide-input"]
 def log_probability(model: nn.Module, days: list[date], form: str, prompt_form: str = CHAT) -> Tensor:
     """Return the log-probability of each day's answer, given its prompt."""
     tokens, lengths = examples(days, prompt_form, form)
@@ -230,7 +233,7 @@ def log_probability(model: nn.Module, days: list[date], form: str, prompt_form: 
     return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
 
 
-# %%
+# %% tags=["hide-input"]
 @torch.no_grad()
 def probabilities(model: nn.Module, prompt_form: str = CHAT) -> dict[str, float]:
     """Return the mean probability of the two right answers and of all others."""
@@ -340,7 +343,7 @@ def preference_loss(reference: nn.Module, model: nn.Module) -> Tensor:
     return parts.dpo_loss(*pair, *before, beta=0.1)
 
 
-# %% tags=["words-only"]
+# %% tags=["hide-input", "words-only"]
 rows, by_dpo = [], []
 for reference in sft:
     model = copy.deepcopy(reference)
@@ -362,36 +365,33 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
-# impossible, the log-probability of dashes is lower than at first, and other answers take their place. When the chosen
-# answers themselves lose probability, that is called **likelihood displacement** ([Razin et al.,
-# 2024](https://arxiv.org/abs/2410.08847)). Adding the SFT loss of the chosen answer helps ([Pang et al.,
-# 2024](https://arxiv.org/abs/2404.19733)).
+# impossible, dashes are less probable than at first, and other answers take their place. This loss of the chosen answers
+# themselves is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)). Adding the
+# SFT loss of the chosen answer helps ([Pang et al., 2024](https://arxiv.org/abs/2404.19733)).
 
 # %% [markdown]
 # ## Where rewards come from
 #
 # Reinforcement learning came first. In **RLHF** ([Christiano et al., 2017](https://arxiv.org/abs/1706.03741); for
 # assistants, [Ouyang et al., 2022](https://arxiv.org/abs/2203.02155)), a **reward model** learns from people's choices
-# (in *RLAIF*, from a model's) to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} -
-# r_\text{rejected})$. PPO (proximal policy optimization) then raises the reward of what the model generates, less β
-# times its drift from the reference. DPO does both in one. For the model that makes the best of this trade-off, r is β
-# times an answer's gain, up to a constant for each prompt, which cancels in a pair. With that in place of r, the loss
-# is DPO's, and nothing has to be sampled.
+# to give each answer a number r. Its loss for a pair is $-\log \sigma(r_\text{chosen} - r_\text{rejected})$. PPO
+# (proximal policy optimization) then raises the reward of what the model generates, minus β times its drift from the
+# reference. DPO does both in one step: it puts β times an answer's gain in place of r, and nothing has to be sampled.
 
 # %% [markdown]
-# For some questions, nobody has to be asked, because a program can judge: a proof checks, tests pass, a date is right.
-# Then the program, a *verifier*, gives the reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert
-# et al., 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final
-# answer is judged; what is written before it is free, and may be as long as it helps. DeepSeek-R1-Zero, rewarded only
-# for right answers and their form, came to write ever longer **chains of thought** ([DeepSeek-R1,
-# 2025](https://arxiv.org/abs/2501.12948)). Part of that growth is thinking, and part may come from the loss, as we
-# shall see. Our model has no room to think.
+# Sometimes a program can judge: a proof checks, tests pass, a date is right. Then the program, a *verifier*, gives the
+# reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
+# 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final answer is
+# judged. What comes before it is free and may be as long as it helps: a **chain of thought**. DeepSeek-R1-Zero, rewarded
+# only for right answers and their form, came to write longer and longer ones ([DeepSeek-R1,
+# 2025](https://arxiv.org/abs/2501.12948)). (A *process reward* judges every step instead. It needs a judge of steps.)
 
 # %% [markdown]
 # | | learns from | models in memory |
 # |---|---|---|
 # | SFT | answers that somebody wrote | model |
 # | SFT on samples | its own that were judged right (*rejection sampling*), or a larger model's (distillation) | model |
+# | on-policy distillation | its own samples, each token compared with a larger model's probabilities | model, teacher |
 # | RLHF with PPO | its own samples, judged by a reward model | model, reference, reward model, value model |
 # | DPO | pairs that somebody compared | model, reference |
 # | GRPO, with verifiable rewards | its own samples, judged by a program | model, and reference if β > 0 |
@@ -413,7 +413,7 @@ def exact_reward(answers: Int[Tensor, "batch n"], accepted: Int[Tensor, "batch n
 check(exact_reward)
 
 
-# %%
+# %% tags=["hide-input"]
 def accepted(days: list[date], n: int = 12) -> Tensor:
     """Return both right answers to each day, (batch, 2, n)."""
     rows = [[*letters.encode(format(day, form)).ids, EOS_ID] for day in days for form in FORMS]
@@ -471,10 +471,9 @@ diagrams.post_training.group(
 # %% [markdown]
 # Why does step 4 raise the mean reward? The gradient of the mean reward is the mean of r ∇ log p over the model's *own*
 # samples (REINFORCE, [Williams, 1992](https://doi.org/10.1007/BF00992696)): that of SFT, each sample weighted by its
-# reward r. A number that does not depend on the sample may be subtracted from r, since the mean of ∇ log p is 0. On
-# average nothing changes but the noise, which shrinks: hence advantages. (The group's mean contains the sample itself,
-# which only makes the gradient 1 − 1/G times as long. Dividing by the standard deviation is another matter: it gives
-# more weight to prompts that are nearly always right or nearly always wrong. *Dr. GRPO* leaves it out.)
+# reward r. You may subtract from r any number that does not depend on the sample, since the mean of ∇ log p is 0. On
+# average that changes nothing but the noise, which shrinks: hence advantages. (The group's mean contains the sample
+# itself, which only makes the gradient 1 − 1/G times as long.)
 
 # %% [markdown]
 # ### The loss
@@ -482,18 +481,16 @@ diagrams.post_training.group(
 # Sampling is slow, so each batch of samples serves for several updates. After the first, the model is no longer the
 # one that generated them. Three things keep this safe, at every token:
 #
-# - the *ratio* of its probability now to that when it was sampled, e to the difference of the logarithms;
-# - the **clip** of PPO ([Schulman et al., 2017](https://arxiv.org/abs/1707.06347)): a ratio beyond 1 ± clip gains
-#   nothing more. The gain is the smaller of ratio · advantage and clipped ratio · advantage;
-# - the *drift* from the reference. With d = log_p_reference − log_p, it is e^d − d − 1: never negative, and, averaged
-#   over the model's samples, the **KL divergence** of the model from the reference (the field calls this estimate
-#   *k3*).
+# - the *ratio* $\rho = e^{\log p - \log p_\text{before}}$ of its probability now to that when it was sampled;
+# - the **clip** of PPO ([Schulman et al., 2017](https://arxiv.org/abs/1707.06347)): a ratio beyond 1 ± ε gains nothing
+#   more. The gain is $\min(\rho A,\ \operatorname{clip}(\rho, 1-\varepsilon, 1+\varepsilon)\,A)$, where A is the
+#   advantage;
+# - the *drift* from the reference, $e^{d} - d - 1$ with $d = \log p_\text{reference} - \log p$. It is never negative.
+#   Averaged over the model's samples it is the **KL divergence** of the model from the reference (this estimate is
+#   called *k3*).
 
 # %% [markdown]
-# The loss is minus the mean of gain − β · drift over all tokens that the model generated, as in *DAPO* ([Yu et al.,
-# 2025](https://arxiv.org/abs/2503.14476)). The GRPO paper averages within each answer first. Then each token of a long
-# wrong answer is punished less than each token of a short one, so wrong answers grow, and longer answers do not always
-# mean more thinking ([Liu et al., 2025](https://arxiv.org/abs/2503.20783)).
+# The loss is minus the mean of gain − β · drift over all tokens that the model generated.
 #
 # **Exercise.** Write it. `real` is False at prompts and padding. Every real token of the batch counts the same.
 
@@ -591,17 +588,32 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 # %% [markdown]
 # GRPO showed the policy no right answer: it found them among its own samples. It is right more often than the model it
 # started from. At first the reward fell, though. That depends on the number of prompts in a batch: with 24 instead of 6
-# there is no dip, and the policy ends at 0.92 right with each seed, instead of 0.82 to 0.84. (Without dividing by the
-# standard deviation the dip stays. At a quarter of the rate it is smaller, and the policy ends at 0.79.)
+# there is no dip, and the policy ends at 0.91 to 0.92 right, instead of 0.82 to 0.84.
 #
 # In at least one of the three models, one form is dying out, though the judge prefers neither: what is sampled more
 # often is raised more often, so a small lead can grow.
 
 # %% [markdown]
 # This **loss of diversity** (also *mode collapse* or *entropy collapse*) is a price of reinforcement learning, and a
-# reason for β. The *value* of our drift, summed over an answer, would stop at log 2, about 0.69, when one of two equal
-# forms is gone. Its *gradient* at the first update is that of the KL divergence the other way round, of the reference
-# from the model, which grows without limit ([Tang and Munos, 2025](https://arxiv.org/abs/2506.09477)).
+# reason for β. With β = 0.3 both forms stay, and 0.05 to 0.07 fewer answers are right.
+
+# %% [markdown]
+# ### Six losses in one table
+#
+# ρ is the ratio of a token, A the advantage, r the reward, y an answer of $\lvert y \rvert$ tokens:
+#
+# | | what is raised | A | averaged over |
+# |---|---|---|---|
+# | [PPO](https://arxiv.org/abs/1707.06347) | $\min(\rho A, \operatorname{clip}(\rho, 1 \pm \varepsilon) A)$ | reward minus what a value model expected | all tokens |
+# | [DPO](https://arxiv.org/abs/2305.18290) | $\log \sigma(\beta \cdot \text{margin})$ | none: pairs | pairs |
+# | [GRPO](https://arxiv.org/abs/2402.03300) | as PPO, minus β · drift | (r − mean) / std of the group | tokens of an answer, then answers |
+# | [Dr. GRPO](https://arxiv.org/abs/2503.20783) | as PPO | r − mean | sum over tokens, divided by a constant |
+# | [DAPO](https://arxiv.org/abs/2503.14476) | $\min(\rho A, \operatorname{clip}(\rho, 1 - 0.2, 1 + 0.28) A)$ | as GRPO; groups of equal rewards are drawn again | all tokens |
+# | [GSPO](https://arxiv.org/abs/2507.18071) | as PPO, with one ratio for an answer: $\big(\tfrac{p(y)}{p_\text{before}(y)}\big)^{1/\lvert y \rvert}$ | as GRPO | answers |
+#
+# Yours averages as DAPO does. Averaging within each answer punishes each token of a long wrong answer less, so wrong
+# answers grow: part of the length of R1-Zero's chains comes from the loss and is no thinking (Liu et al., the paper of
+# Dr. GRPO). Dividing by the standard deviation gives more weight to prompts that are nearly always right or wrong.
 
 # %% [markdown]
 # ## Reward hacking
@@ -653,7 +665,7 @@ for name, answer in {"nothing at all": empty, letters.decode(cut_off[0].tolist()
 # %% tags=["prediction"]
 her_reward, really_right = ..., ...
 
-# %% id="both-judges"
+# %% id="both-judges" tags=["hide-input"]
 really = []  # what the exact judge says of the same samples
 
 
@@ -662,7 +674,7 @@ def her_judge_watched(answers: Tensor, accepted: Tensor) -> Tensor:
     return reward_of_a_colleague(answers, accepted)
 
 
-# %% tags=["words-only"]
+# %% tags=["hide-input", "words-only"]
 hacked, hacked_rewards = zip(*(grpo(model, her_judge_watched, seed, rate=1e-3) for seed, model in enumerate(sft)))
 fair, _ = zip(*(grpo(model, parts.exact_reward, seed, rate=1e-3) for seed, model in enumerate(sft)))
 curves = {"reward of her judge": torch.tensor(hacked_rewards), "really right": torch.tensor(really).view(3, -1)}
@@ -696,15 +708,14 @@ show(worst)
 # | 24 × 8 | 0.0005 | 0.92, 0.91, 0.92 | 0.88, 0.83, 0.88 |
 # | 24 × 8 | 0.001 | 0.92, 0.91, 0.94 | 0.12, 0.01, 0.74 |
 #
-# At the lower rate, with few samples, her judge does no harm. The gap is there, but the policy has not found it: it
-# moves too little and tries too little. A better optimizer finds more gaps.
+# At the lower rate, with few samples, her judge does no harm: the policy has not found the gap. A better optimizer finds
+# more gaps.
 
 # %% [markdown]
-# A reward model only imitates people's judgment, so it has many such gaps; one is to favor long answers ([Singhal et
-# al., 2023](https://arxiv.org/abs/2310.03716)). Its reward first rises with the real quality of the answers, then goes
-# on rising while that falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β is a brake: the further the
-# policy drifts, the more that costs. It does not fix the judge, and did no better in these measurements than stopping
-# earlier. Where a program judges, many set β to 0 and fix the program.
+# A reward model only imitates people's judgment, so it has many such gaps. One is a preference for long answers
+# ([Singhal et al., 2023](https://arxiv.org/abs/2310.03716)). Its reward first rises with the real quality of the
+# answers, then goes on rising while the quality falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β is
+# a brake. It does not fix the judge. Where a program judges, many set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
@@ -737,7 +748,7 @@ check(pass_at_k)
 prediction = ...
 
 
-# %%
+# %% tags=["hide-input"]
 def passes(model: nn.Module, n: int = 16) -> dict[str, float]:
     """Return pass@k over new days, for several k."""
     some = new_days[:50]
@@ -746,7 +757,7 @@ def passes(model: nn.Module, n: int = 16) -> dict[str, float]:
     return {f"pass@{k}": sum(parts.pass_at_k(n, int(c), k) for c in right) / len(some) for k in (1, 2, 4, 8, 16)}
 
 
-# %% tags=["approximate"]
+# %% tags=["hide-input", "approximate"]
 _ = torch.manual_seed(0)
 runs = pd.concat({name: pd.DataFrame(map(passes, models)) for name, models in judged.items()})
 gained = (runs.loc["GRPO"] - runs.loc["SFT"]).median()
@@ -762,9 +773,136 @@ runs.groupby(level=0, sort=False).mean().round(2)
 # case, report both.
 
 # %% [markdown]
+# ## Room to think
+#
+# A date is one step: there is nothing to think about. Here is a task of four steps. The table `cfaebd` sends a to c, b
+# to f, c to a, and so on. Start at a letter and follow the table four times: where do you end? The answer may be the
+# last letter alone, or the way there, one letter for each hop.
+
+
+# %%
+def puzzle(alphabet: str = "abcdef", n_hops: int = 4) -> tuple[str, str]:
+    """Draw a question: a table and a letter to start from; return it with the letters on the way."""
+    table, letter, way = random.sample(alphabet, len(alphabet)), random.choice(alphabet), ""
+    question = f"?{''.join(table)} {letter}>"
+    for _ in range(n_hops):
+        letter = table[alphabet.index(letter)]
+        way += letter
+    return question, way
+
+
+# %% id="a-puzzle"
+random.seed(0)
+question, way = puzzle()
+print(f"question {question}   worked out {way}   at once {way[-1]}")
+
+# %% [markdown]
+# We fine-tune an untrained GPT on such questions: 70 % of the answers are worked out, the others given at once. Then
+# GRPO runs 40 batches of 24 prompts with 8 samples. The judge reads **only the last letter**, so nothing rewards a long
+# answer as such. (`authoring/train_room_to_think.py` made these three runs.)
+#
+# **Predict.** After GRPO, what fraction of the answers is worked out: closest to 0.3, 0.7 or 1?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% id="room-to-think-runs" tags=["hide-input"]
+stored_runs = pd.DataFrame(read_json(FOLDER / "room-to-think" / "runs.json")["runs"])
+after = stored_runs[stored_runs["stage"] == "GRPO"]
+compare(prediction, measured=after["worked out"].median(), choices=(0.3, 0.7, 1.0))
+lengths_of_answers = {"GRPO": smooth(after["letters by batch"].tolist())}
+ax = plots.lines(range(5, 41), lengths_of_answers, "batch", "letters in an answer")
+stored_runs.drop(columns=["reward by batch", "letters by batch", "seed"]).groupby("stage", sort=False).mean().round(2)
+
+# %% [markdown]
+# Nobody asked for longer answers. They grow from 3.1 to nearly 4 letters because worked-out answers pay: before GRPO they
+# are right in 0.86 to 0.96 of the cases, answers given at once in 0.39 to 0.46. Each token gets one pass through two
+# blocks. Worked out, a pass has to make one hop; at once, it has to make four.
+#
+# A **majority vote** takes the most frequent of 16 answers. It needs no judge and is right in at least 0.99 of the cases
+# before any reward. Spending computation on each answer like this is called **test-time compute**. pass@16 counts a
+# puzzle as solved if one of 16 answers is right. It is 1.0 from the start: GRPO made probable what was possible.
+
+# %% [markdown]
+# ## A chat with a real model
+#
+# [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 135 million parameters, a thousand times as
+# many as yours, and went through pretraining, SFT and DPO. It runs on one core. The first run of the next cell downloads
+# 93 MB; without it, you see stored answers.
+
+# %% id="chat-model" tags=["nbval-ignore-output"]
+where = published_in_lesson("smollm2", "14_post_training")
+
+
+# %% id="chat-template" tags=["published-model", "nbval-ignore-output"]
+def chat_text(messages: list[tuple[str, str]]) -> str:
+    """Return SmolLM2's chat template filled in: a turn for each message, and the start of the answer."""
+    turns = [f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages]
+    return "".join(turns) + "<|im_start|>assistant\n"
+
+
+def reply(messages: list[tuple[str, str]], temperature: float = 0.0, max_new_tokens: int = 40) -> str:
+    return chat_model.generate([chat_text(messages)], max_new_tokens, temperature)[0]
+
+
+chat_model = TextGenerator.load(where)
+capital = [("user", "What is the capital of France?")]
+print(chat_text(capital) + reply(capital))
+
+# %% [markdown]
+# The template marks the turns. What if you leave it out, or ignore the token `<|im_end|>`, which stops the answer?
+
+# %% id="chat-without" tags=["published-model", "nbval-ignore-output"]
+print("no template:  ", repr(chat_model.generate(["What is the capital of France?"], 40, 0.0)[0]))
+endless = TextGenerator(chat_model.model, chat_model.tokenizer)  # no token ends its texts
+print("no stop token:", repr(endless.generate([chat_text(capital)], 40, 0.0)[0]))
+
+# %% [markdown]
+# Without the template there is no assistant whose turn it is, and the model ends the text at once. Without the stop
+# token it does not know that it is the user's turn: it invents a new chat and asks itself a question.
+#
+# A **system prompt** is a first turn that says how to behave. A higher temperature makes answers more varied, and
+# finally nonsense.
+
+# %% id="chat-system" tags=["published-model", "nbval-ignore-output"]
+for system in ("You are a pirate. Talk like a pirate.", "You are a polite butler."):
+    print(system, "→", reply([("system", system), ("user", "Who are you?")], max_new_tokens=25))
+_ = torch.manual_seed(0)
+for temperature in (0.0, 0.7, 1.5):
+    three = [reply([("user", "Suggest a name for a cat.")], temperature, 12) for _ in range(3)]
+    print(f"temperature {temperature}:", *map(repr, three))
+
+# %% [markdown]
+# A model has no memory but its context: every turn reads the whole chat again. When the chat no longer fits, the oldest
+# turns are usually dropped.
+
+
+# %% id="chat-context" tags=["published-model", "nbval-ignore-output"]
+def newest(messages: list[tuple[str, str]], max_tokens: int) -> list[tuple[str, str]]:
+    """Drop the oldest messages until the chat fits."""
+    while len(chat_model.tokenizer.encode(chat_text(messages)).ids) > max_tokens:
+        messages = messages[1:]
+    return messages
+
+
+chat = [("user", "My cat is called Tiger."), ("assistant", "What a nice name for a cat!")]
+chat += [*capital, ("assistant", "The capital of France is Paris.")]
+chat += [("user", "What is my cat called?")]
+for max_tokens in (200, 50):
+    kept = newest(chat, max_tokens)
+    print(f"room for {max_tokens} tokens, {len(kept)} of {len(chat)} messages kept:", repr(reply(kept)))
+
+# %% [markdown]
+# The first turn is gone, so the model makes up a name and sounds just as sure: it **hallucinates**. Now chat yourself:
+
+# %% id="your-chat" tags=["published-model", "nbval-ignore-output"]
+print(reply([("user", "Tell me a very short story about a robot.")], temperature=0.7, max_new_tokens=80))
+
+# %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 20 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, 20 minutes beyond those in the title. Test a claim of your own as this lesson tests its claims, or start with
+# this one:
 #
 # **Claim.** With β = 0.3, the policy keeps both forms: the rarer one has a larger fraction of the right answers than
 # with β = 0.
@@ -787,10 +925,11 @@ print("predicted:", prediction, " measured:", holds)
 #
 # - A chat template makes one text of a chat. SFT counts only the tokens of the answers.
 # - DPO compares two answers, under the model and under a frozen reference. Only their difference counts.
-# - GRPO samples a group of answers, judges each, and makes likelier what is better than its group, within a clip; β
+# - GRPO samples a group of answers, judges each, and makes those that beat their group more probable, within a clip; β
 #   keeps it near the reference.
 # - What is rewarded is learned, gaps in the judge included. Read samples, and keep a second judge.
 # - pass@1 grows more than pass@k, and diversity falls.
+# - With room to think, a policy learns to work out its answers, because worked-out answers are right more often.
 
 # %%
 table = trace_shapes(pretrained, torch.zeros(48, 35, dtype=torch.long)).drop(columns="class")
@@ -817,16 +956,9 @@ diagrams.post_training.built(whose)
 # Now read what trains published models: in `grpo_trainer.py` of the library TRL, `coef_1` is your ratio, `coef_2` the
 # clipped one, and `per_token_kl` your drift.
 #
-# What next? The page *What to build next* (`docs/capstones.md` in the repository) has four projects for a weekend, each
-# with a rubric of which a program grades a part:
-#
-# - **A language pair**: your Transformer translates between two languages that you choose.
-# - **An ablation**: ten seeds decide about one change of a block.
-# - **A bug for the clinic**: a patient for the next learners.
-# - **A judge of your own**: a task that a program can
-#   judge, a policy trained on it, and a gap that it may find.
-#
-# And a race: how few bits per byte of Python's docstrings in 120 seconds of processor time?
+# What next? `docs/capstones.md` has four projects for a weekend (a translator between languages of your choice, an
+# ablation with ten seeds, a bug for the clinic, a judge of your own) and a race: how few bits per byte of Python's
+# docstrings in 120 seconds of processor time?
 
 # %% [markdown]
 # ## New words
@@ -853,6 +985,12 @@ diagrams.post_training.built(whose)
 # - **loss of diversity**: the concentration of a policy on a few of the right answers.
 # - **reward hacking**: raising the reward through a gap in the judge, and not by what was meant.
 # - **pass@k**: the probability that at least one of k samples is right.
+# - **chain of thought**: what a model writes before its answer, and reads while it answers.
+# - **replay**: mixing old training data into the new, so that less is forgotten.
+# - **majority vote**: taking the most frequent of several sampled answers.
+# - **test-time compute**: computation spent on an answer, by longer chains of thought or by more samples.
+# - **system prompt**: the first turn of a chat, which says how the model should behave.
+# - **hallucinate**: to state something made up as if it were known.
 
 # %% [markdown]
 # ## Interview questions
@@ -912,6 +1050,19 @@ diagrams.post_training.built(whose)
 #
 # Not necessarily: compare pass@k. If the old model was already right in one of k tries, what was possible has become
 # probable, and diversity has fallen. (<i>★ Transfer</i>)
+# </details>
+#
+# <details><summary>Why do chains of thought help, and why do they grow in reinforcement learning?</summary>
+#
+# Each token gets a fixed amount of computation. Written-out steps spread a long computation over many tokens, and later
+# tokens can read the earlier ones. If only the final answer is rewarded, longer chains grow because they are right more
+# often; averaging the loss within each answer adds growth that is not thinking. (<i>Room to think</i>)
+# </details>
+#
+# <details><summary>Why does a chat model need a stop token and its own template?</summary>
+#
+# The text of a chat has no other mark of whose turn it is. Without the template the model does not know that it should
+# answer; without the stop token it goes on and writes the user's next turn, too. (<i>A chat with a real model</i>)
 # </details>
 
 # %% [markdown]
