@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Set up Transformer Course and run it. You only need Python 3.11 or newer.
+"""Set up and run Transformer Course. You need only Python 3.11 or newer.
 
     python3 course.py lab     open the lessons in JupyterLab; passes arguments on, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments, run only pytest with them, such as -k masks
     python3 course.py test --thorough    run all tests with more seeds, examples and lessons; takes hours
     python3 course.py site    build the web edition in build/site; -o FOLDER builds it elsewhere
 
-The first run installs what the command needs in .venv, next to this file. "test" and "site" add their own tools.
+The first run installs the dependencies of the command into .venv, next to this file. "test" and "site" add their tools.
 """
 
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this message, so Python 3.6 must parse this file
     sys.exit(
-        "course.py: Transformer Course needs Python 3.11 or newer, "
-        f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable}).\n"
+        "course.py: Transformer Course requires Python 3.11 or newer, "
+        f"but this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable}).\n"
         "Install a newer one from https://www.python.org/downloads/, or let uv (https://docs.astral.sh/uv/) get one:\n"
         "    uv run --no-project --python 3.12 course.py " + (" ".join(sys.argv[1:]) or "lab")
     )
@@ -47,22 +47,22 @@ PROGRAMS = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = PROGRAMS / ("python.exe" if os.name == "nt" else "python")
 LOG = VENV / "install.log"
 STAMP = VENV / "installed.json"
-"""Written last, so an environment without it is incomplete and is made again."""
+"""Written last, so an environment without it is incomplete and is created again."""
 
 EXTRAS = {"lab": (), "test": ("test",), "site": ("test", "site")}
 """For each command, the extras in pyproject.toml that it needs."""
 CONSTRAINTS = ("-c", "constraints.txt")
 UV = "uv>=0.8,<1"
-"""The installer to get from PyPI if it is not on the PATH: it is faster than pip, and finds a PyTorch without CUDA."""
+"""The installer to get from PyPI if it is not on the PATH; it is faster than pip and finds PyTorch without CUDA."""
 PYTORCH = "2.13.0"
-"""The version in constraints.txt; ``problem_of_platform`` describes where it runs."""
+"""The version in constraints.txt; ``problem_of_platform`` checks where it runs."""
 NEWEST_PYTHON = (3, 14)
 """The newest Python that this PyTorch has a build for."""
 COURSE = "course"
 DISK_SPACE_GB = {COURSE: 1.5, "test": 0.5, "site": 0.3}
-"""The disk space of the course with a PyTorch without CUDA, and of each extra."""
+"""The disk space of the course with PyTorch without CUDA, and of each extra."""
 CUDA_SPACE_GB = 5
-"""What CUDA takes in addition: on Linux, PyPI's build of PyTorch contains it."""
+"""The additional disk space of CUDA, which is part of PyPI's build of PyTorch for Linux."""
 LONGEST_PATH = 191
 """The longest path below the clone that the install creates on Windows: a license in the wheel of PyTorch."""
 WINDOWS_PATH_LIMIT = 259
@@ -71,7 +71,7 @@ WARM_UP_IMPORTS = (
     "torch, torch._dynamo",
     "ipykernel.kernelapp, jupyterlab.labapp, matplotlib.pyplot, pandas",
 )
-"""What every lesson imports, in two halves that take about as long."""
+"""The imports of every lesson, in two halves that take about the same time."""
 
 UV_NAMES = {
     "index-url": "UV_DEFAULT_INDEX",
@@ -83,7 +83,7 @@ UV_NAMES = {
     "proxy": "ALL_PROXY",
     "keyring-provider": "UV_KEYRING_PROVIDER",
 }
-"""For each setting of pip about where packages come from, uv's environment variable for it."""
+"""uv's environment variable for each of pip's settings about package sources."""
 
 CHECKS = (
     ("ruff", "check"),
@@ -94,7 +94,7 @@ CHECKS = (
         "3",
         "--dist",
         "loadfile",
-    ),  # for two cores: a test that waits for a browser or a sandbox needs none
+    ),  # for two cores, because tests that wait for a browser or a sandbox use none
 )
 PYTEST_DEFAULTS = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
 """Options for pytest that come before the user's arguments, which may override them."""
@@ -102,14 +102,14 @@ THOROUGH = "--thorough"
 
 
 class Problem(Exception):
-    """The reason why a command stops, in one line."""
+    """A one-line reason why a command stops."""
 
 
 def set_up(command: str = "test") -> None:
-    """Install what a command needs into the environment, unless it is there and up to date.
+    """Install the dependencies of a command into the environment, unless they are up to date.
 
     Raises:
-        Problem: It cannot be installed. The next run makes a new environment.
+        Problem: The installation fails. The next run creates a new environment.
     """
     current = fingerprint()
     made_for, installed = read_stamp()
@@ -138,7 +138,7 @@ def set_up(command: str = "test") -> None:
 
 
 def read_stamp() -> tuple[str | None, set[str]]:
-    """Return the fingerprint of the environment, or None if it is incomplete, and the extras that are installed."""
+    """Return the fingerprint of the environment, or None if it is incomplete, and the installed extras."""
     try:
         stamp = json.loads(STAMP.read_text()) if PYTHON.exists() else {}
         return stamp.get("fingerprint"), set(stamp.get("extras", []))
@@ -177,7 +177,7 @@ def problem_of_platform() -> str | None:
 
 
 def problem_of_path(folder: str, long_paths: bool) -> str | None:
-    """Return why the environment would not fit into a folder on Windows, or None if it would.
+    """Return why the environment's paths would be too long on Windows, or None if they fit.
 
     Args:
         folder: The folder of the clone.
@@ -207,10 +207,10 @@ def long_paths_enabled() -> bool:
 
 
 def check_disk_space(missing: set[str], cuda: bool = False) -> None:
-    """Check that what is to be installed fits on the disk.
+    """Check that the installation fits on the disk.
 
     Raises:
-        Problem: It does not.
+        Problem: The disk is too small.
     """
     needed = sum(DISK_SPACE_GB[part] for part in missing) + (CUDA_SPACE_GB if cuda else 0)
     free = shutil.disk_usage(ROOT).free / 1e9
@@ -222,7 +222,7 @@ def check_disk_space(missing: set[str], cuda: bool = False) -> None:
 
 @contextmanager
 def removed_on_failure(folder: Path) -> Iterator[None]:
-    """Delete what a failed install leaves behind, which can be gigabytes, except for its log."""
+    """Delete the files of a failed install, which can be gigabytes, except the log."""
     try:
         yield
     except BaseException:
@@ -235,10 +235,10 @@ def removed_on_failure(folder: Path) -> Iterator[None]:
 
 
 def make_environment() -> None:
-    """Replace the environment by an empty one, with pip if this Python can provide it.
+    """Replace the environment with an empty one, including pip if this Python provides it.
 
     Raises:
-        Problem: It cannot be made.
+        Problem: The environment cannot be created.
     """
     has_pip = importlib.util.find_spec("ensurepip") is not None
     if importlib.util.find_spec("venv") is None or not (has_pip or shutil.which("uv")):
@@ -247,7 +247,7 @@ def make_environment() -> None:
     command = [python, "-m", "venv", "--clear", *([] if has_pip else ["--without-pip"]), str(VENV)]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode:
-        raise Problem(f"no environment could be made in {VENV}: {last_line(made.stdout)}")
+        raise Problem(f"could not create an environment in {VENV}: {last_line(made.stdout)}")
 
 
 def install(extras: set[str], missing: set[str]) -> None:
@@ -255,10 +255,10 @@ def install(extras: set[str], missing: set[str]) -> None:
 
     Args:
         extras: The extras that the environment should have.
-        missing: Those of them that it lacks, and ``COURSE`` if it is empty.
+        missing: The extras that it lacks, and ``COURSE`` if it is empty.
 
     Raises:
-        Problem: Neither can install it, or the disk is too small.
+        Problem: Neither uv nor pip can install it, or the disk is too small.
     """
     course = [*CONSTRAINTS, "-e", f".[{','.join(sorted(extras))}]" if extras else "."]
     variables, constraints = uv_settings()
@@ -274,9 +274,9 @@ def install(extras: set[str], missing: set[str]) -> None:
 
 
 def uv_settings() -> tuple[dict[str, str], list[str]]:
-    """Return as variables and arguments for uv where pip is configured to find packages, such as on a company's mirror.
+    """Return pip's configured package sources, such as a company's mirror, as variables and arguments for uv.
 
-    uv does not read pip's configuration. What is set for uv itself takes precedence.
+    uv does not read pip's configuration. Settings for uv itself take precedence.
     """
     listed = subprocess.run(
         [PYTHON, "-m", "pip", "config", "list"], cwd=ROOT, capture_output=True, text=True, errors="replace"
@@ -286,7 +286,7 @@ def uv_settings() -> tuple[dict[str, str], list[str]]:
         for name, value in re.findall(rf"^{section}\.(\S+?)=(.+)$", listed, re.MULTILINE):
             settings[name] = " ".join(ast.literal_eval(value).split())
     if "find-links" in settings:
-        settings["find-links"] = settings["find-links"].replace(" ", ",")  # uv separates these by commas
+        settings["find-links"] = settings["find-links"].replace(" ", ",")  # uv uses commas as separators
     variables = {UV_NAMES[name]: value for name, value in settings.items() if name in UV_NAMES}
     if "UV_INDEX" in variables:
         variables["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip does: the best version from any index
@@ -296,7 +296,7 @@ def uv_settings() -> tuple[dict[str, str], list[str]]:
 
 
 def find_uv() -> list[str]:
-    """Return the command by which uv installs into the environment, or nothing if uv cannot be had.
+    """Return the command for installing with uv into the environment, or nothing if uv is not available.
 
     Unless it is on the PATH, pip gets it from PyPI into the environment; without a network, that fails within seconds.
     """
@@ -313,7 +313,7 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
     """Resolve the packages, check that they fit on the disk, and install them.
 
     Returns:
-        Whether it worked. It did not if uv finds no index or not every package.
+        Whether it worked; it fails if uv does not find an index or a package.
 
     Raises:
         Problem: The disk is too small.
@@ -336,10 +336,10 @@ def install_with_uv(command: list[str], variables: dict[str, str], missing: set[
 
 
 def torch_backends() -> tuple[str, ...]:
-    """Return the builds of PyTorch to try, in order, as uv calls them; an empty name stands for that of the index.
+    """Return uv's names of the PyTorch builds to try, in order; an empty name means the build in the index.
 
-    On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv takes the build for the graphics driver of this
-    machine from PyTorch's own index, and the build without CUDA if there is no driver.
+    On Linux, PyPI's build contains gigabytes of CUDA. With ``auto``, uv uses PyTorch's own index and takes the build
+    for this machine's graphics driver, or the build without CUDA if there is no driver.
     """
     if "UV_TORCH_BACKEND" in os.environ or platform.system() != "Linux":
         return ("",)
@@ -348,9 +348,9 @@ def torch_backends() -> tuple[str, ...]:
 
 @contextmanager
 def uv_cache(uv: str) -> Iterator[dict[str, str]]:
-    """Keep the cache of a uv that we got only while it installs; one on the PATH keeps its own.
+    """Use a temporary cache for a uv that we downloaded; a uv on the PATH uses its own cache.
 
-    The cache is on the disk of the environment, so that uv links the files instead of copying them.
+    The cache is on the same disk as the environment, so that uv links the files instead of copying them.
     """
     if Path(uv).parent != PROGRAMS:
         yield {}
@@ -364,12 +364,12 @@ def install_with_pip(course: list[str]) -> None:
     """Install the course with pip.
 
     Raises:
-        Problem: It fails; with the reason in one line.
+        Problem: The installation fails; the message gives the reason in one line.
     """
     pip = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
-    # The pip that comes with Python 3.11 takes three times as long. If no newer one can be had, it has to do.
+    # The pip that comes with Python 3.11 takes three times as long. Use it if no newer pip is available.
     step("getting a newer pip", *pip, "--retries", "0", "--timeout", "5", "--upgrade", "pip")
-    # Compiling all of it, used or not, would take longer than unpacking it.
+    # Compiling everything, used or not, would take longer than unpacking it.
     done = step("installing with pip", *pip, "--no-compile", *course)
     if done.returncode == 0:
         return
@@ -396,7 +396,7 @@ class Step:
 
 
 def step(title: str, *command: str, **variables: str) -> Step:
-    """Run a command of the install: its output goes to the log, its title and progress to the screen."""
+    """Run a command of the install, with its output in the log and its title and progress on the screen."""
     output: list[str] = []
     started = time.monotonic()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **variables}
@@ -411,7 +411,7 @@ def step(title: str, *command: str, **variables: str) -> Step:
                 reader.join(0.5 if sys.stdout.isatty() else 30)
                 if reader.is_alive():
                     show(f"  {title}: {time.monotonic() - started:.0f} s  {''.join(output[-1:]).strip()}", end="")
-        finally:  # Ctrl-C reaches the command too, which then ends
+        finally:  # Ctrl-C also reaches the command, which then ends
             process.wait()
             reader.join()
     seconds = f"{time.monotonic() - started:.0f} s"
@@ -427,7 +427,7 @@ def copy_lines(source: Iterable[str], log: TextIO, lines: list[str]) -> None:
 
 
 def show(line: str, end: str = "\n") -> None:
-    """Print a line; in a terminal, over the previous one if that is not complete."""
+    """Print a line; in a terminal, overwrite the previous line if it is incomplete."""
     if sys.stdout.isatty():
         width = shutil.get_terminal_size().columns - 1
         print("\r" + line[:width].ljust(width), end=end, flush=True)
@@ -436,7 +436,7 @@ def show(line: str, end: str = "\n") -> None:
 
 
 def compile_imports() -> None:
-    """Import what every lesson imports, so that Python compiles it now and not while a learner waits for a cell."""
+    """Import the packages of every lesson, so that Python compiles them now and not while a learner waits."""
     begun = time.monotonic()
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
     started = [
@@ -449,14 +449,14 @@ def compile_imports() -> None:
 
 
 def last_line(text: str) -> str:
-    """Return the last line that is not empty."""
+    """Return the last nonempty line."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
 
 
 def run(*command: str) -> int:
     """Run a command in the repository, and return its exit code.
 
-    Ctrl-C and a kill are for the command to answer; once it has ended, Ctrl-C stops us too.
+    The command handles Ctrl-C and SIGTERM; when it has ended after Ctrl-C, this program stops, too.
     """
     interrupted = False
     process = subprocess.Popen(command, cwd=ROOT)
@@ -477,9 +477,11 @@ def lab(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Run every check to its end, whatever the others say; with other arguments than ``--thorough``, only pytest."""
+    """Run all checks, even if one fails; with arguments other than ``--thorough``, run only pytest."""
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start a hundred Pythons, each of which would compile it all
+    os.environ.pop(
+        "PYTHONDONTWRITEBYTECODE", None
+    )  # tests start a hundred Python processes, each of which would compile everything
     if arguments not in ([], [THOROUGH]):
         return run(str(PYTHON), "-m", "pytest", *PYTEST_DEFAULTS, *arguments)
     checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
@@ -495,9 +497,9 @@ def site(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command that was typed, and return the exit code."""
+    """Run the command in the arguments, and return the exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a console of Windows may not have every character of a path
+        sys.stdout.reconfigure(errors="replace")  # a Windows console may not support every character of a path
     commands = {"lab": lab, "test": test, "site": site}
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)

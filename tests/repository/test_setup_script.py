@@ -40,7 +40,9 @@ def test_old_python_gets_its_version_and_advice(repository):
     done = repository.run("lab", "--no-browser", before="sys.version_info = (3, 6, 15, 'final', 0)")
     assert done.returncode == 1
     first, advice, command = done.stderr.splitlines()
-    assert first == f"course.py: Transformer Course needs Python 3.11 or newer, and this is 3.6.15 ({sys.executable})."
+    assert (
+        first == f"course.py: Transformer Course requires Python 3.11 or newer, but this is 3.6.15 ({sys.executable})."
+    )
     assert "https://www.python.org/downloads/" in advice
     assert command.strip() == "uv run --no-project --python 3.12 course.py lab --no-browser"
 
@@ -297,7 +299,7 @@ def test_imports_of_lessons_are_compiled_once(repository):
 def test_failing_venv_is_reported(repository):
     repository.fake("venv", "import sys; sys.exit('Error: Permission denied')")
     message = complaint(repository.run("lab"))
-    assert message == f"no environment could be made in {repository.path / '.venv'}: Error: Permission denied"
+    assert message == f"could not create an environment in {repository.path / '.venv'}: Error: Permission denied"
 
 
 def test_killed_install_is_made_again(repository):

@@ -25,7 +25,7 @@ GENERATE = """
 from transformer_lab import TextGenerator
 
 model = TextGenerator.load({name!r})
-print(model.generate(["a text that it goes on with"], max_new_tokens=20))
+print(model.generate(["a text to continue"], max_new_tokens=20))
 """
 
 

@@ -79,6 +79,6 @@ def call(module: nn.Module, x: Float[Tensor, "n_rows d_in"]) -> Float[Tensor, "n
     if may_bypass(module, nn.Identity):
         return x
     if may_bypass(module, FeedForward) and may_bypass(module.w_1, nn.Linear) and "activation" not in vars(module):
-        return call(module.w_2, call(module.w_1, x).relu_())  # in place: nobody else sees these rows
+        return call(module.w_2, call(module.w_1, x).relu_())  # in place, because nothing else reads these rows
     output: Tensor = module(x[None])
     return output.squeeze(0)

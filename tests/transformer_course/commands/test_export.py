@@ -60,7 +60,7 @@ def test_reports_everywhere_what_could_not_be_judged(tmp_path: Path, capsys, is_
     (tmp_path / "export.csv").write_text("Student,ID,Lab\nAda,ada,1\n")
     assert main(["export", str(tmp_path), "--canvas", str(tmp_path / "export.csv"), "--look"]) == 0
     row = (tmp_path / "gradebook.csv").read_text()
-    reason = f"01_lookup: {name} could not be judged: it got too little processor time."
+    reason = f"01_lookup: {name} could not be judged: it got too little CPU time."
     assert (reason in row) != is_decided and ("graded in part" in row) != is_decided
     assert (reason in (tmp_path / "class.html").read_text()) != is_decided
     line = "Could not be judged, so without points: 1 answer of ada. Grade again, or give the points in overrides.csv."
