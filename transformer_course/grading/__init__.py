@@ -1,6 +1,6 @@
-"""The grader: submitted notebooks in, gradebook and feedback out.
+"""The grader: it turns submitted notebooks into a gradebook and feedback.
 
-``grade`` does everything, with four packages in reading order: ``incoming`` reads what students submit, ``rules`` what
-the instructor sets, ``judging`` runs and judges the answers, and ``reports`` writes tables and pages. The security
+``grade`` coordinates four packages, in reading order: ``incoming`` reads the submissions, ``rules`` reads the
+instructor's settings, ``judging`` runs and judges the answers, and ``reports`` writes tables and pages. The security
 model is in ``sandbox/README.md``, the instructor's guide in ``docs/grading.md``.
 """

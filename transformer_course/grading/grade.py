@@ -59,36 +59,40 @@ if TYPE_CHECKING:
 
 MAX_NOTE_LENGTH = 300
 ISOLATION_LEVELS = ("none", "shared user", "full")
-"""How far the notebooks' code may be kept from all else, the weakest first."""
+"""Levels of isolation of the notebooks' code, weakest first."""
 Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
-"""What is done with the results of a student, and the guards under which they were obtained."""
+"""A function that stores a student's results with the guards that were active."""
 
 
 def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, run: RunOptions | None = None) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
-    Students who were graded into the same folder before keep their rows. Unchanged submissions are not graded again,
-    so an interrupted run continues where it stopped.
+    Students already graded into the same folder keep their rows. Unchanged submissions are not graded again, so an
+    interrupted run continues where it stopped.
 
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
-        out: Where to write: a new folder, or that of an earlier grading.
-        changes: Rules of the class that are new; they are kept in ``out``, where all other rules already are.
-        run: How to run the grading.
+        out: The results folder, which may be new or from an earlier run.
+        changes: Changed class rules; they are saved in ``out`` with the other rules.
+        run: Options for this run.
 
     Returns:
-        A few lines that say what was graded.
+        A summary of a few lines.
 
     Raises:
         ValueError: A path does not exist or has no notebook, ``out`` contains something other than results or has
-            results of another seed, nothing confines the code, or the scheduler's workers have another version.
+            results with a different seed, nothing confines the code, or the scheduler's workers have a different
+            version.
         OSError: A file cannot be read or written, or the sandbox does not start.
     """
     changes, run = changes or RuleChanges(), run or RunOptions()
     check_output_folder(out)
-    rules = changes.apply(read_class_rules(out))  # whatever is wrong with the instructor's tables shows first
+    rules = changes.apply(read_class_rules(out))  # reports errors in the instructor's tables first
     if changes.lessons and ALL_LESSONS not in rules.lessons and not (run.fresh or run.count_latest):
-        counted = {*rules.lessons, *recorded_lessons(out)}  # another lesson takes nobody's points for the earlier ones
+        counted = {
+            *rules.lessons,
+            *recorded_lessons(out),
+        }  # grading another lesson keeps the points for earlier lessons
         rules = replace(rules, lessons=[lesson for lesson in every_lesson() if lesson in counted])
     earlier = None if run.fresh else recorded_settings(out)
     seed = _seed(run.seed, earlier, out)
@@ -97,16 +101,20 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
     records = Records(out, _settings_of_records(seed, run.limits, rules, changes.own))
     changed = {name: every if run.fresh else records.not_yet_graded(name, every) for name, every in students.items()}
     todo = {name: every for name, every in changed.items() if every}
-    _warn_of_changed_settings({} if run.fresh else todo, records)  # before anything runs: another limit may be meant
+    _warn_of_changed_settings(
+        {} if run.fresh else todo, records
+    )  # before anything runs, because the new limit may be a mistake
     for name, every in ({} if run.fresh else students).items():
         records.update_times(name, every, later_too=run.count_latest)
     if todo:
         with open_grader(min(run.jobs, len(todo)), seed, run, changes.own) as grader:
-            guards = min(grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards)))  # the weakest
+            guards = min(
+                grader.guards, key=lambda guards: ISOLATION_LEVELS.index(isolation(guards))
+            )  # the weakest level
             _warn_of_missing_guards(guards, run.unconfined)
             if run.fresh:
                 records.forget_all()
-            # That nothing can be written shows now, not when the whole class has been graded.
+            # Fail now if the folder is not writable, not after the whole class has been graded.
             message = new_settings(seed, run.limits, guards)
             write_settings(out, message)
             write_class_rules(out, rules, changes)
@@ -124,11 +132,11 @@ def grade(paths: Sequence[Path], out: Path, changes: RuleChanges | None = None, 
 
 
 def _seed(wanted: int | None, earlier: Mapping[str, Any] | None, out: Path) -> int:
-    """Return the wanted seed, or else the seed of the earlier run, or else a new one."""
+    """Return the given seed, or else the seed of the earlier run, or else a new seed."""
     if earlier and wanted not in (None, earlier["seed"]):
         used = earlier["seed"]
         raise ValueError(
-            f"{out} was graded with seed {used}; to grade with seed {wanted}, choose another folder or give --fresh"
+            f"{out} was graded with seed {used}; to grade with seed {wanted}, choose a different folder or add --fresh"
         )
     if wanted is not None:
         return wanted
@@ -152,16 +160,16 @@ def _find_submissions(
         report=lines.append,
     )
     for line in lines:
-        logging.getLogger(__name__).warning(line)  # before anything runs: something else may be meant
+        logging.getLogger(__name__).warning(line)  # before anything runs, so that the user can stop
     if lines and not layout:
-        logging.getLogger(__name__).warning("If this is wrong, give --layout (see grade --help).")
+        logging.getLogger(__name__).warning("If this is wrong, use --layout (see grade --help).")
     return found
 
 
 def _with_times_of_worksheets(
     found: list[Submission], rules: ClassRules, roster: Path | None, run: RunOptions
 ) -> list[Submission]:
-    """Return the submissions with the times in Moodle's worksheets, of which one may be given as the roster alone."""
+    """Return the submissions with the times from Moodle's worksheets, including one given only as the roster."""
     zone = rules.late_policy.zone
     of_roster = [roster] if roster and roster not in run.worksheets and has_submission_times(roster, zone) else []
     for path in (*of_roster, *run.worksheets):
@@ -189,7 +197,7 @@ def _discard_earlier(students: Mapping[str, Sequence[Submission]], records: Reco
 
 
 def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequence[OwnExercises]) -> dict[str, Any]:
-    """Return what decides the points in addition to the notebooks; if it changes, students are graded again."""
+    """Return all settings that affect the points; if they change, students are graded again."""
     settings: dict[str, Any] = {"seed": seed, "limits": [limits.seconds, limits.memory_mb], **versions()}
     if rules.library_calls != "remark":
         settings["library_calls"] = rules.library_calls
@@ -200,13 +208,13 @@ def _settings_of_records(seed: int, limits: Limits, rules: ClassRules, own: Sequ
 
 def _warn_of_missing_guards(guards: Mapping[str, Any], unconfined: bool) -> None:
     if isolation(guards) == "none" and not unconfined:
-        raise ValueError(f"{caution(guards)} To grade anyway, give --unconfined.")
+        raise ValueError(f"{caution(guards)} To grade anyway, add --unconfined.")
     for warning in filter(None, (caution(guards), only_watched(guards))):
         logging.getLogger(__name__).warning(warning)
 
 
 def _warn_of_changed_settings(students: Mapping[str, Sequence[Submission]], records: Records) -> None:
-    """Report which settings have changed if students are graded again for that reason."""
+    """Report changed settings if they cause students to be graded again."""
     changed = [records.changed_settings(name, own) for name, own in students.items()]
     for changes, n in Counter(filter(None, changed)).items():
         line = f"Grading {pluralize(n, 'student')} again, because settings have changed ({changes})."
@@ -219,14 +227,14 @@ def _grade_students(
     records: Records,
     library_calls: str,
 ) -> None:
-    """Grade each student's notebooks, and record the results one student after the other."""
+    """Grade each student's notebooks, and save the results one student at a time."""
 
     def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
         level = isolation(guards)
         try:
             noted = [_with_notes(replace(one, isolation=level), library_calls) for one in graded]
             records.write(name, students[name], noted, guards)
-        except (ValueError, TypeError, LookupError, RecursionError) as error:  # of one student, and of no other
+        except (ValueError, TypeError, LookupError, RecursionError) as error:  # affects only this student
             failed = [stumbled_over(one, error) for one in students[name]]
             records.write(name, students[name], failed, guards)
 
@@ -248,10 +256,10 @@ class LocalGrader:
 
     def __init__(self, workers: Sequence[Worker], limits: Limits, seed: int) -> None:
         self._workers, self._limits, self._seed = workers, limits, seed
-        self.guards = [worker.guards for worker in workers]  # all are ready then
+        self.guards = [worker.guards for worker in workers]  # waits until all workers are ready
 
     def grade(self, students: Mapping[str, Sequence[Submission]], keep: Keep) -> Generator[str, None, None]:
-        """Grade students, keep the results of each one, and yield the name."""
+        """Grade students, store the results of each, and yield the name."""
         free: SimpleQueue[Worker] = SimpleQueue()
         for worker in self._workers:
             free.put(worker)
@@ -281,7 +289,7 @@ class LocalGrader:
 def open_grader(
     n: int, seed: int, run: RunOptions, own: Sequence[OwnExercises]
 ) -> "Iterator[LocalGrader | SchedulerGrader]":
-    """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
+    """Start a grader for n students at once, local or on Dask workers; stop it after the block."""
     if run.scheduler:
         from transformer_course.grading.judging.dask_workers import SchedulerGrader
 
@@ -294,7 +302,7 @@ def open_grader(
 
 
 def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmission:
-    """Return a graded notebook with remarks for the instructor on its answers, and the points that these cost."""
+    """Return a graded notebook with remarks for the instructor and the resulting points."""
     cells, lesson = graded.submission.cells, graded.submission.lesson
     if not graded.exercises:
         return graded
@@ -308,7 +316,7 @@ def _with_notes(graded: GradedSubmission, library_calls: str) -> GradedSubmissio
 
 
 def _text_of(graded: GradedExercise, cells: Sequence[Mapping[str, str]]) -> str:
-    """Return the cell of the answer that counts."""
+    """Return the source of the cell with the answer that counts."""
     if graded.cell is None:
         return answer_text(cells, graded.exercise.name)
     return cells[graded.cell]["source"][:MAX_SOURCE_LENGTH]
@@ -322,7 +330,7 @@ def open_workers(
     own: Sequence[OwnExercises] = (),
     sandbox: Sandbox | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start n workers at once, the first with the sandbox that has been started; end them after the block."""
+    """Start n workers, the first with the sandbox that is already running; stop them after the block."""
     with contextlib.ExitStack() as stack:
         sandboxes = [sandbox, *[None] * (n - 1)]
         yield [stack.enter_context(Worker(limits, container, own, one)) for one in sandboxes]
@@ -338,9 +346,9 @@ def isolation(guards: Mapping[str, Any]) -> str:
 
 
 def caution(guards: Mapping[str, Any]) -> str:
-    """Return a warning about what learners' code could do on this system but should not; empty if all guards work."""
+    """Return a warning about what learners' code could do on this system, or an empty string if all guards work."""
     if guards.get("container"):
-        return ""  # it sees nothing of this system but its own folder
+        return ""  # it can access only its own folder
     risks = {
         "read what every user can": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
@@ -358,9 +366,9 @@ def caution(guards: Mapping[str, Any]) -> str:
 
 
 def only_watched(guards: Mapping[str, Any]) -> str:
-    """Return a note on what this system cannot limit for all processes of an answer together; empty if it can."""
+    """Return a note on the totals that this system cannot limit for an answer's processes, or an empty string."""
     needs = {"memory": "cgroup", "disk space": "own_disk"}
-    if guards.get("container") or sys.platform != "linux":  # bounded by the container; or not even watched: a caution
+    if guards.get("container") or sys.platform != "linux":  # limited by the container, or covered by the caution
         return ""
     watched = [what for what, guard in needs.items() if not guards.get(guard)]
     if not watched:

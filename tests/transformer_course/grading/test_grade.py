@@ -62,7 +62,7 @@ def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
+def test_gradebook_has_rows_for_students_and_columns_for_exercises(graded: Path):
     book = pd.read_csv(graded / "gradebook.csv", index_col="student")
     assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
     assert book.loc["ada", "points"] == sum(CORE.values()) and book.loc["ada", "bonus"] == sum(STRETCH.values())
@@ -74,7 +74,7 @@ def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: P
     assert "damaged" in str(book.loc["'=cmd", "remarks"])
 
 
-def test_every_status_is_told_with_its_reason(graded: Path):
+def test_every_status_has_a_reason(graded: Path):
     assert set(statuses(graded, "ada", 0).values()) == set(statuses(graded, "ada", 1).values()) == {"passed"}
     assert statuses(graded, "ben", 1)["softmax"] == "mistake"
     assert set(statuses(graded, "ben", 0).values()) == {"not_started"}
@@ -82,7 +82,7 @@ def test_every_status_is_told_with_its_reason(graded: Path):
     assert eve.pop("similarity") == "crashed" and set(eve.values()) == {"not_started"}
 
 
-def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path):
+def test_every_student_gets_an_escaped_page_with_hints(graded: Path):
     pages = {path.name: path.read_text("utf-8") for path in (graded / "feedback").iterdir()}
     assert set(pages) == {"ada.html", "ben.html", "b_eve.html", "cmd.html"}
     mistake = next(m for e in exercises_of("01_lookup") for m in e.mistakes if m.name == "first_axis")
@@ -101,7 +101,7 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-def test_two_graders_agree_given_the_same_seed(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_same_seed_gives_the_same_results(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     in_this_process = InThisProcess(sandbox)
     monkeypatch.setattr("transformer_course.grading.grade.Worker", lambda *_: contextlib.nullcontext(in_this_process))
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 0)  # to look for two mistakes at once takes seconds
@@ -118,7 +118,7 @@ def test_two_graders_agree_given_the_same_seed(sandbox: Sandbox, tmp_path: Path,
 
 
 @pytest.mark.usefixtures("canned")
-def test_a_seed_of_its_own_is_drawn_for_every_folder_of_results(graded: Path, tmp_path: Path):
+def test_every_results_folder_gets_a_new_seed(graded: Path, tmp_path: Path):
     path = tmp_path / "01_lookup.ipynb"
     path.touch()
     grade([path], tmp_path / "out")
@@ -141,7 +141,7 @@ def test_grading_one_student_changes_one_row(canned: Canned, tmp_path: Path):
     assert results(out)["seed"] == seed
 
 
-def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path):
+def test_unchanged_submissions_are_not_graded_again(canned: Canned, tmp_path: Path):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
     before = results(tmp_path / "out")["students"]
@@ -155,7 +155,7 @@ def test_what_has_not_changed_is_not_graded_again(canned: Canned, tmp_path: Path
 @pytest.mark.parametrize("order", [("w1", "w2"), ("w2", "w1"), ("w1", "w2", "w1")])
 @pytest.mark.parametrize("asks", [False, True])
 @pytest.mark.usefixtures("canned")
-def test_a_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], asks: bool):
+def test_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...], asks: bool):
     lessons, out = {"w1": "01_lookup", "w2": "02_scaling"}, tmp_path / "out"
     for week, students in {"w1": ["ada", "ben", "cleo"], "w2": ["ada", "ben"]}.items():
         for student in students:
@@ -167,7 +167,7 @@ def test_a_second_lesson_keeps_the_first(tmp_path: Path, order: tuple[str, ...],
     assert rows(out) == {"ada": both, "ben": both, "cleo": CORE["01_lookup"]}
 
 
-def test_a_lower_resubmission_counts_only_when_it_is_asked_for(canned: Canned, tmp_path: Path):
+def test_lower_resubmission_counts_only_on_request(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
     write_notebook(path, cells({}, others=["a mistake"]))
@@ -181,7 +181,7 @@ def test_a_lower_resubmission_counts_only_when_it_is_asked_for(canned: Canned, t
 
 
 @pytest.mark.usefixtures("canned")
-def test_a_file_that_cannot_be_read_leaves_the_earlier_result(tmp_path: Path):
+def test_unreadable_file_keeps_the_earlier_result(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
     grade([tmp_path / "class"], tmp_path / "out")
@@ -191,7 +191,7 @@ def test_a_file_that_cannot_be_read_leaves_the_earlier_result(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_a_class_whose_folder_has_a_row_is_graded_again(tmp_path: Path):
+def test_class_folder_mistaken_for_a_student_is_graded_again(tmp_path: Path):
     for path, text in {"01_lookup.ipynb": "right", "ada/01_lookup.ipynb": "no", "ben/01_lookup.ipynb": "right"}.items():
         write_notebook(tmp_path / "class" / path, cells({}, others=[text]))
     grade([tmp_path / "class"], tmp_path / "out")
@@ -201,12 +201,12 @@ def test_a_class_whose_folder_has_a_row_is_graded_again(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("canned")
-def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
+def test_fresh_deletes_earlier_results(tmp_path: Path):
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=7))
     with pytest.raises(
-        ValueError, match="was graded with seed 7; to grade with seed 8, choose another folder or give --fresh"
+        ValueError, match="was graded with seed 7; to grade with seed 8, choose a different folder or add --fresh"
     ):
         grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(seed=8))
     grade([tmp_path / "class" / "ada"], tmp_path / "out", run=RunOptions(seed=8, fresh=True))
@@ -214,7 +214,7 @@ def test_a_fresh_start_forgets_what_was_graded(tmp_path: Path):
 
 
 @pytest.mark.parametrize("end", [KeyboardInterrupt, SandboxError])
-def test_what_is_finished_when_grading_ends_early_is_kept(
+def test_interrupted_grading_keeps_finished_results(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
 ):
     for student in ("ada", "ben", "cleo"):
@@ -238,7 +238,7 @@ def test_what_is_finished_when_grading_ends_early_is_kept(
     assert len(set(rows(tmp_path / "out").values())) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(canned: Canned, tmp_path: Path):
+def test_unwritable_folder_is_noticed_before_grading(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     (tmp_path / "file").touch()
     with pytest.raises(OSError):
@@ -272,7 +272,7 @@ def test_writes_every_file_atomically(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.usefixtures("canned")
-def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
+def test_grades_only_requested_lessons_and_lists_everyone(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     text = grade([tmp_path], tmp_path / "out", RuleChanges(lessons=["01_lookup"]), RunOptions(seed=7))
@@ -287,7 +287,7 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
 
 
 @pytest.mark.usefixtures("canned")
-def test_all_lessons_count_those_of_a_single_student(tmp_path: Path):
+def test_lesson_all_counts_a_single_students_lesson(tmp_path: Path):
     for student in ("ada", "ben", "eve"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}, others=["right"]))
     write_notebook(tmp_path / "class" / "eve" / "04_masks.ipynb", cells({}, "04_masks", others=["right"]))
@@ -302,7 +302,7 @@ def test_all_lessons_count_those_of_a_single_student(tmp_path: Path):
     assert "Rules: all lessons." in grade([tmp_path / "class" / "ada"], tmp_path / "out")
 
 
-def test_nothing_else_is_ever_overwritten(tmp_path: Path):
+def test_other_files_are_never_overwritten(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     with pytest.raises(ValueError, match="ada contains something other than the results of an earlier run"):
         grade([path], path.parent)
@@ -312,11 +312,11 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
 
 
 def says_that_no_sandbox_starts(connection: Connection, *_: object) -> None:
-    connection.send("the sandbox does not start: it says nothing")
+    connection.send("could not start the sandbox: no output")
 
 
-def test_a_sandbox_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failing_sandbox_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.grading.judging.worker.serve", says_that_no_sandbox_starts)
-    with pytest.raises(SandboxError, match="says nothing"):
+    with pytest.raises(SandboxError, match="no output"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

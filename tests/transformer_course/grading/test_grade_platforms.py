@@ -21,7 +21,7 @@ from transformer_course.grading.rules.settings import RunOptions
 
 
 @pytest.mark.usefixtures("canned")
-def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: Path):
+def test_zip_named_after_a_student_belongs_to_them(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "eve.zip", "w") as archive:
         archive.write(write_notebook(tmp_path / "x.ipynb", cells({}, others=["right"])), "alice/01_lookup.ipynb")
     (tmp_path / "roster.csv").write_text("id\nalice\neve\n")
@@ -30,7 +30,7 @@ def test_a_zip_of_somebody_in_the_roster_is_theirs_whatever_is_in_it(tmp_path: P
 
 
 @pytest.mark.usefixtures("canned")
-def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(tmp_path: Path):
+def test_two_moodle_students_of_one_name_both_get_points(tmp_path: Path):
     folder = "Anna Müller_{}_assignsubmission_file_"
     for number, source in (("900001", "right"), ("900002", "other")):
         path = tmp_path / "class" / folder.format(number) / "01_lookup.ipynb"
@@ -47,7 +47,7 @@ def test_two_people_of_one_name_in_moodle_are_two_rows_and_both_get_their_marks(
 
 
 @pytest.mark.usefixtures("canned")
-def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp_path: Path):
+def test_canvas_gradebook_is_a_roster_with_one_row_each(tmp_path: Path):
     write_notebook(tmp_path / "class" / "lovelaceada_12345_678_01_lookup.ipynb", cells({}, others=["right"]))
     (tmp_path / "class" / "neilben_12346_679_01_lookup.html").write_text("<html>")
     write_notebook(tmp_path / "class" / "euler_12347_680_02_scaling.ipynb", cells({}, "02_scaling"))
@@ -69,7 +69,7 @@ def test_the_gradebook_of_canvas_is_a_roster_and_everybody_in_it_has_one_row(tmp
 
 
 @pytest.mark.usefixtures("canned")
-def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_moodle_lateness_follows_the_worksheet(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     """As the roster in the first week, and as --worksheet in any other; no notebook is graded again for that."""
     for name, number in (("Ada", 11), ("Ben", 12), ("Cleo", 13)):
         path = tmp_path / "class" / f"{name}_{number}_assignsubmission_file_" / "01_lookup.ipynb"
@@ -85,7 +85,7 @@ def test_lateness_in_moodle_follows_its_worksheet(tmp_path: Path, caplog: pytest
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(late_policy=policy))
     assert "Ada, Ben and Cleo (all files have the time of the download). Grade again with --worksheet" in text
     grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[other]))
-    assert "Grades-Week 2.csv is the worksheet of another assignment" in caplog.text
+    assert "Grades-Week 2.csv is the worksheet of a different assignment" in caplog.text
     text = grade([tmp_path / "class"], tmp_path / "out", run=RunOptions(worksheets=[worksheet]))
     assert "Grades-Week 1.csv: submission times of 2 of 3 students." in caplog.text
     assert "  Ben: 10 of 10 points and 2 bonus, 8 after lateness" in text.splitlines()

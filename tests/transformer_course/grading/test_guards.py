@@ -13,10 +13,10 @@ from transformer_course.grading.rules.settings import RunOptions
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_path: Path):
+def test_without_guards_grading_requires_unconfined(canned: Canned, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     canned.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
-    with pytest.raises(ValueError, match=r"can read, change and delete your files .* give --unconfined"):
+    with pytest.raises(ValueError, match=r"can read, change and delete your files .* add --unconfined"):
         grade([path], tmp_path / "out")
     assert not canned.graded
     grade([path], tmp_path / "out", run=RunOptions(unconfined=True))
@@ -40,7 +40,7 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(canned: Canned, tmp_
         ),
     ],
 )
-def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], message: str):
+def test_missing_guards_determine_the_caution(guards: dict[str, Any], message: str):
     assert message in caution(GUARDED | guards) and bool(message) == bool(caution(GUARDED | guards))
 
 
@@ -51,7 +51,7 @@ def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
     )
 
 
-def test_the_caution_comes_before_anything_runs(
+def test_caution_comes_before_anything_runs(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     canned.guards = GUARDED | {"landlock": 0}
@@ -61,7 +61,7 @@ def test_the_caution_comes_before_anything_runs(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
-def test_what_is_not_bounded_is_said_before_anything_runs(
+def test_unlimited_resources_are_reported_first(
     canned: Canned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
     unbounded = GUARDED | {"own_disk": False, "cgroup": False}

@@ -22,7 +22,7 @@ def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
     os.utime(path, (time.timestamp(), time.timestamp()))
 
 
-def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_path: Path):
+def test_settings_hold_for_later_runs(canned: Canned, tmp_path: Path):
     late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
     names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
     for i, file in enumerate(names.values()):  # times close together would be those of the download
@@ -45,7 +45,7 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
     assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
 
 
-def test_settings_that_are_not_given_again_hold_and_a_cut_file_is_no_loss(canned: Canned, tmp_path: Path):
+def test_omitted_settings_survive_a_truncated_file(canned: Canned, tmp_path: Path):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}, others=["right"]))
     out, due = tmp_path / "out", datetime(2026, 10, 12, 18, tzinfo=UTC)
     policy = LatePolicy({"": due, "01_lookup": due}, 10, 15)
@@ -64,9 +64,7 @@ def again(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 @pytest.mark.usefixtures("canned")
-def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-):
+def test_grading_again_because_of_limits_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
@@ -84,7 +82,7 @@ def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
 
 
 @pytest.mark.usefixtures("canned")
-def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+def test_library_calls_setting_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     grade([tmp_path / "class"], tmp_path / "out")
     text = grade([tmp_path / "class"], tmp_path / "out", RuleChanges(library_calls="none"))
@@ -95,7 +93,7 @@ def test_what_calls_cost_is_told_in_words_there_and_back(tmp_path: Path, caplog:
 
 
 @pytest.mark.usefixtures("canned")
-def test_what_an_answer_calls_is_kept_with_the_results_and_told_on_every_page(tmp_path: Path):
+def test_library_calls_are_recorded_and_shown_on_every_page(tmp_path: Path):
     calls = "def softmax(scores): return torch.softmax(scores, -1)"
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
     grade([tmp_path], tmp_path / "out")

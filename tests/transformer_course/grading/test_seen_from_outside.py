@@ -110,7 +110,7 @@ def passes(name: str, came: Any) -> bool:
 
 @linux
 @pytest.mark.parametrize("wrong", WRONG)
-def test_no_function_beside_an_answer_can_be_replaced_for_a_point(wrong: str, thoroughness: Thoroughness):
+def test_replacing_a_function_earns_no_points(wrong: str, thoroughness: Thoroughness):
     name, source = WRONG[wrong]
     n_back, place = 0, [*WRONG].index(wrong)
     for number, function in enumerate(FUNCTIONS):  # in a usual run others for each answer: together, one in three
@@ -125,11 +125,11 @@ def test_no_function_beside_an_answer_can_be_replaced_for_a_point(wrong: str, th
 
 @linux
 @pytest.mark.parametrize("name", sorted({name for name, _ in WRONG.values()}))
-def test_a_right_answer_passes_in_the_same_way(name: str):
+def test_right_answer_passes_the_same_way(name: str):
     assert passes(name, answer(name, every_exercise()[name].solution, [], len))
 
 
-def test_no_case_says_in_the_sandbox_what_it_shows():
+def test_cases_in_the_sandbox_do_not_reveal_their_purpose():
     for exercise in every_exercise().values():
         for case in exercise.cases(1):
             message = case.as_dict()

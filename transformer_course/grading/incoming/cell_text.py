@@ -1,6 +1,6 @@
-"""Recognize by its text which exercises a cell defines or checks.
+"""Recognize which exercises a cell defines or checks from its text.
 
-Parsing a student's code can exhaust or crash a process, and is left to the sandbox.
+Parsing a student's code can crash a process or exhaust its memory, so the sandbox does it.
 """
 
 import re

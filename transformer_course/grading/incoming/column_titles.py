@@ -1,4 +1,4 @@
-"""The titles that other systems give to the columns of their tables, in the languages of their users."""
+"""Column titles in the tables of other systems, in several languages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -78,22 +78,22 @@ TITLES = {
         *("comentários", "feedbackcommentaar", "feedback als commentaar", "komentarz zwrotny", "komentarz"),
     ),
 }
-"""The titles of each column, as ``lower_case_words`` writes them, the most telling first."""
+"""The titles of each column, normalized by ``lower_case_words``, most specific first."""
 
 ADDRESS = re.compile(r"[^@\s]+@[^@\s]+")
 PARTICIPANT = re.compile(r"(?:[^\W\d_]|/){5,} ?(\d+)")
-"""``Participant 98765``, or the same in the language of the worksheet."""
+"""``Participant 98765``, in any language."""
 
 
 def find_columns(table: Table, key: str, chosen: Mapping[str, str] | None = None) -> list[int]:
-    """Return the indices of the columns for a key of ``TITLES``, the most telling first.
+    """Return the indices of the columns for a key of ``TITLES``, most specific first.
 
-    A column in which every cell has an ``@`` is one of e-mail addresses, whatever its title.
+    A column whose cells all contain an ``@`` has email addresses, whatever its title.
 
     Args:
         table: The table.
-        key: What the column holds.
-        chosen: Titles, or numbers of columns from 1, that the instructor has chosen, by key.
+        key: The kind of column.
+        chosen: Titles or numbers (from 1) of columns that the instructor chose, by key.
 
     Raises:
         ValueError: The table has no column of the chosen title or number.
@@ -117,7 +117,7 @@ def _chosen_column(table: Table, title: str) -> int:
 
 
 def participant_number(text: str) -> str:
-    """Return the number that follows Moodle's word for a participant, in any language; empty if there is none.
+    """Return the number after Moodle's word for a participant, in any language, or an empty string.
 
     >>> participant_number("Participant 98765"), participant_number("Teilnehmer/in98765"), participant_number("a17")
     ('98765', '98765', '')
@@ -127,10 +127,10 @@ def participant_number(text: str) -> str:
 
 
 def parse_columns(choices: Sequence[str]) -> dict[str, str]:
-    """Return the columns that were typed, such as ``grade=Bewertung``, by key of ``TITLES``.
+    """Parse command-line choices of columns, such as ``grade=Bewertung``, into a dict by key of ``TITLES``.
 
     Raises:
-        ValueError: A choice has another form, or an unknown key.
+        ValueError: A choice has the wrong format or an unknown key.
 
     >>> parse_columns(["grade=Bewertung", "id=1"])
     {'grade': 'Bewertung', 'id': '1'}

@@ -1,7 +1,7 @@
-"""Files that Git has written: they have the time of the checkout instead of that of the submission.
+"""Recognize files checked out by Git, whose times are checkout times instead of submission times.
 
-The list of the files that Git tracks is read directly. The program ``git`` would run what a student's ``.git/config``
-tells it to.
+The index of tracked files is read directly, because the program ``git`` would run commands from a student's
+``.git/config``.
 """
 
 import struct
@@ -10,13 +10,13 @@ from pathlib import Path
 
 MAX_INDEX_BYTES = 64 << 20
 FIXED_BYTES = 62
-"""Bytes of an entry before its path: times, sizes, SHA-1 and flags."""
+"""Size in bytes of an entry before its path: times, sizes, SHA-1 and flags."""
 IS_EXTENDED = 0x4000
 """The flag for two more bytes of flags, in version 3 and later."""
 
 
 def checked_out_files(folder: Path) -> frozenset[Path]:
-    """Return the files in a folder that are tracked by the repository that it is or lies in, as absolute paths."""
+    """Return the absolute paths of the files in a folder that its repository, or one above it, tracks."""
     folder = folder.resolve()
     for above in [folder, *folder.parents]:
         index = _index_of(above / ".git")
@@ -27,9 +27,9 @@ def checked_out_files(folder: Path) -> frozenset[Path]:
 
 
 def _index_of(git: Path) -> bytes | None:
-    """Return the index of a repository, empty if it has none that can be read; None if there is no repository."""
+    """Return the index of a repository, empty if it cannot be read, or None if there is no repository."""
     try:
-        if git.is_file():  # of a worktree or submodule
+        if git.is_file():  # a worktree or submodule
             git = git.parent / git.read_text("utf-8").removeprefix("gitdir:").strip()
         if not git.is_dir():
             return None
@@ -50,7 +50,7 @@ def _tracked_paths(index: bytes) -> Iterator[str]:
             (flags,) = struct.unpack_from(">H", index, at + FIXED_BYTES - 2)
             start = at + FIXED_BYTES + (2 if flags & IS_EXTENDED else 0)
             n_kept = 0
-            if version == 4:  # the path begins like the one before
+            if version == 4:  # the path shares a prefix with the previous path
                 n_dropped, start = _read_number(index, start)
                 n_kept = len(path) - n_dropped
             end = index.index(b"\0", start)
@@ -62,7 +62,7 @@ def _tracked_paths(index: bytes) -> Iterator[str]:
 
 
 def _read_number(index: bytes, at: int) -> tuple[int, int]:
-    """Return a number of variable length, and where it ends."""
+    """Return a variable-length number and the position after it."""
     number = index[at] & 0x7F
     while index[at] & 0x80:
         at += 1

@@ -1,4 +1,4 @@
-"""The table of groups: who submits together."""
+"""The table of groups of students who submit together."""
 
 import re
 from collections import defaultdict
@@ -12,18 +12,18 @@ from transformer_course.grading.incoming.roster import Person
 from transformer_course.grading.incoming.tables import Table, lower_case_words, rows_of
 
 MEMBERS = re.compile(r"(members?|students?|mitglied(er)?|membres?|miembros?|membri|membros?|leden|lid)( ?\d+)?")
-"""Titles of columns of which each holds one or several members."""
+"""Titles of columns that contain one or several members."""
 IDENTITY = ("id", "email", "login", "name")
-"""Columns that together identify one member, the surest first."""
+"""Columns that together identify one member, most reliable first."""
 
 
 def with_groups(roster: Roster, path: Path) -> Roster:
-    """Return a roster with the groups of a table.
+    """Return a roster with the groups from a table.
 
-    A row has the group's name, and either one member, as in the roster, or several in one cell or in several columns.
+    A row has the group's name and either one member, as in the roster, or several in one cell or in several columns.
 
     Raises:
-        ValueError: The table has no column for groups, or a row does not name people of the roster.
+        ValueError: The table has no column for groups, or the members in a row are not in the roster.
         OSError: The table cannot be read.
     """
     table = Table(path)
@@ -48,10 +48,10 @@ def _members(cells: Mapping[str, str], identity: list[str], roster: Roster) -> l
     Args:
         cells: The cells that are not empty, by their titles.
         identity: The titles of columns that together identify one member.
-        roster: Who is in the class.
+        roster: The people in the class.
 
     Raises:
-        ValueError: A name is in nobody's row of the roster, or means several people.
+        ValueError: A name is not in the roster, or is ambiguous.
     """
     lists = {title: cell for title, cell in cells.items() if MEMBERS.fullmatch(title)}
     if len(lists) > 1 or (lists and not cells.keys() & set(identity) - lists.keys()):
@@ -68,10 +68,12 @@ def _named(text: str, roster: Roster) -> list[Person]:
     if people := people_named(text, roster):
         return people
     if not roster.people:
-        raise ValueError(f"{text!r} cannot be matched, because there is no roster; give --roster, with all students")
+        raise ValueError(
+            f"{text!r} cannot be matched because there is no roster; pass a table of all students with --roster"
+        )
     may_be = [f"{one.name} ({one.id})" for one in roster.all_called(text)]
     candidates = f" It may be {' or '.join(may_be)}." if may_be else ""
     raise ValueError(
-        f"{text!r} does not say clearly who in the roster is meant.{candidates} Write one row for each member, or "
+        f"{text!r} does not clearly identify people in the roster.{candidates} Write one row for each member, or put "
         f"semicolons between the members, as in {EXAMPLE}"
     )

@@ -1,7 +1,6 @@
-"""How a folder or zip of submissions is laid out: the student of each file, from the names alone.
+"""The layout of a folder or zip of submissions: which student each file belongs to, based only on names.
 
-Only names above a student's own files decide: what students call the files in their folder, zip or repository gives
-nothing to anybody else.
+Names inside a student's own folder, zip or repository are ignored, so students cannot submit for anyone else.
 """
 
 import re
@@ -26,7 +25,7 @@ from transformer_course.grading.incoming.printable_text import clean_name
 from transformer_course.grading.incoming.submitted_files import SubmittedFile
 
 NBGRADER_FOLDER = "submitted"
-"""The folder of a course in nbgrader that holds a folder for each student."""
+"""The folder of an nbgrader course that contains a folder for each student."""
 NBGRADER_COURSE = {
     NBGRADER_FOLDER,
     "source",
@@ -38,7 +37,7 @@ NBGRADER_COURSE = {
     "downloaded",
 }
 STUDENT = "STUDENT"
-"""Stands for the student's name in a pattern."""
+"""Placeholder for the student's name in a pattern."""
 LIST_SUFFIXES = {".csv", ".yml", ".yaml", ".json", ".xml", ".log", ".md", ".xlsx", ".ods", ".tsv"}
 LIST_STEMS = {"index", "grades", "readme", "submission_metadata", "manifest"}
 """Tables and pages that platforms add to the submissions."""
@@ -47,19 +46,19 @@ SUBMITTERS_FILE = "submission_metadata.yml"
 SUBMITTER = re.compile(r"""\s*-?\s*:?(?P<key>name|sid|email): *["']?(?P<value>[^"'\n]+)""")
 MAX_LISTED = 3
 MAX_CONTAINERS = 3
-"""Number of folders above the students' that are searched."""
+"""Maximum number of folder levels above the students' folders."""
 
 
 @dataclass
 class Folder:
-    """A folder, or a zip: its folders by name, and its own files. One without any file holds the file that says so."""
+    """A folder or zip with its subfolders by name and its own files; an empty one has a placeholder file."""
 
     name: str
     folders: dict[str, "Folder"] = field(default_factory=dict)
     files: list[SubmittedFile] = field(default_factory=list)
 
     def all_files(self) -> Iterator[SubmittedFile]:
-        """Yield the files in it and in its folders."""
+        """Yield the files in the folder and its subfolders."""
         yield from self.files
         for folder in self.folders.values():
             yield from folder.all_files()
@@ -70,9 +69,9 @@ class Layout:
     """The student of each file.
 
     Args:
-        owners: The student of each file, by its path.
+        owners: The student of each file, by path.
         ignored: Files that belong to no student.
-        ways: How the students were found, each in a few words.
+        ways: How the students were identified, as short phrases.
     """
 
     owners: dict[Path, PersonHint] = field(default_factory=dict)
@@ -85,7 +84,7 @@ class Layout:
         return list(dict.fromkeys(self.owners.values()))
 
     def describe(self, name: str) -> str:
-        """Return what was understood, in a sentence."""
+        """Return a sentence that describes the layout."""
         n = len(self.people)
         ways = f", {join_words(list(self.ways))}" if self.ways else ""
         text = f"{clean_name(name)}: {n} student{'' if n == 1 else 's'}{ways}"
@@ -97,7 +96,7 @@ class Layout:
 
 
 def tree(name: str, files: Iterable[SubmittedFile]) -> Folder:
-    """Return files as the tree that they are in."""
+    """Return the tree of folders that contain the files."""
     root = Folder(name)
     for file in files:
         is_empty_folder = file.is_notebook and notebook_stem(file.parts[-1]) is None
@@ -113,9 +112,9 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
 
     Args:
         root: The folder or zip.
-        is_student: Whether a name may mean a student of the class.
-        path: Where it is, if it is a folder.
-        pattern: Where the student's name is, as the instructor says; empty to find out.
+        is_student: Whether a name may be that of a student in the class.
+        path: Its location, if it is a folder.
+        pattern: The instructor's pattern for the student's name; empty to detect it.
     """
     layout = Layout()
     if pattern:
@@ -126,7 +125,7 @@ def recognize(root: Folder, is_student: Callable[[str], bool], path: Path | None
 
 
 def name_submitters(layout: Layout, read: Callable[[SubmittedFile], str]) -> None:
-    """Give Gradescope's submissions, whose folders have only a number, the names of their submitters.
+    """Add the submitters' names to Gradescope's submissions, whose folders have only numbers.
 
     Args:
         layout: The layout, which is changed.
@@ -151,12 +150,12 @@ def name_submitters(layout: Layout, read: Callable[[SubmittedFile], str]) -> Non
 
 
 def is_class(root: Folder, is_student: Callable[[str], bool]) -> bool:
-    """Return whether a folder or zip holds the work of several students, or a platform's download."""
+    """Return whether a folder or zip contains several students' work or is a platform's download."""
     return _Sorter(is_student, Layout()).is_class(root)
 
 
 def is_nbgrader_course(names: Iterable[str], is_student: Callable[[str], bool]) -> bool:
-    """Return whether these are the folders of a course of nbgrader; a student, too, may call a folder so."""
+    """Return whether these are the folders of an nbgrader course, and not a student's folder with such a name."""
     names = set(names)
     others = {name for name in names - NBGRADER_COURSE if is_student(name)}
     return NBGRADER_FOLDER in names and not others and (len(names) == 1 or len(names & NBGRADER_COURSE) > 1)
@@ -177,7 +176,7 @@ class _Sorter:
         )
         for name, child in folder.folders.items():
             if has_own and not any(notebook_stem(file.parts[-1]) is not None for file in child.all_files()):
-                continue  # an empty folder, or one of pictures, in a student's own
+                continue  # an empty folder or a folder of pictures inside a student's folder
             if name in containers:
                 self.sort(child, path and path / name, depth + 1)
             elif self._is_own_folder(folder, hints):
@@ -187,7 +186,7 @@ class _Sorter:
         self._sort_files(folder, has_students=bool(folder.folders.keys() - containers))
 
     def is_class(self, folder: Folder, depth: int = 0) -> bool:
-        """Return whether there are several people's names directly in a folder, or in most of its folders."""
+        """Return whether a folder, or most of its subfolders, directly contain several people's names."""
         if classroom_prefix(folder.name, list(folder.folders), []):
             return True
         names = [*folder.folders, *map(_stem, folder.files)]
@@ -208,7 +207,7 @@ class _Sorter:
         return bool(inner) and 2 * len(inner) > len(folder.folders)
 
     def _person(self, name: str) -> PersonHint | None:
-        """Return the person that the name of a folder, or of a file without its ending, means; None if unknown."""
+        """Return the person for the name of a folder, or of a file without its extension, or None."""
         if hint := read_platform_name(name):
             return hint
         for one in dict.fromkeys(filter(None, (person_in_file_name(name), name))):
@@ -224,7 +223,7 @@ class _Sorter:
         return PersonHint(name)
 
     def _containers(self, folder: Folder, hints: dict[str, PersonHint], depth: int) -> set[str]:
-        """Return the folders that hold several students each, where no name directly in this folder is a person's."""
+        """Return the folders that each contain several students, if no name directly in this folder is a person's."""
         is_known = any(
             hint.platform or (self._is_student(hint.name) and not is_grouping(hint.name)) for hint in hints.values()
         )
@@ -232,7 +231,7 @@ class _Sorter:
             return set()
         grouping = {name for name in folder.folders if is_grouping(name)}
         classes = {name for name, child in folder.folders.items() if self.is_class(child, depth + 1)}
-        if classes:  # the folder next to a class may hold one student who submitted late or again
+        if classes:  # a folder next to a class may contain a single student who submitted late or again
             alone = {name for name, child in folder.folders.items() if self._holds_people(child)}
             if classes | alone | grouping == folder.folders.keys():
                 return classes | alone | grouping
@@ -242,11 +241,11 @@ class _Sorter:
         return grouping if grouping == set(folder.folders) and 2 * len(named) > len(grouping) else set()
 
     def _holds_people(self, folder: Folder) -> bool:
-        """Return whether a name directly in a folder is known to be a person's."""
+        """Return whether a name directly in a folder is a known person's."""
         return any(map(self._person, [*folder.folders, *map(_stem, folder.files)]))
 
     def _is_own_folder(self, folder: Folder, hints: dict[str, PersonHint]) -> bool:
-        """Return whether the folders in a folder are weeks or lessons of one student, and no students."""
+        """Return whether the subfolders are one student's weeks or lessons, not students."""
         return all(is_grouping(hint.name) and not hint.platform for hint in hints.values()) and not is_grouping(
             folder.name
         )
@@ -283,14 +282,14 @@ class _Sorter:
 
 
 def _has_names(folder: Folder) -> bool:
-    """Return whether names of people may be directly in a folder."""
+    """Return whether a folder may directly contain people's names."""
     folders = [child for name, child in folder.folders.items() if not is_grouping(name) and not is_version(name)]
     inner = [child for name, child in folder.folders.items() if is_grouping(name)]
     return any(map(_names_somebody, folder.files)) or any(map(_lessons, folders)) or any(map(_has_names, inner))
 
 
 def _lessons(folder: Folder) -> set[str]:
-    """Return the lessons after which notebooks directly in a folder are named."""
+    """Return the lessons that notebooks directly in a folder are named after."""
     return {lesson for file in folder.files if (lesson := lesson_by_name(file.parts[-1]))}
 
 
@@ -308,13 +307,13 @@ def _is_list(file: SubmittedFile) -> bool:
 
 
 def _sort_by_pattern(root: Folder, pattern: str, layout: Layout) -> None:
-    """Assign each file to the student that the pattern finds in its path, and ignore all other files.
+    """Assign each file to the student that the pattern finds in its path; ignore other files.
 
     Raises:
-        ValueError: The pattern does not say where the student's name is.
+        ValueError: The pattern does not contain the placeholder exactly once.
     """
     if pattern.count(STUDENT) != 1:
-        raise ValueError(f"--layout needs the word {STUDENT} once, as in '*/{STUDENT}'; got {pattern!r}")
+        raise ValueError(f"--layout must contain the word {STUDENT} once, as in '*/{STUDENT}'; got {pattern!r}")
     parts = re.split(rf"(\*|{STUDENT})", pattern.strip("/"))
     regex = "".join({"*": "[^/]*", STUDENT: "(?P<student>[^/]+?)"}.get(part, re.escape(part)) for part in parts)
     for file in root.all_files():

@@ -1,7 +1,7 @@
-"""Submission times from Moodle's grading worksheets, because Moodle's downloads have none.
+"""Submission times from Moodle's grading worksheets, because Moodle's downloads do not contain them.
 
 A worksheet has a row for each student, with the number that is also in the name of the student's file or folder. Moodle
-gives everyone a new number in each assignment, so a worksheet never fits the download of another assignment.
+gives everyone a new number in each assignment, so a worksheet never matches the download of a different assignment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,15 +26,15 @@ NO_TIME = ("", "-")
 def read_submission_times(
     path: Path, zone: ZoneInfo | None = None, columns: Mapping[str, str] | None = None
 ) -> dict[str, Time]:
-    """Return when each participant last changed the submission, by the participant number.
+    """Return the time of each participant's last change to the submission, by participant number.
 
     Args:
         path: The worksheet.
-        zone: The time zone of the course, in which the times are read; None for that of this machine.
-        columns: Titles of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+        zone: The time zone of the course, in which the times are read. None means the local time zone.
+        columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: The table has no column of participant numbers, or none of submission times.
+        ValueError: The table has no column of participant numbers or no column of submission times.
         OSError: The table cannot be read.
     """
     table = Table(path)
@@ -57,7 +57,7 @@ def has_submission_times(path: Path, zone: ZoneInfo | None = None) -> bool:
 
 
 def with_submission_times(submissions: Sequence[Submission], times: Mapping[str, Time]) -> list[Submission]:
-    """Return the submissions, those of participants in the worksheets with the times there."""
+    """Return the submissions, with the worksheets' times for participants in them."""
     return [
         replace(one, handed_in=found[0].isoformat(timespec="seconds") if found[0] else "", time_source=found[1])
         if one.platform == PLATFORM and (found := times.get(one.lms_id))
@@ -67,19 +67,21 @@ def with_submission_times(submissions: Sequence[Submission], times: Mapping[str,
 
 
 def describe_matches(name: str, submissions: Sequence[Submission], times: Mapping[str, Time]) -> str:
-    """Return a sentence on how many students' submission times a worksheet has.
+    """Return a sentence with the number of students whose submission times are in a worksheet.
 
     Args:
         name: The name of the worksheet.
-        submissions: What was submitted.
-        times: What the worksheet says.
+        submissions: The submissions.
+        times: The times in the worksheet.
     """
     numbers = {one.lms_id for one in submissions if one.platform == PLATFORM}
     if not numbers:
         return f"{name} has submission times of a download from Moodle, and these submissions are from elsewhere."
-    matched = numbers & times.keys()  # the others may be in the worksheet of another assignment
+    matched = numbers & times.keys()  # the others may be in a different worksheet
     if not matched:
-        return f"{name} is the worksheet of another assignment: it has no participant of these submissions."
+        return (
+            f"{name} is the worksheet of a different assignment: it has none of the participants in these submissions."
+        )
     n_found = sum(times[number][0] is not None for number in matched)
     return f"{name}: submission times of {n_found} of {len(matched)} student{'' if len(matched) == 1 else 's'}."
 
@@ -91,7 +93,7 @@ def _number_column(table: Table, columns: Mapping[str, str] | None = None) -> in
 
 
 def _time_column(table: Table, zone: ZoneInfo | None, columns: Mapping[str, str] | None = None) -> int | None:
-    """Return the column with a known title, or else the first of two with times: the second is for grades."""
+    """Return the column with a known title, or else the first of two columns with times; the second is for grades."""
     if found := find_columns(table, "submitted", columns):
         return found[0]
     timed = [column for column in range(len(table.titles)) if _has_only_times(table, column, zone)]

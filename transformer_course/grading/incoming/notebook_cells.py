@@ -1,7 +1,7 @@
 """The cells of a notebook, read as untrusted input.
 
-The JSON is read directly: a hostile notebook can keep a library that validates and converts notebooks busy for
-minutes, and only the text of the cells is needed.
+The JSON is read directly, because only the text of the cells is needed, and a hostile notebook can keep a library that
+validates and converts notebooks busy for minutes.
 """
 
 import json
@@ -16,28 +16,28 @@ from transformer_course.grading.incoming.written_answers import written_answer_o
 from transformer_course.lesson_order import PRACTICE_KEY
 
 MAX_CODE_LENGTH = 1 << 20
-"""Number of characters in all code cells together."""
+"""Maximum number of characters in all code cells together."""
 MAX_CELLS = 5000
 MAX_ID_LENGTH = 100
 MAX_WRITTEN_ANSWERS = 100
 ANY_DEFINITION = re.compile(r"^(async +)?(def|class) ", re.MULTILINE)
 MAX_DEFINITION_LENGTH = 10_000
-"""Number of characters of a text cell that are searched for definitions."""
+"""Maximum number of characters of a text cell to search for definitions."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 
 
 def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], list[str]]:
-    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``.
+    """Read the code cells of a notebook, each with its ``source`` and its ``id``, which may be empty.
 
     Returns:
-        The code cells; the written answers, by question; and the sources of text and raw cells that define something.
+        The code cells, the written answers by question, and the sources of text and raw cells that define something.
 
     Raises:
-        UnreadableFile: It is not a notebook, or holds too much.
+        UnreadableFile: The content is not a notebook or is too large.
     """
     try:
         notebook = json.loads(content)
-    except Exception as error:  # not JSON, not text, nested too deep, too large for memory
+    except Exception as error:  # not JSON, not text, nested too deeply, or too large for memory
         raise UnreadableFile("The file is damaged: it is not valid JSON, so it is not a notebook.") from error
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
@@ -50,7 +50,7 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
         texts = [text[:MAX_DEFINITION_LENGTH] for text in texts if ANY_DEFINITION.search(text)]
     except UnreadableFile:
         raise
-    except Exception as error:  # any JSON is possible
+    except Exception as error:  # the JSON may be anything
         raise UnreadableFile("The file is damaged: it is JSON, but not a notebook.") from error
     if len(cells) > MAX_CELLS:
         raise UnreadableFile(f"The notebook has {len(cells)} code cells; at most {MAX_CELLS} are read.")
@@ -66,12 +66,12 @@ def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str], li
 def _cell(cell: dict[str, Any]) -> dict[str, str]:
     source, metadata = cell["source"], cell.get("metadata", {})
     text = source if isinstance(source, str) else "".join(source)
-    name = cell.get("id") or metadata.get("id")  # Colab keeps ids in the metadata
+    name = cell.get("id") or metadata.get("id")  # Colab stores ids in the metadata
     return {"id": printable(name[:MAX_ID_LENGTH]) if isinstance(name, str) else "", "source": encodable(text)}
 
 
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
-    """Return the lesson whose exercises most of the cells are of, or an empty string."""
+    """Return the lesson that most of the cells belong to, or an empty string."""
     ids = {cell["id"].removeprefix("check-") for cell in cells}
     counts = {lesson: sum(e.name in ids for e in exercises_of(lesson)) for lesson in every_lesson()}
     best = max(counts, key=lambda lesson: counts[lesson])

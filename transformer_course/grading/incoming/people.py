@@ -1,4 +1,4 @@
-"""Find the person in the roster for a name, however a system, a student or a spreadsheet wrote it."""
+"""Find the person in the roster for a name, as written by a system, a student or a spreadsheet."""
 
 import difflib
 import re
@@ -16,9 +16,9 @@ from transformer_course.grading.incoming.platform_names import (
 from transformer_course.grading.incoming.roster import Person
 
 TRANSLITERATIONS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
-"""Letters that systems without them write differently than without the accent."""
+"""Letters whose ASCII spelling is not just the letter without the accent."""
 NO_ACCENT = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae"})
-"""Letters that Unicode does not take apart."""
+"""Letters that Unicode does not decompose."""
 SCIENTIFIC = re.compile(r"(\d)(?:[.,](\d+))?E\+?(\d+)", re.IGNORECASE)
 """A long number as a spreadsheet shows and saves it, such as 2.02611E+14."""
 MIN_CONTAINED_LETTERS = 3
@@ -28,11 +28,11 @@ MAX_SUGGESTIONS = 3
 
 @dataclass(frozen=True)
 class Match:
-    """The people that a name means.
+    """The people that match a name.
 
     Args:
-        people: The person, or the members of a group; empty if it is not certain.
-        candidates: The people it may mean, if that is not certain.
+        people: The person, or the members of a group; empty if the match is uncertain.
+        candidates: The possible people, if the match is uncertain.
     """
 
     people: tuple[Person, ...] = ()
@@ -40,7 +40,7 @@ class Match:
 
 
 class Roster:
-    """The people in the class, found by any name that a system gives them.
+    """The people in the class, who can be found by any name that a system gives them.
 
     Args:
         people: All people in the class.
@@ -69,7 +69,7 @@ class Roster:
         self._members = {_letters(group): tuple(members) for group, members in self.groups.items() if _letters(group)}
 
     def with_people(self, people: Sequence[Person]) -> "Roster":
-        """Return a roster of other people with the same groups, as far as their members are among these people."""
+        """Return a roster of these people with the same groups, restricted to these people."""
         new = Roster(people)
         found = {
             group: [new.find(member.id, member.email, member.login, member.name) for member in members]
@@ -80,7 +80,7 @@ class Roster:
     def find(self, *names: str) -> Person | None:
         """Return the person for the first of these names that is in the class.
 
-        None if no name is, or if that name may mean several people.
+        Return None if no name is in the class, or if that name is ambiguous.
         """
         for name in names:
             if found := self._called(name):
@@ -88,12 +88,12 @@ class Roster:
         return None
 
     def find_exactly(self, name: str) -> Person | None:
-        """Return the one person who is called so, apart from case, accents, word order and marks of copies."""
+        """Return the one person with this name, ignoring case, accents, word order and copy marks."""
         found = next(filter(None, self._by_whole_name(name)), [])
         return found[0] if len(found) == 1 else None
 
     def find_by_all_words(self, name: str) -> Person | None:
-        """Return the person whom ``find`` returns, if every word of the name is this person's, at least an initial."""
+        """Return the result of ``find`` if every word of the name, or its initial, belongs to that person."""
         person = self.find(name)
         if person is None:
             return None
@@ -102,18 +102,18 @@ class Roster:
         return person if all(word in own or word in initials for word in _words(name)) else None
 
     def knows(self, name: str) -> bool:
-        """Return whether a name means one person, several people or a group."""
+        """Return whether a name matches a person, several people or a group."""
         return bool(self._called(name)) or _letters(name) in self._members
 
     def all_called(self, name: str) -> list[Person]:
-        """List all people that a name may mean."""
+        """Return all people that a name may refer to."""
         return self._called(name) or self._similar(name)
 
     def match(self, hints: Sequence[PersonHint]) -> dict[PersonHint, Match]:
-        """Return whom each of these hints means: of one batch, two hints are two people unless both name the same one.
+        """Return the match of each hint. Within a batch, two hints are two people unless both name the same person.
 
-        A platform's number decides between people of the same name. Alone it decides only where the platform keeps a
-        person's number, or hides the name.
+        A platform's number decides between people with the same name. It identifies a person alone only if the
+        platform's numbers are permanent, or if the platform hides the name.
         """
         batches: dict[str, list[PersonHint]] = defaultdict(list)
         for hint in dict.fromkeys(hints):
@@ -181,14 +181,14 @@ class Roster:
         yield self._contained(name)
 
     def _by_whole_name(self, name: str) -> Iterator[list[Person]]:
-        """Yield who is called so, most exactly first."""
+        """Yield the people with this name, most exact matches first."""
         for one in dict.fromkeys((name, without_copy_marks(name))):
             yield self._in_order(self._exact.get(_same_case(one), set()))
             yield self._in_order(self._letters.get(_letters(one), set()))
             yield self._by_number(one)
 
     def _by_number(self, name: str) -> list[Person]:
-        """Return the person with a number as id, or with one that a spreadsheet has changed to it."""
+        """Return the person whose id is this number, or was changed to it by a spreadsheet."""
         if not name.isdigit() and not SCIENTIFIC.fullmatch(name):
             return []
         return [
@@ -196,9 +196,10 @@ class Roster:
         ]
 
     def _contained(self, name: str) -> list[Person]:
-        """Return the person with the longest id, login or full name that a name contains.
+        """Return the person with the longest id, login or full name that is contained in a name.
 
-        Several people if it also contains the full name of another person elsewhere, as “Ada Lovelace, Ben Shaw” does.
+        Return several people if the name also contains another person's full name elsewhere, as in “Ada Lovelace, Ben
+        Shaw”.
         """
         words = _words(name)
         if len(words) < 2:
@@ -212,12 +213,12 @@ class Roster:
         return found + [other for other in others if _are_both_in(words, self._keys[found[0]], self._keys[other])]
 
     def _by_words(self, name: str) -> list[Person]:
-        """Return who has all words of a name, or initials of them, or all of whose words are in it."""
+        """Return the people who have all words of a name, or their initials, or whose words are all in the name."""
         words = _words(without_copy_marks(name))
         return [person for person in self.people if any(_fit(words, own) for own in self._words[person])]
 
     def _similar(self, name: str) -> list[Person]:
-        """Return who is called almost so."""
+        """Return the people with a similar name."""
         written = {_letters(person.name or person.id): person for person in self.people}
         close = difflib.get_close_matches(_letters(name), written, MAX_SUGGESTIONS, 0.75)
         return [written[one] for one in close]
@@ -227,7 +228,7 @@ class Roster:
 
 
 def _names_of(person: Person) -> Iterator[str]:
-    """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
+    """Yield all names that a system may use for a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
     for name in _spellings(person.name):
         words = [_letters(word) for word in re.split(r"[\s,]+", name)]
         yield from filter(None, ("".join(words[n:] + words[:n]) for n in range(len(words))))
@@ -241,7 +242,7 @@ def _spellings(name: str) -> set[str]:
 
 
 def _keys_of(person: Person) -> Iterator[list[str]]:
-    """Yield the words of a person's id, login, address and full name, if they are too long to occur by chance."""
+    """Yield the words of a person's id, login, email address and full name that are too long to occur by chance."""
     own = [_words(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
     full = _words(person.name)
     own += [full, full[-1:] + full[:-1]] if len(full) > 1 else []
@@ -252,7 +253,7 @@ def _keys_of(person: Person) -> Iterator[list[str]]:
 
 
 def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
-    """Return the letters of the longest key that is a run of these words; 0 if none is."""
+    """Return the number of letters of the longest key that is a run of these words, or 0."""
     return max(
         (len("".join(key)) for key in keys if any(words[i : i + len(key)] == key for i in range(len(words)))),
         default=0,
@@ -260,7 +261,7 @@ def _longest_run(words: Sequence[str], keys: Sequence[Sequence[str]]) -> int:
 
 
 def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    """Return whether a run of these words is one of the keys, and a full name of another person is in the rest."""
+    """Return whether a run of these words is one of the keys, and the rest contains another person's full name."""
     longest = max(keys, key=lambda key: _longest_run(words, [key]))
     starts = [i for i in range(len(words)) if words[i : i + len(longest)] == longest]
     rests = [part for i in starts for part in (words[:i], words[i + len(longest) :])]
@@ -269,7 +270,7 @@ def _are_both_in(words: Sequence[str], keys: Sequence[Sequence[str]], others: Se
 
 
 def _fit(words: Sequence[str], own: Sequence[str]) -> bool:
-    """Return whether all words of the shorter name are in the longer one, at least one of them in full."""
+    """Return whether all words of the shorter name are in the longer name, at least one of them in full."""
     few, many = (words, own) if len(words) <= len(own) else (own, words)
     if not few or (few is own and len(own) < 2):
         return False
@@ -298,6 +299,6 @@ def _words(name: str) -> list[str]:
 
 
 def _letters(name: str) -> str:
-    """Return the letters and digits of a name, without accents and in lower case."""
+    """Return the letters and digits of a name in lower case, without accents."""
     apart = unicodedata.normalize("NFKD", name.casefold().translate(NO_ACCENT))
     return "".join(c for c in apart if c.isalnum())

@@ -1,4 +1,4 @@
-"""Whose a file is, according to the names that learning platforms give to what they export.
+"""Find the student of a file from the names that learning platforms give to exported files.
 
 To support another platform, add a row to ``PLATFORMS``.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from transformer_course.exercises import UNGRADED, every_lesson
 
 NOTEBOOK_NAME = re.compile(r"(?P<stem>.*)\.ipynb(\.(json|txt|download))?", re.IGNORECASE | re.DOTALL)
-"""Browsers and mail programs append the second ending."""
+"""Browsers and mail programs append the second extension."""
 CANVAS_NAME = re.compile(
     r"(?P<name>[^_]+)_(?P<late>LATE_)?(?P<lms_id>\d{3,})_\d{3,}_(?P<file>.+)", re.IGNORECASE | re.DOTALL
 )
@@ -18,7 +18,8 @@ CANVAS_NAME = re.compile(
 MOODLE_NAME = re.compile(r"(?P<name>.+?)_(?P<lms_id>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)", re.DOTALL)
 """``Ada Lovelace_98765_assignsubmission_file_``, a folder, or with the name of the file after it."""
 PLATFORMS = (
-    # Canvas comes first: its names end with the student's own file name, which may look like another platform's.
+    # Canvas comes first, because its names end with the student's own file name, which may look like another
+    # platform's.
     ("Canvas", CANVAS_NAME),
     ("Canvas", re.compile(r"(?P<name>anon\w*?)_(?P<late>LATE_)?(?P<lms_id>[A-Za-z0-9]{5})_\d{3,}_.+", re.DOTALL)),
     ("Moodle", MOODLE_NAME),
@@ -32,12 +33,12 @@ PLATFORMS = (
     ("ILIAS", re.compile(r"(?P<name>[^_]+_[^_]+)_(?P<login>[^_]*[^\W\d_][^_]*)_(?P<lms_id>\d{2,})")),
     ("Gradescope", re.compile(r"submission_(?P<lms_id>\d{5,})")),
 )
-"""The platforms, with their patterns; each has some of the groups name, login, lms_id and late."""
+"""The platforms with their patterns, which have some of the groups name, login, lms_id and late."""
 LASTING_NUMBERS = ("Canvas", "ILIAS")
-"""Platforms whose number identifies a person in every assignment; the others draw a new one for each."""
+"""Platforms whose numbers identify a person in all assignments; others use new numbers in each assignment."""
 
 SUBMITTER_SEPARATOR = "; "
-"""Between the names of several people who submitted together."""
+"""Separator between the names of people who submitted together."""
 COPY_MARK = re.compile(
     r"""^\s*(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s+   # Copy of ada
     |[\s_-]*\b(copy|kopie|copie|copia|cópia)\s+(of|von|de|di)\s*$  # Ada Lovelace - Copy of
@@ -47,40 +48,40 @@ COPY_MARK = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What browsers, file managers and JupyterLab add to the name of a second copy."""
+"""Marks that browsers, file managers and JupyterLab add to the name of a copy."""
 NOT_A_NAME = re.compile(
     r"v\d+|r?e?v(ision)?\d*|final\w*|new|old|edition|backup|draft|solutions?|solved|answers?|done|completed?|finished"
     r"|submissions?|submitted|submit|edited|fixed|updated?|version|attempt|homework|hw|my|the|of|notebook|lesson|week"
     r"|exercises?|assignment|lab|part|abgabe|lösung|\d+"
 )
-"""Words next to a lesson's name that name no student."""
+"""Words next to a lesson's name that are not a student's name."""
 GROUPING = re.compile(
     r"(the )?((section|group|gruppe|class|kurs|course|week|woche|lab|assignment|homework|hw|exercise|übung|lesson|part"
     r"|tutorial|lecture|unit|module|submissions?|submitted|submit|download(s|ed)?|hand(ed)? ?ins?|abgaben?|students?"
     r"|term|semester|batch|round|spring|fall|autumn|winter|summer|day|due|tut|all)( [a-z]| ?\d{1,4}[a-z]?)?( |$))+",
     re.IGNORECASE,
 )
-"""What people call a folder that is not a student's."""
+"""Names of folders that do not belong to a single student."""
 
 
 @dataclass(frozen=True)
 class PersonHint:
-    """What a name says about the person whose file it is.
+    """The information in a name about the owner of a file.
 
     Args:
-        name: The person's name, as the platform or the person writes it.
-        lms_id: The person's number on the platform; empty if there is none.
-        login: The person's user name; empty if there is none.
-        platform: The platform that made the name; empty if none did.
+        name: The person's name, as written by the platform or the person.
+        lms_id: The person's number on the platform, or empty.
+        login: The person's user name, or empty.
+        platform: The platform that generated the name, or empty.
         is_marked_late: Whether the platform has marked the submission as late.
-        batch: What was downloaded together with it: within a batch, two names are two people.
+        batch: Identifies the download; within a batch, two names are two people.
     """
 
     name: str
     lms_id: str = ""
     login: str = ""
     platform: str = ""
-    is_marked_late: bool = field(default=False, compare=False)  # of one of the person's files
+    is_marked_late: bool = field(default=False, compare=False)  # differs between a person's files
     batch: str = ""
 
     @property
@@ -90,7 +91,7 @@ class PersonHint:
 
 
 def read_platform_name(name: str) -> PersonHint | None:
-    """Return what the name of a file or folder says; None if no platform made it.
+    """Return the information in the name of a file or folder, or None if no platform generated it.
 
     >>> read_platform_name("lovelaceada_LATE_12345_67890_01_lookup-1.ipynb").lms_id
     '12345'
@@ -110,7 +111,7 @@ def read_platform_name(name: str) -> PersonHint | None:
 
 
 def notebook_stem(name: str) -> str | None:
-    """Return the name of a notebook without its ending; None if it is not the name of a notebook."""
+    """Return the name of a notebook without its extension, or None if it is not a notebook."""
     found = NOTEBOOK_NAME.fullmatch(name)
     return found["stem"] if found else None
 
@@ -121,7 +122,7 @@ def lesson_by_name(name: str) -> str:
 
 
 def without_copy_marks(name: str) -> str:
-    """Return a name without what marks a second copy.
+    """Return a name without the marks of a copy.
 
     >>> [without_copy_marks(name) for name in ("Copy of ada", "ada (1)", "ada - Copy (2)", "ada-Copy1", "ada 2")]
     ['ada', 'ada', 'ada', 'ada', 'ada']
@@ -133,7 +134,7 @@ def without_copy_marks(name: str) -> str:
 
 
 def person_in_file_name(stem: str) -> str:
-    """Return the part of a file's name that may name a person, without the lesson and copy marks; "" if there is none.
+    """Return the part of a file's name that may be a person's name, without the lesson and copy marks, or "".
 
     >>> [person_in_file_name(stem) for stem in ("01_lookup_ada", "Copy of 01_lookup_ada", "Ada L - Copy of 01_lookup")]
     ['ada', 'ada', 'Ada L']
@@ -152,26 +153,26 @@ def person_in_file_name(stem: str) -> str:
 
 
 def is_version(name: str) -> bool:
-    """Return whether a name consists of words such as *old*, *final* or *v2*, which name no person."""
+    """Return whether a name consists of words such as *old*, *final* or *v2*, which are not a person's name."""
     return all(NOT_A_NAME.fullmatch(word) for word in re.split(r"[\W_]+", name.casefold()) if word)
 
 
 def is_grouping(name: str) -> bool:
-    """Return whether a folder's name says that it holds several students or one lesson, such as ``week 1``."""
+    """Return whether a folder's name means several students or a lesson, such as ``week 1``."""
     if lesson_by_name(name):
         return not person_in_file_name(name)
     return GROUPING.fullmatch(re.sub(r"[\W_]+", " ", name).strip()) is not None
 
 
 def classroom_prefix(folder: str, students: Sequence[str], repositories: Sequence[str]) -> str:
-    """Return what most repositories of GitHub Classroom have before the user's name; "" if they are none.
+    """Return the prefix before the user name of most GitHub Classroom repositories, or "" if they are not from there.
 
-    Its command makes a folder ``ASSIGNMENT-submissions`` with a repository ``ASSIGNMENT-USER`` for each student.
+    GitHub Classroom creates a folder ``ASSIGNMENT-submissions`` with a repository ``ASSIGNMENT-USER`` for each student.
 
     Args:
         folder: The name of the folder.
         students: The names of the folders in it.
-        repositories: Those of them that are repositories.
+        repositories: The folders that are repositories.
 
     >>> classroom_prefix("week-1-submissions", ["week-1-ada", "week-1-ben-2", "eve"], [])
     'week-1-'

@@ -1,26 +1,26 @@
-"""How much of a submission is read: a zip of a few kilobytes may hold notebooks that take gigabytes to parse."""
+"""Limits on reading a submission, because a zip of a few kilobytes may need gigabytes of memory to parse."""
 
 from transformer_course.grading.incoming.submitted_files import UnreadableFile
 
 MAX_SUBMISSION_BYTES = 128 << 20
-"""Size of all notebooks of a student together; a complete set of executed lessons has 8 MB."""
+"""Maximum size of all notebooks of a student; a complete set of executed lessons has 8 MB."""
 MAX_JSON_VALUES = 500_000
-"""Number of commas and opening brackets in a notebook; the largest published lesson has 16,000."""
+"""Maximum number of commas and opening brackets in a notebook; the largest published lesson has 16,000."""
 MAX_SUBMISSION_JSON_VALUES = 2_000_000
-"""The same in all notebooks of a student together."""
+"""Maximum number of commas and opening brackets in all notebooks of a student."""
 
 
 class ReadingBudget:
-    """What may still be read of a student's submission."""
+    """The remaining budget for reading a student's submission."""
 
     def __init__(self) -> None:
         self._bytes, self._values = MAX_SUBMISSION_BYTES, MAX_SUBMISSION_JSON_VALUES
 
     def check(self) -> None:
-        """Check that something may still be read: to be called before a file is unpacked.
+        """Check that the budget is not used up; call it before unpacking a file.
 
         Raises:
-            UnreadableFile: The notebooks that were read before have used up the budget.
+            UnreadableFile: Earlier notebooks have used up the budget.
         """
         if self._bytes < 0 or self._values < 0:
             raise UnreadableFile(
@@ -29,10 +29,10 @@ class ReadingBudget:
             )
 
     def spend(self, content: bytes) -> None:
-        """Count a notebook before it is parsed. Counting takes milliseconds; each value takes 60 bytes once parsed.
+        """Count a notebook's values before parsing it. Counting takes milliseconds; each parsed value takes 60 bytes.
 
         Raises:
-            UnreadableFile: The notebook has too many values, or the submission has.
+            UnreadableFile: The notebook or the submission has too many values.
         """
         n_values = sum(map(content.count, (b",", b"[", b"{")))
         self._bytes -= len(content)

@@ -47,15 +47,15 @@ from transformer_course.grading.incoming.submitted_files import (
 )
 
 MAX_NOTEBOOKS = 50
-"""Number of notebooks of a student; with more, all other students would wait for hours."""
+"""Maximum number of notebooks of a student; more could delay all other students for hours."""
 CLASS_ZIP = re.compile(r"(^|.*[-_ ])(submissions|submitted)([-_ (].*)?", re.IGNORECASE)
-"""What platforms call the zip of a class."""
+"""Names that platforms give to the zip of a class."""
 MAX_FOLDERS_ABOVE = 3
-"""Number of folders above a notebook that may have the student's name."""
+"""Maximum number of folder levels between the student's folder and a notebook."""
 DIGEST_LETTERS = 16
 MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
-"""Number of other files that are named."""
+"""Maximum number of other files to list."""
 NOT_A_LESSON = (
     "Neither the name nor the cells of this notebook match a lesson. If it belongs to one, grade it with --lesson."
 )
@@ -67,29 +67,29 @@ SEVERAL_STUDENTS = (
 
 @dataclass(frozen=True)
 class Submission:
-    """One notebook of one student, or the reason why there is none.
+    """A notebook of a student, or the reason why there is none.
 
     Args:
         student: The student's name.
-        path: The notebook; a folder if that has none to grade.
-        lesson: The lesson, one of ``every_lesson()``; empty if it is unknown.
+        path: The notebook, or a folder without a notebook to grade.
+        lesson: The lesson, one of ``every_lesson()``, or empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
-        problem: Why it cannot be graded; empty if it can.
-        remark: What the instructor should know about the student's name; empty if nothing.
-        beside: The other files that the student submitted, in words; empty if there are none.
-        known_as: The student's name as the file or folder has it.
-        digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
-        sha256: That of the whole file.
-        lms_id: The student's number in the platform that it was downloaded from; empty if that is not known.
-        login: The student's user name there; empty if that is not known.
-        platform: That platform; empty if there is none.
-        batch: Digest of who submitted together with it.
-        handed_in: The submission time, as ISO 8601 with a time zone; empty if it is unknown.
-        time_source: Where that time is from, or why it is unknown, in words.
-        is_marked_late: Whether the system that it was downloaded from has marked it as late.
-        written: The answers in words, by question.
-        texts: The text and raw cells that define something: code that will not run.
-        kept_with: The lesson with which its results are kept, if its own lesson is unknown; empty for its own.
+        problem: Why it cannot be graded, or empty.
+        remark: A remark for the instructor about the student's name, or empty.
+        beside: A description of the student's other files, or empty.
+        known_as: The student's name in the name of the file or folder.
+        digest: SHA-256 of its code cells and written answers, or empty if it cannot be read.
+        sha256: SHA-256 of the whole file.
+        lms_id: The student's number on the platform, or empty.
+        login: The student's user name on the platform, or empty.
+        platform: The platform that it was downloaded from, or empty.
+        batch: Digest of the students in the same download.
+        handed_in: The submission time, as ISO 8601 with a time zone, or empty.
+        time_source: A description of the source of the time, or why it is unknown.
+        is_marked_late: Whether the platform has marked it as late.
+        written: The written answers, by question.
+        texts: The text and raw cells that define something, which is code that will not run.
+        kept_with: The lesson to store its results with, if its own lesson is unknown; otherwise empty.
     """
 
     student: str
@@ -120,13 +120,14 @@ class Submission:
 
     @property
     def hint(self) -> PersonHint:
-        """What is known about its student."""
+        """The information about its student."""
         name = self.known_as or self.student
         return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
 
 
 def taken_as_lesson(submissions: Sequence[Submission], lesson: str) -> list[Submission]:
-    """Return a student's notebooks, with those that match no lesson taken as this one, unless another one is it."""
+    """Return a student's notebooks, assigning those that match no lesson to this lesson unless another notebook
+    does."""
     if any(one.lesson == lesson and not one.problem for one in submissions):
         return list(submissions)
     return [
@@ -145,21 +146,21 @@ def find_submissions(
     pattern: str = "",
     report: Callable[[str], None] = lambda line: None,
 ) -> list[Submission]:
-    """Find all submissions, each once, and one with a problem for each student who submitted something else.
+    """Find all submissions, each once, and add one with a problem for each student without a notebook.
 
     Args:
-        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of a platform, a
-            course of nbgrader, or a zip of one of these. Of several zips, each is a student's, unless most of them hold
-            the work of several students. A folder that holds nothing but such zips stands for these.
-        ignore: A folder that is not searched: an earlier grading may be among the submissions.
-        is_student: Whether a student is called so: whatever is in a folder or zip of this name is that student's.
-        zone: The time zone of the course; None for that of this machine.
-        may_be_student: Whether a name may mean a student of the class; by default as ``is_student``.
-        pattern: Where the students' names are, as ``layout.recognize`` takes it.
-        report: Called with a sentence about each folder and zip that says how it was understood.
+        paths: Notebooks, students' folders, folders of students' folders, downloads from a platform, nbgrader courses,
+            or zips of these. Each of several zips is a student's, unless most of them contain the work of several
+            students. A folder that contains only such zips is treated like these zips.
+        ignore: A folder to skip, because the results folder may be among the submissions.
+        is_student: Whether a name is a student's, so that everything in a folder or zip of this name is theirs.
+        zone: The time zone of the course. None means the local time zone.
+        may_be_student: Whether a name may be that of a student in the class; by default ``is_student``.
+        pattern: The pattern for students' names, as in ``layout.recognize``.
+        report: Called with a sentence about the layout of each folder and zip.
 
     Raises:
-        ValueError: A path does not exist, or holds nothing at all.
+        ValueError: A path does not exist or is empty.
     """
     may_be_student = may_be_student or is_student
     for path in paths:
@@ -196,7 +197,7 @@ def _is_class_zip(path: Path, may_be_student: Callable[[str], bool]) -> bool:
 
 
 def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool]) -> Sequence[Path]:
-    """Return the zips in a folder that holds nothing but downloads of classes; or the path itself."""
+    """Return the zips in a folder that contains only class downloads, or else the path itself."""
     if not path.is_dir() or is_student(path.resolve().name):
         return [path]
     entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
@@ -211,12 +212,12 @@ def _class_zips(path: Path, is_student: Callable[[str], bool], may_be_student: C
 
 
 class _Source:
-    """A folder or zip: its files are listed to find their students, and then read.
+    """A folder or zip, whose files are first listed to find their students, and then read.
 
     Args:
-        path: Where it is.
-        ignore: A folder that is not searched.
-        is_class: Whether a zip may be that of a class, and no student's.
+        path: Its location.
+        ignore: A folder to skip.
+        is_class: Whether a zip may be a class download instead of a student's zip.
         zone: The time zone of the course.
     """
 
@@ -227,7 +228,7 @@ class _Source:
     def read(
         self, is_student: Callable[[str], bool], may_be_student: Callable[[str], bool], pattern: str
     ) -> tuple[list[Submission], Layout]:
-        """Return what was submitted, and how it is laid out."""
+        """Return the submissions and their layout."""
         folder = None
         if self._path.is_dir():
             folders = [entry.name for entry in self._path.iterdir() if entry.is_dir()]
@@ -242,7 +243,7 @@ class _Source:
         name_submitters(layout, self._text)
         whose = PersonHint(self.name)
         if not self._path.is_dir() and (is_own or layout.people == [whose]):
-            # A student's own zip can say anything about times.
+            # The times in a student's own zip cannot be trusted.
             walk = partial(files_in_zip, self._path, (self.name,), time_of(self._path))
         if is_own:
             layout = Layout({file.path: whose for file in walk()}, ways=Counter({"by its name": 1}))
@@ -250,7 +251,7 @@ class _Source:
         return (_of_one(submissions, self.name, is_student) if is_own else submissions), layout
 
     def _text(self, file: SubmittedFile) -> str:
-        """Return the text of a small file; empty if it cannot be read."""
+        """Return the text of a small file, or an empty string if it cannot be read."""
         try:
             if self._path.is_dir():
                 return "" if file.path.is_symlink() else file.path.read_bytes()[:MAX_LIST_BYTES].decode()
@@ -264,7 +265,7 @@ class _Source:
 
 
 def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
-    """Return the student of a notebook that was given alone: by its name, or by the folders above it."""
+    """Return the student of a single notebook, from its name or the folders above it."""
     folders = path.resolve().parent
     if hint := read_platform_name(path.name):
         return hint
@@ -278,7 +279,7 @@ def _of_one_file(path: Path, is_student: Callable[[str], bool]) -> PersonHint:
 
 
 def _of_one(submissions: Sequence[Submission], student: str, is_student: Callable[[str], bool]) -> list[Submission]:
-    """Return what is one student's; where the names of several are in it, only a problem."""
+    """Return one student's submissions, or only a problem if they contain several students' names."""
     parts = {part for one in submissions for part in one.path.parts[-2:]}
     others = {part for part in parts if part != student and is_student(part)}
     is_several = len(others) > 1 or names_several(one.path for one in submissions)
@@ -291,18 +292,18 @@ def _a_class(first: Submission) -> list[Submission]:
 
 
 def names_several(paths: Iterable[Path]) -> bool:
-    """Return whether files, or the folders they are in, are called as a platform calls those of several students."""
+    """Return whether the names of files or their folders have a platform's format for several students."""
     parts = {part for path in paths for part in path.parts[-2:]}
     return len({hint.lms_id or hint.login for hint in map(read_platform_name, parts) if hint}) > 1
 
 
 def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list[Submission]:
-    """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``, and note what else there is.
+    """Read up to ``MAX_NOTEBOOKS`` notebooks of each student, and list the other files.
 
     Args:
-        files: What was submitted.
+        files: The submitted files.
         layout: The student of each file.
-        root: The name of the folder or zip that they are in.
+        root: The name of the folder or zip that contains them.
     """
     notebooks: dict[PersonHint, list[Submission]] = defaultdict(list)
     others: dict[PersonHint, list[Submission]] = defaultdict(list)
@@ -325,7 +326,7 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
 
 
 def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n_left_out: int) -> Iterator[Submission]:
-    """Yield a student's notebooks, the first with what lies beside; or, if there are none, what there is instead."""
+    """Yield a student's notebooks, the first with a list of the other files, or the other files if there are none."""
     strange = [one for one in others if one.problem != NOTHING_TO_GRADE]
     own = [*notebooks, *others]
     if names_several(one.path for one in own) and not any(one.lms_id for one in own):
@@ -347,13 +348,13 @@ def _of_student(notebooks: Sequence[Submission], others: Sequence[Submission], n
 
 
 def _listed(others: Sequence[Submission]) -> str:
-    """Return the names of a few files in words; empty if there are none."""
+    """Return a phrase with the names of a few files, or an empty string."""
     names = join_words([one.file for one in others], MAX_LISTED)
     return f"Also submitted, but not a notebook: {names}." if names else ""
 
 
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
-    """Number the students of a batch whose names look alike: "Zoë" has two encodings, "bob " ends in a space."""
+    """Number students in a batch with similar-looking names: "Zoë" has two encodings, "bob " ends in a space."""
     people = list(dict.fromkeys(one.hint for one in submissions))
     batch = hashlib.sha256("\0".join(sorted(f"{one.name} {one.lms_id}" for one in people)).encode("utf-8", "replace"))
     alike: dict[str, list[PersonHint]] = defaultdict(list)
@@ -403,7 +404,7 @@ def _read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudg
         cells, written, texts = read_cells(content)
     except UnreadableFile as error:
         return replace(submission, problem=str(error))
-    except Exception as error:  # whatever one student's file does, all others are read
+    except Exception as error:  # one student's file must not affect the others
         return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
     lesson = lesson or lesson_by_cells(cells) or lesson_by_text(cell["source"] for cell in cells)
     lesson = lesson or lesson_by_name(file.path.parent.name)

@@ -21,49 +21,49 @@ from transformer_course.grading.incoming.tables import decode
 from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in_zone, read_time
 
 MAX_NOTEBOOK_BYTES = 16 << 20
-"""An honest notebook with many pictures has a few million."""
+"""Maximum size of a file; a notebook with many pictures has a few million bytes."""
 MAX_DEPTH = 8
-"""Number of nested folders that are searched."""
+"""Maximum depth of nested folders."""
 MAX_INNER_ZIP_BYTES = 64 << 20
 MAX_DIRECTORY_BYTES = 4 << 20
-"""Bytes of a zip's list of contents, about 100 for each file."""
+"""Maximum size of a zip's central directory in bytes, about 100 for each file."""
 UTF8_FLAG = 0x800
-"""Bit of a zip's member whose name is marked as UTF-8."""
+"""Flag of a zip member whose name is UTF-8."""
 MAX_INNER_ZIPS = 1
-"""Number of zips inside each other, besides the outermost."""
+"""Maximum number of nested zips inside the outermost zip."""
 TIMESTAMP_FILE = "timestamp.txt"
-"""The file in which nbgrader keeps the submission time, next to the submission."""
+"""The file next to a submission in which nbgrader stores the submission time."""
 SYSTEM_FILES = {TIMESTAMP_FILE, "thumbs.db", "desktop.ini"}
 SYSTEM_FOLDERS = ("__MACOSX", "__pycache__")
-"""Folders that systems lay there; any other name may be a learner's."""
+"""Folders created by systems; any other name may be a learner's."""
 NO_NOTEBOOK_IN_FOLDER = "There is no notebook to grade in this folder."
 NO_NOTEBOOK_IN_ZIP = "There is no notebook to grade in this zip."
 Time = tuple[datetime | None, str]
-"""When something was submitted, and where that time is from; or None, and why it is not known."""
+"""The submission time and its source, or None and the reason why it is unknown."""
 TIME_OF_CLONE = "files in a Git clone have the time of cloning"
 TIME_OF_DOWNLOAD = "all files have the time of the download"
 MAX_DOWNLOAD_TIME = timedelta(minutes=15)
-"""If all times in a download of Canvas or Moodle are that close to each other, they are those of the download."""
+"""If all times in a Canvas or Moodle download are within this range, they are download times."""
 EXTENDED_TIMESTAMP = 0x5455
-"""The extra field of a zip that has the time in UTC, next to the one on an unknown clock."""
+"""The zip extra field with the time in UTC, in addition to the time in an unknown time zone."""
 
 
 class UnreadableFile(ValueError):
-    """A submitted file cannot be read; the message says why."""
+    """A submitted file cannot be read; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """One file, or a folder or zip that has nothing to read.
+    """A file, or a folder or zip without anything to read.
 
     Args:
-        path: Where it is, with the zip that it is in as one of the folders.
-        parts: The names of the folders that it is in, seen from the folder or zip that was asked for, and its own.
-        read: Function that returns its content, or raises ``UnreadableFile``.
-        time: When it was last changed; None if that is not known.
-        time_source: Where that time is from, in words.
-        problem: Why it is not to be read; empty if it is.
-        is_notebook: Whether it could be one by its name.
+        path: Its path, in which a zip counts as a folder.
+        parts: The parts of its path relative to the folder or zip being searched.
+        read: Function that returns its content or raises ``UnreadableFile``.
+        time: When it was last changed, or None if that is unknown.
+        time_source: A description of the source of the time.
+        problem: Why it must not be read, or empty.
+        is_notebook: Whether its name is that of a notebook.
     """
 
     path: Path
@@ -78,20 +78,20 @@ class SubmittedFile:
 def files_below(
     folder: Path, ignore: Path | None = None, *, of_nbgrader: bool = False, zone: ZoneInfo | None = None
 ) -> Iterator[SubmittedFile]:
-    """Find the files in a folder and in the zips there; nothing that is hidden, and nothing through a link.
+    """Find the files in a folder and in its zips, skipping hidden files and links.
 
-    Folders directly below that have no file are told, too, with their problem: each is a student's. Each file is to be
-    read before the next is asked for.
+    Empty folders directly below are also yielded, with a problem, because each is a student's. Read each file before
+    requesting the next.
 
     Args:
         folder: The folder.
-        ignore: A folder that is not searched.
-        of_nbgrader: Whether nbgrader has collected what is in it, so that its timestamps are there.
-        zone: The time zone of the course; None for that of this machine.
+        ignore: A folder to skip.
+        of_nbgrader: Whether nbgrader collected the files, so that its timestamps can be used.
+        zone: The time zone of the course. None means the local time zone.
     """
     entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
     clones, checked_out, root = _clones(entries), checked_out_files(folder), folder.resolve()
-    if len(clones) == 1:  # one student alone cannot make a folder look like a clone
+    if len(clones) == 1:  # a single student cannot make the folder look like a clone
         checked_out, clones = checked_out | checked_out_files(clones.pop()), set()
 
     downloads = {entry for entry in entries if read_platform_name(entry.name)}
@@ -125,7 +125,7 @@ def files_below(
 
 
 def _clones(entries: Sequence[Path]) -> set[Path]:
-    """Return the entries of a class that are repositories, if most students' are, or if there is only one student."""
+    """Return the entries that are repositories, if most students' entries are, or if there is only one student."""
     submissions = [one for one in entries if one.is_dir() or one.suffix.lower() in (".ipynb", ".zip")]
     clones = {entry for entry in submissions if (entry / ".git").exists()}
     return clones if 2 * len(clones) > len(submissions) else set()
@@ -173,7 +173,7 @@ def one_file(path: Path, parts: tuple[str, ...], time: Time) -> SubmittedFile:
 
 
 def time_of(path: Path) -> Time:
-    """Return when a file or a zip was changed, by the file system, which its content says nothing to."""
+    """Return the modification time of a file or zip from the file system, which its content cannot influence."""
     try:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC), "time of the file"
     except (OSError, ValueError, OverflowError):
@@ -181,7 +181,7 @@ def time_of(path: Path) -> Time:
 
 
 def _noted_time(path: Path, zone: ZoneInfo | None) -> Time:
-    """Return the time in a file of nbgrader, such as ``2026-10-12 15:58:23.948203 UTC``, the zone if none is named."""
+    """Return the time in nbgrader's timestamp file, such as ``2026-10-12 15:58:23.948203 UTC`` (UTC by default)."""
     text = ""
     try:
         with path.open("rb") as file:
@@ -207,16 +207,16 @@ def _quoted(text: str) -> str:
 def files_in_zip(
     path: Path, parts: tuple[str, ...] = (), time: Time | None = None, zone: ZoneInfo | None = None
 ) -> Iterator[SubmittedFile]:
-    """Find the files in a zip, and in zips in it; what cannot be read is told with its problem.
+    """Find the files in a zip and in nested zips; unreadable files are yielded with their problem.
 
-    Each is to be read before the next is asked for.
+    Read each file before requesting the next.
 
     Args:
         path: The zip.
-        parts: The names of the folders that it is in, and its own, if it is a student's; none if it is that of a class.
-        time: The submission time of everything in a student's zip, because the times inside are the student's own
-            claims. None for the zip of a class, which has the submission time of each file.
-        zone: The time zone of the course; None for that of this machine.
+        parts: The parts of its path if it is a student's zip; empty for the zip of a class.
+        time: The submission time of everything in a student's zip, because the times inside cannot be trusted. None for
+            the zip of a class, which has the submission time of each file.
+        zone: The time zone of the course. None means the local time zone.
     """
     try:
         with path.open("rb") as file:
@@ -254,14 +254,14 @@ def _members(
                 )
         if parts and not filled:
             yield SubmittedFile(displayed, parts, problem=NO_NOTEBOOK_IN_ZIP)
-        for folder in set() if parts else sorted(folders - filled):  # of a class, each is a student's
+        for folder in set() if parts else sorted(folders - filled):  # in a class zip, each is a student's
             yield SubmittedFile(displayed / folder, (folder,), problem=NO_NOTEBOOK_IN_FOLDER)
 
 
 def _entries(
     archive: zipfile.ZipFile, stem: str, *, is_class: bool
 ) -> Iterator[tuple[zipfile.ZipInfo, tuple[str, ...], str]]:
-    """Yield what a zip lists, with the names of its folders and its own as seen from inside, and with its problem."""
+    """Yield the entries of a zip, each with its path inside the zip and its problem."""
     observed: set[tuple[str, ...]] = set()
     for info in archive.infolist():
         name = PurePosixPath(_name_in_zip(info).replace("\\", "/"))
@@ -273,14 +273,14 @@ def _entries(
             problem = "The zip has two files with this name; the first one was read."
         observed.add(inner)
         if inner[0].casefold() == stem.casefold() and (len(inner) > 1 or info.is_dir()):
-            inner = inner[1:]  # a folder, zipped under its own name
+            inner = inner[1:]  # the zip contains a single folder with its own name
         if _leads_out(name):
             inner = (*((stem,) if is_class else ()), name.name)
         yield info, inner, problem
 
 
 def _name_in_zip(info: zipfile.ZipInfo) -> str:
-    """Return the name of a member; macOS writes UTF-8 and does not say so."""
+    """Return the name of a member; macOS writes UTF-8 without setting the flag."""
     if not info.flag_bits & UTF8_FLAG:
         with contextlib.suppress(UnicodeError):
             return info.filename.encode("cp437").decode()
@@ -296,7 +296,7 @@ def _member(
     problem: str,
     depth: int,
 ) -> Iterator[SubmittedFile]:
-    """Find what a file in a zip is: a notebook, a zip, or neither."""
+    """Yield the files for a zip member, which may be a notebook, a zip, or something else."""
     suffix, is_notebook = path.suffix.lower(), notebook_stem(path.name) is not None
     if not is_notebook and suffix != ".zip":
         yield SubmittedFile(path, here, bytes, *time, problem or _no_notebook(path.name), is_notebook=False)
@@ -315,10 +315,10 @@ def _member(
 
 
 def _check_directory(file: IO[bytes]) -> None:
-    """Check that the list of contents is short, before it is read: a few bytes for each of a million names cost much.
+    """Check the size of a zip's central directory before reading it, because a million names are expensive to read.
 
     Raises:
-        UnreadableFile: It is too long.
+        UnreadableFile: The directory is too large.
     """
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - (22 + (1 << 16))))
@@ -351,10 +351,10 @@ def _reader(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Callable[[], byt
 
 
 def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> bytes:
-    """Read a member, whatever length it claims to have.
+    """Read a member without trusting its stated length.
 
     Raises:
-        UnreadableFile: It is encrypted, damaged or too large.
+        UnreadableFile: The member is encrypted, corrupted or too large.
     """
     if info.flag_bits & 1:
         raise UnreadableFile("The zip is encrypted.")
@@ -363,7 +363,7 @@ def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, most: int) -> 
             return _read_at_most(file, most)
     except UnreadableFile:
         raise
-    except Exception as error:  # zlib, bz2 and lzma have errors of their own
+    except Exception as error:  # zlib, bz2 and lzma have their own error classes
         raise UnreadableFile("The zip is damaged.") from error
 
 
@@ -373,7 +373,7 @@ def _has_times_of_download(infos: Sequence[zipfile.ZipInfo], zone: ZoneInfo | No
 
 
 def _are_of_download(times: Sequence[datetime]) -> bool:
-    """Return whether a platform wrote its download at once, instead of one student's file when it came."""
+    """Return whether the times are those of a download, written all at once, instead of submission times."""
     return bool(times) and max(times) - min(times) <= MAX_DOWNLOAD_TIME
 
 
@@ -388,7 +388,7 @@ def _time_in_zip(info: zipfile.ZipInfo, zone: ZoneInfo | None) -> Time:
 
 
 def _seconds_in_extra(extra: bytes) -> int | None:
-    """Return the time of change in seconds since 1970, in UTC; None if the zip has only one on an unknown clock."""
+    """Return the modification time in UTC seconds since 1970, or None if the zip has only a local time."""
     at = 0
     while at + 4 <= len(extra):
         kind, size = struct.unpack_from("<HH", extra, at)

@@ -1,7 +1,7 @@
-"""Tables as CSV: read whatever program wrote them, change single cells, and write what is safe in a spreadsheet.
+"""CSV tables: read them from any program, change single cells, and write text that is safe in spreadsheets.
 
-A file may have any of ``SEPARATORS`` between its cells, and may be in UTF-8, UTF-16 or Windows-1252. What is written
-into it keeps its separator, encoding and decimal sign.
+A file may use any of ``SEPARATORS``, and UTF-8, UTF-16 or Windows-1252. Changes keep its separator, encoding and
+decimal sign.
 """
 
 import codecs
@@ -19,7 +19,7 @@ from transformer_course.grading.incoming.printable_text import printable, withou
 
 SEPARATORS = ",;\t|:"
 NO_SEPARATOR = "\x1f"
-"""For a table of one column, in which "Lovelace, Ada" is one cell."""
+"""The separator for a table with one column, in which "Lovelace, Ada" is one cell."""
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -27,11 +27,11 @@ BYTE_ORDER_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le",
     codecs.BOM_UTF16_BE: "utf-16-be",
 }
-"""In the order in which they are tried: that of UTF-16 begins that of UTF-32."""
+"""Byte order marks in the order to try them; the one of UTF-16 is a prefix of the one of UTF-32."""
 LEGACY_ENCODING = "cp1252"
 """Windows-1252, which Excel writes in Western Europe and America as plain "CSV"."""
 OTHER_LEGACY = re.compile(r"\w*(?:[^\W\d_][£¤¥¦§¨¬¯±³´¶¸¹†‡‰‘]|[£¤¥¦§¨¬¯±³¶¸¹†‡‰][^\W\d_])\w*")
-"""A word that has a sign among its letters: the file is in another encoding, such as that of Poland or of old Macs."""
+"""A symbol inside a word, which means that the file has a different encoding, such as Polish or old Mac."""
 OTHER_FILES = {
     b"PK": "an Excel workbook or another zip",
     b"\xd0\xcf\x11\xe0": "an Excel workbook",
@@ -40,18 +40,18 @@ OTHER_FILES = {
     b"<html": "a web page",
     b"{": "JSON",
 }
-"""What a file is that begins like this."""
+"""The kind of a file that begins with these bytes."""
 SEPARATOR_LINE = re.compile(r'\ufeff?"?sep=(?P<separator>.|\\t)"?(\r\n|\r|\n|$)', re.IGNORECASE)
-"""Excel's own first line."""
+"""The first line that Excel adds."""
 MAX_LISTED_TITLES = 15
 MAX_TRIED_ROWS = 50
-"""Number of rows that decide which separator a table has."""
+"""Number of rows used to detect the separator."""
 DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 DECIMAL_POINT = re.compile(r"-?\d+\.\d+")
 
 START_OF_FORMULA = r"""["'\s]*[=+@＝＋－＠-]"""
 FORMULA = re.compile(rf"(^|[;,|])({START_OF_FORMULA})")
-"""What a spreadsheet takes for the start of a formula, also where it splits cells at other signs than a comma."""
+"""The start of a formula in a spreadsheet, also if it splits cells at a different separator than a comma."""
 ESCAPED_FORMULA = re.compile(rf"(^|[;,|])'({START_OF_FORMULA})")
 
 
@@ -60,8 +60,8 @@ class Row:
     """A row of a table.
 
     Args:
-        cells: The cells as they are written, with their quotes.
-        end: The end of its line.
+        cells: The cells as written, including quotes.
+        end: The line ending.
         line: The number of its last line in the file.
     """
 
@@ -71,21 +71,21 @@ class Row:
 
 
 class Table:
-    """A CSV of which cells can be changed while all others stay as they are written.
+    """A CSV file whose cells can be changed without changing any other byte.
 
     Args:
-        path: The file. Its first row that is not empty has the titles.
+        path: The file. Its first nonempty row has the titles.
 
     Attributes:
         path: The file.
-        separator: The sign between its cells.
+        separator: The separator between cells.
         encoding: Its encoding.
         decimal: The decimal sign of its numbers.
         titles: The titles.
         rows: The rows below the titles.
 
     Raises:
-        ValueError: The file is not such a table.
+        ValueError: The file is not a supported table.
         OSError: The file cannot be read.
     """
 
@@ -105,7 +105,7 @@ class Table:
             raise ValueError(f"{path}, {error}") from None
         header = next((i for i, row in enumerate(rows) if any(map(read_cell, row.cells))), None)
         if header is None:
-            raise ValueError(f"{path} is empty; it needs a row of titles")
+            raise ValueError(f"{path} is empty; it must have a row of titles")
         self._above, self._header, self.rows = rows[:header], rows[header], rows[header + 1 :]
         self.titles = [read_cell(cell) for cell in self._header.cells]
         self.decimal = self._decimal_sign()
@@ -119,23 +119,23 @@ class Table:
 
     @property
     def listed_titles(self) -> str:
-        """The titles in words, for an error about one that is missing."""
+        """The titles as a phrase, for an error about a missing title."""
         titles = [f"“{printable(title)}”" for title in self.titles[:MAX_LISTED_TITLES]]
         n_more = len(self.titles) - len(titles)
         return ", ".join(titles) + (f" and {n_more} more" if n_more else "")
 
     def column(self, *titles: str) -> int | None:
-        """Return the first column that has one of these titles, ignoring case; None if there is none."""
+        """Return the first column with one of these titles, ignoring case, or None."""
         own = [title.casefold() for title in self.titles]
         return next((own.index(title.casefold()) for title in titles if title.casefold() in own), None)
 
     def has_only(self, column: int, pattern: re.Pattern[str]) -> bool:
-        """Return whether a column has some text, and only text that matches a pattern."""
+        """Return whether a column has text, and all of it matches a pattern."""
         cells = list(filter(None, (self.read(row, column) for row in self.rows)))
         return bool(cells) and all(map(pattern.fullmatch, cells))
 
     def read(self, row: Row, column: int | None) -> str:
-        """Return what a cell holds; empty if there is no such cell."""
+        """Return the value of a cell, or an empty string if there is no such cell."""
         return read_cell(row.cells[column]) if column is not None and column < len(row.cells) else ""
 
     def write(self, row: Row, column: int, text: str) -> None:
@@ -144,11 +144,11 @@ class Table:
         row.cells[column] = self._as_written(text)
 
     def write_number(self, row: Row, column: int, number: float) -> None:
-        """Replace a cell by a number, with the table's decimal sign."""
+        """Replace a cell with a number, using the table's decimal sign."""
         self.write(row, column, f"{round(number, 2):.10g}".replace(".", self.decimal))
 
     def add_column(self, title: str) -> int:
-        """Add a column after the last, empty in every row, and return its index."""
+        """Append an empty column and return its index."""
         self.titles.append(title)
         for row in [self._header, *self.rows]:
             if any(row.cells):
@@ -157,7 +157,7 @@ class Table:
         return len(self.titles) - 1
 
     def _as_written(self, text: str) -> str:
-        if not self.encoding.startswith("utf"):  # before anything is quoted: "&#8730;" has a semicolon
+        if not self.encoding.startswith("utf"):  # before quoting, because "&#8730;" contains a semicolon
             text = text.encode(self.encoding, "xmlcharrefreplace").decode(self.encoding)
         needs_quotes = re.search(r'["\r\n]|^\s|\s$', text) or self.separator in text
         return '"' + text.replace('"', '""') + '"' if needs_quotes else text
@@ -169,14 +169,14 @@ class Table:
 
 
 def read_cell(cell: str) -> str:
-    """Return what a cell holds that is written like this."""
+    """Return the value of a cell, without its quotes."""
     bare = cell.strip()
     is_quoted = len(bare) > 1 and bare[0] == bare[-1] == '"'
     return (bare[1:-1].replace('""', '"') if is_quoted else bare).strip()
 
 
 def read_number(text: str) -> float | None:
-    """Return a number with a decimal point or comma; None if the text is not one.
+    """Return a number with a decimal point or comma, or None if the text is not a number.
 
     >>> read_number("4,5"), read_number("1.234,5"), read_number("many")
     (4.5, 1234.5, None)
@@ -191,7 +191,7 @@ def read_number(text: str) -> float | None:
 
 
 def _read_text(path: Path) -> tuple[str, str]:
-    """Return the text of a file, with its byte order mark, and the encoding."""
+    """Return the text of a file, including a byte order mark, and its encoding."""
     content = path.read_bytes()
     start = content[:100].lstrip().lower()
     kind = next((kind for sign, kind in OTHER_FILES.items() if start.startswith(sign.lower())), "")
@@ -204,10 +204,10 @@ def _read_text(path: Path) -> tuple[str, str]:
 
 
 def decode(content: bytes) -> tuple[str, str]:
-    """Return a text, with its byte order mark, and its encoding.
+    """Return a text, including a byte order mark, and its encoding.
 
     Raises:
-        UnicodeDecodeError: The text is not in the encoding that it begins like.
+        UnicodeDecodeError: The text does not match the encoding of its byte order mark.
     """
     encoding = next((own for mark, own in BYTE_ORDER_MARKS.items() if content.startswith(mark)), "")
     if not encoding and b"\0" in content[:1000]:
@@ -222,7 +222,7 @@ def decode(content: bytes) -> tuple[str, str]:
 
 
 def _separator_of(text: str) -> str:
-    """Return the separator with which the most rows have as many cells as the first; of several, the most frequent."""
+    """Return the separator for which most rows have as many cells as the first; ties go to the most frequent one."""
     best, best_score = "", (0.0, 1)
     for separator in SEPARATORS:
         lengths = _first_lengths(text, separator)
@@ -236,7 +236,7 @@ def _separator_of(text: str) -> str:
 
 
 def _first_lengths(text: str, separator: str) -> list[int]:
-    """Return the numbers of cells in the first rows; nothing if the separator does not stand behind a quoted cell."""
+    """Return the numbers of cells in the first rows, or nothing if a quoted cell is not followed by the separator."""
     try:
         filled = (len(row.cells) for row in _rows(text, separator) if any(row.cells))
         return list(islice(filled, MAX_TRIED_ROWS))
@@ -264,24 +264,23 @@ def _rows(text: str, separator: str, line: int = 1) -> Iterator[Row]:
 
 
 def read_table(path: Path) -> list[dict[str, str]]:
-    """Read a table that an instructor keeps.
+    """Read a table that an instructor maintains.
 
     Returns:
-        The rows, by the titles in lower case; the key "line" holds the number of each row's last line in the file.
+        The rows as dicts by lower-case titles; the key "line" has the number of each row's last line in the file.
 
     Raises:
-        ValueError: The file is not a table, or is in an encoding that cannot be recognized, or a row is longer than
-            the titles.
+        ValueError: The file is not a table, its encoding is not recognized, or a row is longer than the titles.
         OSError: The file cannot be read.
     """
     return rows_of(Table(path))
 
 
 def rows_of(table: Table) -> list[dict[str, str]]:
-    """Return the rows of a table as ``read_table`` does.
+    """Return the rows of a table in the format of ``read_table``.
 
     Raises:
-        ValueError: As ``read_table`` does.
+        ValueError: As in ``read_table``.
     """
     titles = [lower_case_words(title) for title in table.titles]
     rows = []
@@ -290,16 +289,18 @@ def rows_of(table: Table) -> list[dict[str, str]]:
         if not any(cells):
             continue
         if any(cells[len(titles) :]):
-            advice = f"put a text that contains “{table.separator}” between quotation marks"
-            raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells under {len(titles)} titles; {advice}")
+            advice = f"put text that contains “{table.separator}” in quotation marks"
+            raise ValueError(f"{table.path}, line {row.line}: {len(cells)} cells but {len(titles)} titles; {advice}")
         if table.encoding == LEGACY_ENCODING and (word := OTHER_LEGACY.search(" ".join(cells))):
-            raise ValueError(f"{table.path} has an encoding that gives “{word[0]}”; save it as “CSV UTF-8”")
+            raise ValueError(
+                f"{table.path} has an unknown encoding, which results in “{word[0]}”; save it as “CSV UTF-8”"
+            )
         rows.append({**dict.fromkeys(titles, ""), **dict(zip(titles, cells, strict=False)), "line": str(row.line)})
     return rows
 
 
 def as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return rows, which all have the same columns, as CSV in which no text acts on a spreadsheet or a terminal."""
+    """Return rows with the same columns as CSV text that is safe in spreadsheets and terminals."""
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writeheader()
@@ -312,7 +313,7 @@ def _safe(cell: Any) -> Any:
 
 
 def escape_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would execute; students choose the names of their files.
+    """Add an apostrophe before text that a spreadsheet would execute, because students choose their file names.
 
     >>> escape_formula("=1+1")
     "'=1+1"
@@ -321,7 +322,7 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """Return text as it was before ``escape_formula``.
+    """Invert ``escape_formula``.
 
     >>> unescape_formula("'=1+1"), unescape_formula("it's"), unescape_formula("'twas")
     ('=1+1', "it's", "'twas")
@@ -330,5 +331,5 @@ def unescape_formula(text: str) -> str:
 
 
 def lower_case_words(title: str) -> str:
-    """Return the words of a title in lower case, without signs."""
+    """Return the words of a title in lower case, without punctuation."""
     return " ".join(re.sub(r"[^\w]+", " ", title.casefold()).split()).replace("_", " ")

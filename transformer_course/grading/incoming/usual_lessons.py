@@ -1,4 +1,4 @@
-"""The lesson of files that do not show one, such as a PDF: the lesson that was submitted around them."""
+"""Find the lesson of files such as PDFs from the submissions around them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from transformer_course.grading.incoming.submissions import Submission
 
 
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:
-    """Assign files whose lesson is unknown to a lesson, so that their messages reach the feedback of the right week.
+    """Assign a lesson to files whose lesson is unknown, so that their messages appear in the right week's feedback.
 
-    That is the lesson in the name of the file; or else the nearest folder or zip above it decides that is named after a
-    lesson, or that has submissions of other students, by the lesson that most of these submitted.
+    The lesson is that of the file's name. Otherwise, it is determined by the nearest folder or zip above the file that
+    is named after a lesson or contains other students' submissions, of which the most common lesson is used.
     """
     submitters: dict[Path, set[tuple[str, str]]] = defaultdict(set)
     for name, own in students.items():

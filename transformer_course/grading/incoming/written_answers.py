@@ -1,7 +1,7 @@
-"""Answers in words: collected into a table to be marked by hand, and read back with points and comments.
+"""Written answers: collect them into a table for manual marking, and read the points and comments back.
 
-A written answer is a cell of text that an instructor has added to a lesson: one of its tags, or its id, begins with
-``written-``, or nbgrader knows it as an answer that is graded by hand.
+A written answer is a text cell that an instructor has added to a lesson, with a tag or an id that begins with
+``written-``, or with nbgrader's metadata for manual grading.
 """
 
 import math
@@ -16,13 +16,13 @@ from transformer_course.grading.incoming.tables import as_csv, read_number, read
 from transformer_lab.atomic_write import atomic_write_text
 
 ANSWERS_FILE = "written_answers.csv"
-"""In the folder of results; the instructor fills in the columns points and comment."""
+"""The sheet in the results folder; the instructor fills in the columns points and comment."""
 RUBRIC_FILE = "rubric.csv"
-"""In the folder of results, if the instructor puts it there: a row with question, of and rubric for each question."""
+"""The instructor's optional rubric in the results folder, with columns question, of and rubric."""
 COLUMN_TITLES = ("lesson", "question", "student", "answer", "points", "of", "comment", "note")
 CELL_ID_PREFIX = "written-"
 UNSAFE_CHARACTERS = re.compile(r"[^\w .-]+")
-"""What the name of a question cannot have; students can change it, and it stands in tables and headings."""
+"""Characters not allowed in the name of a question, which students can change and which appears in tables."""
 MAX_ANSWER_LENGTH = 20_000
 CHANGED_NOTE = "The answer has changed since it was marked."
 Key = tuple[str, str, str]
@@ -34,7 +34,7 @@ class Criteria:
     """A row of the rubric.
 
     Args:
-        of: The most points that there are; None if that is not said.
+        of: The maximum points, or None if not given.
         text: What to look for.
     """
 
@@ -44,18 +44,18 @@ class Criteria:
 
 @dataclass(frozen=True)
 class WrittenAnswer:
-    """An answer in words, with its mark.
+    """A written answer with its mark.
 
     Args:
         lesson: The lesson.
         question: The name of the question.
         student: The student's name in the tables.
         answer: What the student has written.
-        points: The points; None if it has not been marked.
-        of: The most that there are for it; None if that is not known.
-        comment: What the student is told.
-        note: What the instructor should know.
-        rubric: What the rubric says about the question.
+        points: The points, or None if it has not been marked.
+        of: The maximum points, or None if unknown.
+        comment: A comment for the student.
+        note: A note for the instructor.
+        rubric: The rubric's text for the question.
     """
 
     lesson: str
@@ -70,12 +70,12 @@ class WrittenAnswer:
 
     @property
     def key(self) -> Key:
-        """What tells it from all others."""
+        """The unique key of the answer."""
         return self.lesson, self.question, self.student
 
 
 def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the question and the answer in a cell of a notebook; None if it is not one for a written answer."""
+    """Return the question and the answer in a cell, or None if it is not a cell for a written answer."""
     if cell["cell_type"] != "markdown":
         return None
     metadata = cell.get("metadata", {})
@@ -95,10 +95,10 @@ def written_answer_of(cell: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def read_marks(out: Path) -> dict[Key, WrittenAnswer]:
-    """Read the answers in the sheet of a folder of results, with their marks; a maximum in the rubric holds for all.
+    """Read the answers with their marks from the sheet in a results folder; a maximum in the rubric applies to all.
 
     Raises:
-        ValueError: Points are no number, or more than there are.
+        ValueError: Points are not a number or exceed the maximum.
         OSError: The sheet or the rubric cannot be read.
     """
     rows, rubric = read_table(out / ANSWERS_FILE) if (out / ANSWERS_FILE).exists() else [], read_rubric(out)
@@ -123,10 +123,10 @@ def _number(text: str, title: str, most: float, where: str) -> float | None:
 
 
 def read_rubric(out: Path) -> dict[str, Criteria]:
-    """Read what to look for in the answers to each question; nothing if the folder has no rubric.
+    """Read the rubric by question, or return an empty dict if the folder has no rubric.
 
     Raises:
-        ValueError: A maximum is no number.
+        ValueError: A maximum is not a number.
         OSError: The file cannot be read.
     """
     path = out / RUBRIC_FILE
@@ -140,7 +140,7 @@ def read_rubric(out: Path) -> dict[str, Criteria]:
 
 
 def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Mapping[str, Criteria]) -> WrittenAnswer:
-    """Return an answer with its mark, if it has one, and with what the rubric says."""
+    """Return an answer with its mark, if it has one, and with the rubric's text."""
     criteria = rubric.get(plain.question, Criteria())
     before = marks.get(plain.key)
     if before is None:
@@ -153,12 +153,12 @@ def marked(plain: WrittenAnswer, marks: Mapping[Key, WrittenAnswer], rubric: Map
 
 
 def write_sheet(out: Path, answers: Iterable[WrittenAnswer], marks: Mapping[Key, WrittenAnswer]) -> None:
-    """Write the sheet, or nothing if there are no answers.
+    """Write the sheet, unless there are no answers.
 
     Args:
-        out: The folder of results.
-        answers: The answers of everybody, as ``marked`` returns them.
-        marks: What was in the sheet: marks of students that are no longer there are never thrown away.
+        out: The results folder.
+        answers: The answers of all students, from ``marked``.
+        marks: The previous contents of the sheet; marks of removed students are never deleted.
 
     Raises:
         OSError: The sheet cannot be written.

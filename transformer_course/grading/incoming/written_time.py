@@ -1,8 +1,8 @@
-"""Read dates and times as people and programs write them, with the time zone that they name.
+"""Read dates and times as people and programs write them, with their time zones.
 
-A zone may be an offset (``+02:00``), a name of the tz database (``Europe/Berlin``), one of ``ABBREVIATIONS``, or a zone
-of Windows (``W. Europe Standard Time``). An abbreviation first means what it means in the zone of the course: in a
-course whose zone is ``Asia/Shanghai``, ``CST`` is China Standard Time.
+A zone may be an offset (``+02:00``), a name in the tz database (``Europe/Berlin``), one of ``ABBREVIATIONS``, or a
+Windows name (``W. Europe Standard Time``). The meaning of an abbreviation in the course's time zone takes precedence:
+in a course in ``Asia/Shanghai``, ``CST`` is China Standard Time.
 """
 
 import re
@@ -30,10 +30,10 @@ ASIA = {"IDT": 3, "PKT": 5, "WIB": 7, "WITA": 8, "WIT": 9, "HKT": 8, "SGT": 8, "
 OCEANIA = {"AWST": 8, "ACST": 9.5, "ACDT": 10.5, "AEST": 10, "AEDT": 11, "CHST": 10, "NZST": 12, "NZDT": 13, "SST": -11}
 ABBREVIATIONS: dict[str, float] = {"Z": 0, "UTC": 0, "UT": 0, "GMT": 0, "COORDINATED UNIVERSAL TIME": 0}
 ABBREVIATIONS |= {**NORTH_AMERICA, **EUROPE, **AFRICA, **ASIA, **OCEANIA}
-"""Hours ahead of UTC. IST is not here because it means Indian, Israel and Irish time."""
+"""Hours ahead of UTC. IST is missing because it means Indian, Israel and Irish time."""
 MONTH_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "pl")
 MAX_TIME_LENGTH = 100
-"""Number of characters; a longer text is not a time."""
+"""Maximum number of characters of a time."""
 MAX_OFFSET = timedelta(hours=14)
 
 COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)?")
@@ -53,12 +53,12 @@ OFFSET = re.compile(
 
 @dataclass(frozen=True)
 class WrittenTime:
-    """What a text says about a time.
+    """The parts of a written time.
 
     Args:
         day: The date.
-        clock: The time of day; None if only a date is given.
-        zone: The time zone; None if none is given.
+        clock: The time of day, or None if only a date is given.
+        zone: The time zone, or None if it is not given.
     """
 
     day: date
@@ -72,37 +72,37 @@ def read_time(text: str, course_zone: ZoneInfo | None = None) -> WrittenTime:
     Args:
         text: The text, such as ``2026-10-12``, ``2026-10-12 15:58:23.948203 CEST``, ``12.10.2026 18:00`` or
             ``Mon Oct 12 15:58:23 EDT 2026``.
-        course_zone: The zone of the course, in which an abbreviation is looked up first; None for that of this machine.
+        course_zone: The course's time zone, in which abbreviations are looked up first. None means the local time zone.
 
     Raises:
-        ValueError: The text is not a time, or has several meanings.
+        ValueError: The text is not a time or is ambiguous.
 
     >>> read_time("2026-10-12 15:58 CEST").zone.utcoffset(None)
     datetime.timedelta(seconds=7200)
     """
     words = " ".join(text.replace("\ufeff", " ").split())
     if len(words) > MAX_TIME_LENGTH:
-        raise ValueError(f"more than {MAX_TIME_LENGTH} characters are not a time")
+        raise ValueError(f"a time has at most {MAX_TIME_LENGTH} characters")
     words = COMPACT.sub(r"\1-\2-\3 \4:\5:\g<6>", words).replace(": ", " ").removesuffix(":")
     clock = CLOCK.search(words)
     if clock is None:
         return WrittenTime(_date(words, text))
     before, after = words[: clock.start()].rstrip("T ,"), words[clock.end() :].strip(" ,")
-    if not re.search(r"\d{4}", before) and (year := re.search(r" ?(\d{4})$", after)):  # as the program date writes it
+    if not re.search(r"\d{4}", before) and (year := re.search(r" ?(\d{4})$", after)):  # the format of the program date
         before, after = f"{before} {year[1]}", after[: year.start()]
     day, of_day = _date(before, text), _time_of_day(clock, text)
     return WrittenTime(day, of_day, _zone(after, datetime.combine(day, of_day), course_zone) if after else None)
 
 
 def in_zone(local: datetime, zone: ZoneInfo | None) -> datetime:
-    """Return a time on the clock of a zone, or of this machine if that is None, as a time with that zone."""
+    """Attach a zone, or the local time zone if it is None, to a local time."""
     return local.astimezone() if zone is None else local.replace(tzinfo=zone)
 
 
 def _time_of_day(clock: re.Match[str], text: str) -> time:
     hour, half = int(clock["hour"]), (clock["half"] or "").lower()
     if half and not 1 <= hour <= 12:
-        raise ValueError(f"{text!r} has no such hour")
+        raise ValueError(f"{text!r} has an invalid hour")
     hour = hour % 12 + 12 * (half == "p") if half else hour
     microseconds = int((clock["fraction"] or "0")[:6].ljust(6, "0"))
     return time(hour, int(clock["minute"]), int(clock["second"] or 0), microseconds)
@@ -123,17 +123,17 @@ def _date(words: str, text: str) -> date:
     if len(numbers) != 2 or not months or {len(number) == 4 for number in numbers} != {True, False}:
         raise ValueError(f"{text!r} is not a date such as 2026-10-12")
     day, year = sorted(numbers, key=len)
-    return date(int(year), months[-1], int(day))  # what comes first may be a day: French "mar." is a Tuesday
+    return date(int(year), months[-1], int(day))  # an earlier match may be a weekday: French "mar." is Tuesday
 
 
 @cache
 def _month_numbers() -> dict[str, int]:
-    from babel.dates import get_month_names  # half of the time that importing the grader takes, and rarely needed
+    from babel.dates import get_month_names  # takes half of the grader's import time and is rarely needed
 
     numbers: dict[str, int] = {}
     for language in MONTH_LANGUAGES:
         for width in ("wide", "abbreviated"):
-            for context in ("format", "stand-alone"):  # Polish: "3 listopada", but the month is "listopad"
+            for context in ("format", "stand-alone"):  # in Polish, "3 listopada" but "listopad" alone
                 names = get_month_names(width, context, language)
                 numbers |= {name.casefold().rstrip("."): number for number, name in names.items()}
     return numbers
@@ -153,15 +153,13 @@ def _zone(words: str, local: datetime, course_zone: ZoneInfo | None) -> tzinfo:
         return timezone(timedelta(hours=ABBREVIATIONS[name.upper()]))
     if found_zone := find_zone(name) or _windows_zone(name):
         return found_zone
-    raise ValueError(
-        f"the time zone {name!r} is unknown or has several meanings; an offset such as +02:00 has only one"
-    )
+    raise ValueError(f"the time zone {name!r} is unknown or ambiguous; use an offset such as +02:00")
 
 
 def _offset_in_course(name: str, local: datetime, zone: ZoneInfo | None) -> timedelta | None:
-    """Return the offset of an abbreviation that the course's zone has, near this time or in the other half year."""
+    """Return the offset of an abbreviation in the course's zone, near this time or half a year later."""
     for shift in (timedelta(), timedelta(days=182)):
-        for fold in (0, 1):  # in the hour that comes twice, the abbreviation tells which one is meant
+        for fold in (0, 1):  # the abbreviation resolves the repeated hour
             there = in_zone((local + shift).replace(fold=fold), zone)
             if (there.tzname() or "").upper() == name.upper():
                 return there.utcoffset()
@@ -169,7 +167,7 @@ def _offset_in_course(name: str, local: datetime, zone: ZoneInfo | None) -> time
 
 
 def find_zone(name: str) -> ZoneInfo | None:
-    """Return the zone of the tz database with this name, whatever its case; None if there is none."""
+    """Return the zone with this name in the tz database, ignoring case, or None."""
     known = _zone_names().get(name.replace(" ", "_").casefold())
     return ZoneInfo(known) if known else None
 

@@ -1,12 +1,12 @@
-"""What an instructor may want to look at in the text of answers; it never changes a score.
+"""Compare the texts of answers for the instructor, without changing any points.
 
-Submissions that are nearly the same, and answers that are the course's solution; and by which names what was asked for
-goes elsewhere.
+This module finds submissions that are nearly identical, answers that copy the course's solution, and library functions
+that do the exercise's work.
 
-How similar two submissions are is measured in runs of ``TOKENS_PER_RUN`` tokens: comments, layout, names of variables,
-signatures and docstrings count for nothing, and neither does any run that the course's own solution has, which
-everybody may have seen. What is left is compared over all exercises of a lesson together, and only if there is enough
-of it: short answers to the same question are alike by themselves. It is a reason to read both, and no proof.
+Similarity is the fraction of shared runs of ``TOKENS_PER_RUN`` tokens. Comments, layout, variable names, signatures and
+docstrings are ignored, and so are runs from the course's own solutions. The remaining runs are compared over all
+exercises of a lesson, and only if there are enough of them, because short answers to the same question look alike.
+Similarity is a reason to read both submissions, not a proof.
 """
 
 import builtins
@@ -23,14 +23,14 @@ from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.incoming.cell_text import check_of, definition_of
 
 TOKENS_PER_RUN = 5
-"""Number of tokens that are compared at once."""
+"""Number of tokens in a run."""
 MIN_TOKEN_RUNS = 60
-"""Two submissions are compared if each has as many runs of its own, some 15 lines."""
+"""Minimum number of original runs, about 15 lines, for a submission to be compared."""
 MIN_SIMILARITY = 0.8
-"""Fraction of all runs of two submissions that both have, from which on they are listed."""
+"""Minimum fraction of shared runs for two submissions to be listed."""
 MIN_BODY_WORDS = 50
 MAX_SOURCE_LENGTH = 20_000
-"""Number of characters of an answer that are read."""
+"""Maximum number of characters of an answer to read."""
 LIBRARIES = {"torch", "nn", "F", "math", "np", "numpy"}
 
 NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
@@ -48,17 +48,17 @@ NAMES_IN_TORCH: Mapping[str, Collection[str]] = {
     "Decoder": ["TransformerDecoder"],
     "smoothed_cross_entropy": ["cross_entropy", "CrossEntropyLoss"],
 }
-"""What torch calls that which an exercise asks for, if by another name."""
+"""Names in torch of the functions to implement, if they differ."""
 
 
 @dataclass(frozen=True)
 class SimilarPair:
-    """Two submissions of a lesson that are nearly the same.
+    """Two nearly identical submissions of a lesson.
 
     Args:
         lesson: The lesson.
-        students: The two.
-        similarity: Fraction of their runs that both have.
+        students: The two students.
+        similarity: Fraction of shared runs.
     """
 
     lesson: str
@@ -67,7 +67,7 @@ class SimilarPair:
 
 
 def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[int]:
-    """Return the runs of tokens in a submission's answers, as numbers, without those of the course's solutions."""
+    """Return the hashes of the token runs in a submission's answers, without those of the course's solutions."""
     found: set[int] = set()
     for exercise in exercises_of(lesson):
         found |= runs(exercise.name, answer_text(cells, exercise.name)) - _runs_of_solution(exercise.name)
@@ -75,7 +75,7 @@ def fingerprint(cells: Sequence[Mapping[str, str]], lesson: str) -> frozenset[in
 
 
 def similarity(one: Collection[int], other: Collection[int]) -> float:
-    """Return the fraction of the runs of two submissions that both have; 0 if they are too short to say."""
+    """Return the fraction of shared runs of two submissions, or 0 if they are too short to compare."""
     first, second = frozenset(one), frozenset(other)
     if min(len(first), len(second)) < MIN_TOKEN_RUNS:
         return 0.0
@@ -83,11 +83,11 @@ def similarity(one: Collection[int], other: Collection[int]) -> float:
 
 
 def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> list[SimilarPair]:
-    """Return the pairs of students whose submissions of a lesson are nearly the same, the most alike first."""
+    """Return the pairs of students with nearly identical submissions of a lesson, most similar first."""
     long = {student: own for student, own in fingerprints.items() if len(own) >= MIN_TOKEN_RUNS}
     found = []
     for (one, first), (other, second) in combinations(long.items(), 2):
-        # Sets of very different sizes need not be compared.
+        # Sets of very different sizes cannot be similar.
         if min(len(first), len(second)) >= MIN_SIMILARITY * max(len(first), len(second)):
             measured = similarity(first, second)
             if measured >= MIN_SIMILARITY:
@@ -96,18 +96,18 @@ def similar_pairs(lesson: str, fingerprints: Mapping[str, frozenset[int]]) -> li
 
 
 def names_asked_for(name: str) -> list[str]:
-    """Return what an exercise asks for is called, in the library and in torch."""
+    """Return the names of the function to implement in the library and in torch."""
     return [name, *NAMES_IN_TORCH.get(name, ())]
 
 
 def is_the_solution(source: str, name: str) -> bool:
-    """Return whether an answer is the course's solution word for word, and long enough to be so by no chance."""
+    """Return whether an answer is a verbatim copy of the course's solution that is too long for a coincidence."""
     given, solution = _body(source[:MAX_SOURCE_LENGTH]), _body_of_solution(every_exercise()[name].solution)
     return len(solution) >= MIN_BODY_WORDS and given == solution
 
 
 def _body(source: str) -> list[str]:
-    """Return the words of code, without imports, signatures and docstrings, which everybody is given."""
+    """Return the words of code without imports, signatures and docstrings, which are given to all students."""
     lines = [[token.string for token in line] for line in _logical_lines(source)]
     given = ("import", "from", "def", "class", "@", '"')
     return [word for line in lines for word in line if not line[0].startswith(given)]
@@ -117,9 +117,9 @@ _body_of_solution = cache(_body)
 
 
 def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
-    """Return the cell that defines an answer, as far as its text shows; empty if there is none.
+    """Return the cell that seems to define an answer, based on its text, or an empty string.
 
-    It is the last one above the last check of the exercise that is more than a stub, or else the last one anywhere.
+    It is the last definition above the exercise's last check that is more than a stub, or else the last anywhere.
     """
     defines, checks = definition_of(name), check_of(name)
     defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
@@ -133,7 +133,7 @@ def _is_stub(source: str) -> bool:
 
 
 def runs(exercise: str, source: str) -> frozenset[int]:
-    """Return the runs of tokens in an answer, as numbers."""
+    """Return the hashes of the token runs in an answer."""
     tokens = list(_normalized(source))
     windows = (" ".join([exercise, *tokens[i : i + TOKENS_PER_RUN]]) for i in range(len(tokens) - TOKENS_PER_RUN + 1))
     return frozenset(zlib.crc32(window.encode("utf-8", "replace")) for window in windows)
@@ -145,7 +145,8 @@ def _runs_of_solution(name: str) -> frozenset[int]:
 
 
 def _normalized(source: str) -> Iterator[str]:
-    """Yield the tokens of code, with one name for all variables, and without what says nothing about its author."""
+    """Yield the tokens of code with one name for all variables, skipping tokens that reveal nothing about the
+    author."""
     for line in _logical_lines(source):
         words = [token.string for token in line]
         if words[0] in ("import", "from", "@") or words[:2] == ["raise", "NotImplementedError"]:
@@ -175,7 +176,7 @@ def _logical_lines(source: str) -> Iterator[list[tokenize.TokenInfo]]:
 
 
 def _tokens(source: str) -> Iterator[tokenize.TokenInfo]:
-    """Yield the tokens of code up to where it is no Python any more."""
+    """Yield the tokens of code up to the first that is not valid Python."""
     try:
         yield from tokenize.generate_tokens(io.StringIO(source).readline)
     except (tokenize.TokenError, SyntaxError, ValueError):

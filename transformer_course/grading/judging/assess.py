@@ -1,4 +1,4 @@
-"""Grade a notebook: one exercise after the other, within what all of a student's notebooks may take."""
+"""Grade the exercises of a notebook one after the other, within the time allowance of the student's notebooks."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -18,19 +18,19 @@ from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Sandbox
 
 ALLOWANCE_LIMITS = 2
-"""The exercises of a lesson may together take this many times as long as one of them, in all a student's notebooks."""
+"""Allowance for all exercises of a lesson in all of a student's notebooks, as a multiple of the limit of one."""
 MAX_EXTRA_ALLOWANCES = 2
-"""After so many more allowances, what is left of a student's notebooks of a lesson is not run."""
+"""After this many more allowances, the rest of a student's notebooks of a lesson is not run."""
 IN_TEXT_CELL = "is defined in a text cell, which does not run"
 NOT_RUN_MESSAGE = "It was not run: by then, your notebooks of this lesson had already taken more than {seconds:g} s."
 
 
 class Allowance:
-    """The time that all of a student's notebooks of a lesson may take together.
+    """The time allowance of all of a student's notebooks of a lesson.
 
     Args:
-        limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
-            ``MIN_TIME_LIMIT_S``, which is enough for one that ends: one endless loop costs no other points.
+        limits: Limits of each exercise. When the allowance is used up, an answer still gets ``MIN_TIME_LIMIT_S``, which
+            is enough for a right answer, so an endless loop does not cost points for other exercises.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -39,25 +39,25 @@ class Allowance:
 
     @property
     def limits(self) -> Limits | None:
-        """The limits of the next exercise; None if it is not to be run at all."""
+        """The limits of the next exercise, or None if it should not run."""
         if self._left < -MAX_EXTRA_ALLOWANCES * self._seconds:
             return None
-        # What ends an answer may come late, and a dependent answer runs again with the course's part in place.
+        # Killing an answer may take a while, and a dependent answer runs again with the course's part.
         left = self._left - self._limits.grace - MIN_TIME_LIMIT_S
         return replace(self._limits, seconds=min(self._limits.seconds, max(left, MIN_TIME_LIMIT_S)))
 
     @property
     def is_used_up(self) -> bool:
-        """Whether an answer gets no more than ``MIN_TIME_LIMIT_S``."""
+        """Whether an answer gets only ``MIN_TIME_LIMIT_S``."""
         return self._left <= MIN_TIME_LIMIT_S
 
     def spend(self, seconds: float) -> None:
-        """Take time off."""
+        """Subtract time from the allowance."""
         self._left -= seconds
 
     @property
     def spent(self) -> float:
-        """The time that has been taken off."""
+        """The time used so far."""
         return self._seconds - self._left
 
 
@@ -68,13 +68,14 @@ def assess(
 ) -> GradedSubmission:
     """Grade all exercises of one submission.
 
-    Of several answers to an exercise, the first that is right counts. An answer that is wrong, and uses an earlier
-    answer of the notebook that is wrong, too, is graded again with the course's answer in place of that: a mistake
-    costs its points once. When the allowance is used up, only the first answer is graded, and in that way at once.
+    If there are several answers to an exercise, the first right answer counts. If a wrong answer uses an earlier wrong
+    answer from the notebook, it is graded again with the course's answer in place of the earlier one, so a mistake
+    costs points only once. When the allowance is used up, only the first answer is graded, immediately with the
+    course's answers.
 
     Args:
         submission: The notebook.
-        allowance: What it may take, with the others of the student.
+        allowance: The time allowance, shared with the student's other notebooks.
         assess_one: Function that grades one answer to an exercise of a submission within limits.
     """
     if submission.problem:
@@ -100,7 +101,7 @@ def assess(
 
 
 def _with_hint_at_text_cell(graded: GradedExercise, submission: Submission) -> GradedExercise:
-    """Return the result of an exercise; if it has no answer, but a text cell defines one, the message says so."""
+    """Return the result of an exercise, with a message if only a text cell defines its answer."""
     name, defines = graded.exercise.name, definition_of(graded.exercise.name)
     if graded.verdict.status != "not_started" or not any(map(defines.search, submission.texts)):
         return graded
@@ -111,9 +112,9 @@ def _with_hint_at_text_cell(graded: GradedExercise, submission: Submission) -> G
 
 
 def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allowance: Allowance) -> GradedExercise:
-    """Return the first right answer to an exercise, or else the first that is more than a stub.
+    """Return the first right answer to an exercise, or else the first answer that is more than a stub.
 
-    The answers after the first are only tried within the allowance.
+    Answers after the first are tried only within the allowance.
     """
     tried = [attempt(FIRST_ANSWER)]
     while not tried[-1].verdict.passed and len(tried) < tried[0].n_answers and not allowance.is_used_up:
@@ -122,13 +123,13 @@ def _answer_that_counts(attempt: Callable[[AnswerChoice], GradedExercise], allow
 
 
 def stumbled_over(submission: Submission, error: Exception) -> GradedSubmission:
-    """Return what is kept of a notebook that the grader itself stumbles over: a row that says so."""
+    """Return a result that reports that the grader itself failed on a notebook."""
     problem = f"The grader failed on this notebook ({type(error).__name__}), so it was not graded."
     return GradedSubmission(replace(submission, problem=submission.problem or problem, written={}), [])
 
 
 def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
-    """Return a result with its remarks in the feedback; a call of the function to implement may cost the points.
+    """Add the remarks to the feedback; calling the function to implement may cost the points.
 
     Args:
         graded: The result.
@@ -146,9 +147,9 @@ def with_remarks(graded: GradedExercise, library_calls: str) -> GradedExercise:
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
-    """List the earlier exercises that an answer uses, directly or through others, and whose answers are wrong.
+    """Return the earlier exercises with wrong answers that an answer uses, directly or indirectly.
 
-    An instructor's own are none of them: their answers never enter the sandbox.
+    An instructor's own exercises are excluded, because their references never enter the sandbox.
     """
     text = answer_text(submission.cells, exercise.name)
     used = []
@@ -160,7 +161,7 @@ def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[G
 
 
 def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
-    """Return the result with what it depends on."""
+    """Return the result with a message about the parts it depends on."""
     names = " and ".join(f"`{part.name}`" for part in parts)
     message = f"This is right with the course's {names} instead of yours, so it gets full points."
     return replace(graded, verdict=replace(graded.verdict, message=f"{message}\n{graded.verdict.message}"))
@@ -174,9 +175,9 @@ def assess_exercise(
     Args:
         submission: The notebook.
         exercise: The exercise.
-        sandbox: Where the answer runs. It gets the cases, and never the seed.
+        sandbox: The sandbox, which gets the cases but never the seed.
         seed: Seed of the cases.
-        choice: Which of the notebook's answers it is.
+        choice: Which of the notebook's answers to run.
     """
     job, outcome = run_answer(submission, exercise, sandbox, seed, choice)
     return judge_answer(exercise, job, outcome, sandbox, seed)

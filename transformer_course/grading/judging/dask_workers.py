@@ -1,7 +1,7 @@
-"""Grade on the workers of a Dask scheduler: whole submissions go there, and each is run in a sandbox there, as here.
+"""Grade whole submissions on the workers of a Dask scheduler, in the same sandbox as on this machine.
 
-A Dask worker is on the trusted side. It gets notebooks, the seed and an instructor's own exercises, and so do all who
-can reach the scheduler; no learner's code runs in it.
+A Dask worker is on the trusted side, and no learner's code runs in it. It gets the notebooks, the seed and the
+instructor's own exercises. So does anyone who can reach the scheduler.
 """
 
 import asyncio
@@ -40,14 +40,14 @@ class SchedulerGrader:
         address: The scheduler's address.
         limits: Limits of each exercise.
         seed: Seed of the cases.
-        container: The tool for containers on the workers, if the notebooks' code is to run in one.
-        own: Exercises of the instructor's own.
+        container: The container tool on the workers, to run the notebooks' code in a container.
+        own: The instructor's own exercises.
 
     Attributes:
         guards: The guards of each Dask worker's sandboxes.
 
     Raises:
-        ValueError: The workers are of another version, or there are none.
+        ValueError: There are no workers, or they have a different version.
         SandboxError: The scheduler does not answer, or a sandbox does not start.
     """
 
@@ -67,7 +67,7 @@ class SchedulerGrader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with contextlib.suppress(Exception):  # its workers may be gone
+        with contextlib.suppress(Exception):  # the workers may be gone
             self._client.unregister_worker_plugin(PLUGIN_NAME)
         self._client.close()
 
@@ -78,12 +78,12 @@ class SchedulerGrader:
         for worker, found in theirs.items():
             if isinstance(found, BaseException):
                 raise ValueError(
-                    f"the Dask worker {worker} cannot use the course ({found}); install there what this machine has: "
+                    f"the Dask worker {worker} cannot use the course ({found}); install the versions of this machine: "
                     f"{_in_words(versions())}"
                 )
             if different := {name for name in versions() if found.get(name) != versions()[name]}:
                 raise ValueError(
-                    f"the Dask worker {worker} has other versions, so its results might differ: "
+                    f"the Dask worker {worker} has different versions, so its results might differ: "
                     f"{_in_words(found, different)} there, {_in_words(versions(), different)} here; install the same"
                 )
         self._client.register_plugin(graders, name=PLUGIN_NAME)
@@ -94,7 +94,7 @@ class SchedulerGrader:
         students: Mapping[str, Sequence[Submission]],
         keep: Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None],
     ) -> Generator[str, None, None]:
-        """Grade students, keep the results of each one, and yield the name."""
+        """Grade students, store the results of each, and yield the name."""
         futures = {
             self._client.submit(grade_there, submissions, self._limits, self._seed, pure=False, retries=1): name
             for name, submissions in students.items()
@@ -105,8 +105,8 @@ class SchedulerGrader:
                     guards, results = done.result()
                 except (KilledWorker, CancelledError, CommClosedError) as error:
                     raise SandboxError(
-                        f"the Dask workers or their scheduler were lost ({type(error).__name__}). What is graded is "
-                        "kept: start them again, and give the same command."
+                        f"the Dask workers or their scheduler were lost ({type(error).__name__}). The results are "
+                        "kept: start them again and run the same command."
                     ) from error
                 name = futures[done]
                 graded = [
@@ -124,9 +124,9 @@ def _in_words(versions: Mapping[str, str], names: Collection[str] | None = None)
 
 
 class _Graders(WorkerPlugin):
-    """What a Dask worker holds: for each of its threads a process that grades.
+    """The grading processes of a Dask worker, one for each of its threads.
 
-    The processes end when the Dask worker does, as nothing else holds the other end of their pipes.
+    The processes end with the Dask worker, because nothing else holds the other ends of their pipes.
     """
 
     name = PLUGIN_NAME
@@ -135,7 +135,8 @@ class _Graders(WorkerPlugin):
         self._limits, self._container, self._own = limits, container, own
 
     async def setup(self, worker: Any) -> None:
-        """Start the processes, in a thread: their imports take seconds, and the Dask worker must keep answering."""
+        """Start the processes in a thread, because the imports take seconds and the Dask worker must stay
+        responsive."""
         await asyncio.to_thread(self._start, worker.state.nthreads)
 
     def _start(self, n: int) -> None:
@@ -143,14 +144,17 @@ class _Graders(WorkerPlugin):
             exercises.add()
         container = Container(self._container) if self._container else None
         process = multiprocessing.current_process()
-        self._was_daemon, process.daemon = process.daemon, False  # Dask starts it as a daemon, which has no children
+        self._was_daemon, process.daemon = (
+            process.daemon,
+            False,
+        )  # Dask starts it as a daemon, which cannot have children
         self.workers = [Worker(self._limits, container, self._own) for _ in range(n)]
         self.free: SimpleQueue[Worker] = SimpleQueue()
         for one in self.workers:
             self.free.put(one)
 
     async def teardown(self, worker: Any) -> None:
-        """End them."""
+        """Stop the processes."""
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
@@ -160,7 +164,7 @@ class _Graders(WorkerPlugin):
 
 
 async def guards_there(dask_worker: Any) -> dict[str, Any]:
-    """Return the guards of the sandboxes on a Dask worker, once all are open."""
+    """Wait until all sandboxes on a Dask worker are open, and return their guards."""
     workers = dask_worker.plugins[PLUGIN_NAME].workers
     guards, *_ = [await asyncio.to_thread(lambda one=one: one.guards) for one in workers]
     return dict(guards)
@@ -169,7 +173,7 @@ async def guards_there(dask_worker: Any) -> dict[str, Any]:
 def grade_there(
     submissions: Sequence[Submission], limits: Limits, seed: int
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Grade the notebooks of a student on this Dask worker: the guards, and the results as plain data."""
+    """Grade a student's notebooks on this Dask worker; return the guards and the results as plain data."""
     graders: _Graders = get_worker().plugins[PLUGIN_NAME]
     one = graders.free.get()
     try:

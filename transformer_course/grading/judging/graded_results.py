@@ -1,4 +1,4 @@
-"""What grading gives: the verdict and the points of an exercise, and those of a notebook."""
+"""The results of grading: verdicts and points of exercises and notebooks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,14 +18,13 @@ class GradedExercise:
         exercise: The exercise.
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the sandbox.
-        n_right: Number of cases in which everything observed is right; if it passed, all of them.
-        n_cases: Number of cases; 0 where none was judged.
-        cost: Seconds that it took in all: in the sandbox, less those of others, to be judged, and to be traced.
-        remarks: What the instructor may want to check: that the answer calls the function to implement, or is the
-            course's solution.
-        answer: The number of this answer among those of the notebook.
-        n_answers: Number of answers to the exercise that the notebook has.
-        cell: The index of the cell that defines the answer; None if no cell does.
+        n_right: Number of passed cases, in which all observations are right.
+        n_cases: Number of cases, or 0 if none was judged.
+        cost: Total time in seconds for running (minus the time used by others), judging and tracing.
+        remarks: Remarks for the instructor: the answer calls the function to implement, or is the course's solution.
+        answer: The number of this answer among the notebook's answers.
+        n_answers: Number of answers to the exercise in the notebook.
+        cell: The index of the cell that defines the answer, or None.
     """
 
     exercise: Exercise
@@ -41,25 +40,25 @@ class GradedExercise:
 
     @property
     def points(self) -> int:
-        """The points earned: all of the exercise's, or none."""
+        """The points earned: all points of the exercise, or none."""
         return self.exercise.points if self.verdict.passed else 0
 
     @property
     def ended_by_others(self) -> str:
-        """Why there is no answer, where that may be no fault of it; empty otherwise."""
+        """The reason why there is no result, if that may not be the answer's fault; otherwise empty."""
         if any(self.verdict.message.startswith(explain_exit(reason, Limits())) for reason in KILLED_REASONS):
             return "was killed, as happens when a system runs out of memory"
-        return "got too little processor time" if WHILE_OTHERS_RAN in self.verdict.message else ""
+        return "got too little CPU time" if WHILE_OTHERS_RAN in self.verdict.message else ""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What one run found of one student and lesson; several notebooks may be in it.
+    """A student's results for a lesson from one run, which may include several notebooks.
 
     Args:
-        lesson: The lesson that it is kept with; empty if that is not known.
-        key: Tells it from the student's other attempts at the lesson.
-        student: The name under which it is kept.
+        lesson: The lesson that it is stored with, or empty if it is unknown.
+        key: Unique key among the student's attempts at the lesson.
+        student: The name under which it is stored.
     """
 
     lesson: str = ""
@@ -73,12 +72,12 @@ class GradedSubmission:
 
     Args:
         submission: The notebook.
-        exercises: Its exercises in the order of the lesson; empty if the notebook cannot be graded.
-        isolation: How far its code was kept from all else: ``full``, ``shared user`` or ``none``.
-        notes: What the instructor may want to look at.
-        fingerprint: What its text is compared with that of others by, as ``similarity.fingerprint`` returns it.
-        answers: The text of the cell that defines each answer, by exercise, for the feedback.
-        attempt: The attempt that it is a part of.
+        exercises: Its exercises in lesson order; empty if the notebook cannot be graded.
+        isolation: The level of isolation of its code: ``full``, ``shared user`` or ``none``.
+        notes: Notes for the instructor.
+        fingerprint: The hashes of its token runs, for comparing submissions.
+        answers: The source of the cell that defines each answer, by exercise, for the feedback.
+        attempt: The attempt that it belongs to.
     """
 
     submission: Submission
@@ -91,15 +90,15 @@ class GradedSubmission:
 
     @property
     def lesson(self) -> str:
-        """The lesson of the notebook, or the one that a file without a lesson was kept with; empty if unknown."""
+        """The lesson of the notebook, or the lesson that a file without one is stored with, or empty."""
         return self.submission.lesson or self.attempt.lesson
 
     @property
     def points(self) -> int:
-        """The points of its core exercises."""
+        """The points for core exercises."""
         return sum(one.points for one in self.exercises if not one.exercise.stretch)
 
     @property
     def bonus(self) -> int:
-        """The points of its stretch exercises, which come on top."""
+        """The points for stretch exercises, which are a bonus."""
         return sum(one.points for one in self.exercises if one.exercise.stretch)

@@ -1,4 +1,4 @@
-"""Judge on the trusted side what came out of the sandbox: the points, a name for the mistake, and its place."""
+"""Judge results from the sandbox on the trusted side: points, mistake and location."""
 
 import contextlib
 import math
@@ -34,18 +34,18 @@ from transformer_course.sandbox.resource_limits import Limits
 from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 MIN_TIME_LIMIT_S = 1.0
-"""Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
+"""Time limit of an exercise after the allowance is used up, about ten times the time of a right answer."""
 QUICK_ANSWER_S = 0.5
-"""Who takes less for all cases is called on as many others, to find a name for what is wrong."""
+"""Maximum time for all cases of an answer that is run again on other cases to recognize its mistake."""
 COULD_NOT_BE_JUDGED = "The answer returned something too large or too unusual to judge."
 MAX_NAME_LENGTH, MAX_CALLS = 100, 3
-"""Number of characters of a name that an answer calls, and of such names."""
+"""Maximum length of a name that an answer calls, and maximum number of such names."""
 MAX_MESSAGE_LENGTH = 4000
-"""Number of characters of a message, which may quote the learner's own code and errors."""
+"""Maximum number of characters of a message, which may quote the learner's code and errors."""
 
 
 def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: int = 0) -> Outcome:
-    """Return an outcome with observations in place of the records that came out of the sandbox, which are untrusted."""
+    """Replace the untrusted records in an outcome with observations derived from them."""
     if outcome.answer is None:
         return outcome
     problem: dict[str, Any] = {name: outcome.answer[name] for name in ("missing", "crash") if name in outcome.answer}
@@ -55,7 +55,7 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: i
             records = cut_texts(outcome.answer["records"][: len(cases)], MAX_TEXT_LENGTH)
             problem["observations"] = observations_of(records, cases)
             problem["calls"] = [str(name)[:MAX_NAME_LENGTH] for name in outcome.answer.get("calls", ())][:MAX_CALLS]
-        except Exception:  # forged records can make the code that reads them raise anything
+        except Exception:  # forged records may cause any error
             problem["malformed"] = True
     n_answers, cell = outcome.answer.get("n_answers"), outcome.answer.get("cell")
     problem["n_answers"] = n_answers if type(n_answers) is int and 1 <= n_answers <= MAX_ANSWERS else 1
@@ -66,11 +66,11 @@ def observed_outside(exercise: Exercise, outcome: Outcome, seed: int, n_cells: i
 def judge_answer(
     exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, sandbox: Sandbox, seed: int
 ) -> GradedExercise:
-    """Judge an outcome; where the answer goes wrong is found in the sandbox.
+    """Judge an outcome, and locate the mistake with the help of the sandbox.
 
-    To judge, to find a name for a mistake, and to find its place may together take what the answer has left of its
-    time, and at least ``MIN_TIME_LIMIT_S``; of computing, since here nothing sleeps, and others may have the
-    processors. Of that time the answer's second run gets what is above ``MIN_TIME_LIMIT_S``.
+    Judging, recognizing the mistake and locating it may together take the answer's remaining time, and at least
+    ``MIN_TIME_LIMIT_S``. This limits CPU time, because other programs may be using the CPUs. The answer's second run
+    gets the part of the time above ``MIN_TIME_LIMIT_S``.
     """
     stopwatch, left = Stopwatch(), max(sandbox.limits.seconds - outcome.cost, MIN_TIME_LIMIT_S)
     with contextlib.ExitStack() as stack:
@@ -102,7 +102,7 @@ def judge_answer(
 
 @contextlib.contextmanager
 def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
-    """Give a sandbox other limits in the block."""
+    """Change a sandbox's limits inside the block."""
     usual, sandbox.limits = sandbox.limits, replace(sandbox.limits, **limits)  # type: ignore[arg-type]
     try:
         yield
@@ -113,12 +113,12 @@ def _limited(sandbox: Sandbox, **limits: float) -> Iterator[None]:
 def _in_little_memory(
     verdict: Verdict, exercise: Exercise, case: Case, job: Mapping[str, Any], sandbox: Sandbox
 ) -> tuple[Verdict, float]:
-    """Call a right answer where it must get by with little memory: its process may take no more.
+    """Call a right answer in a process with a low memory limit.
 
     Returns:
         The verdict, and the seconds that it took.
     """
-    # Files and pipes would be room for numbers, too.
+    # Files and pipes could store numbers, too.
     with _limited(sandbox, memory_mb=LITTLE_MEMORY_MB, disk_mb=1, file_mb=1, open_files=16):
         outcome = run_job(sandbox, {**job, "cases": [case.as_dict()]})
     if outcome.reason in (*KILLED_REASONS, BUSY_REASON):
@@ -145,7 +145,7 @@ def _in_little_memory(
 
 
 def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: int) -> tuple[int, int]:
-    """Return in how many cases an answer is right, and the number of cases."""
+    """Return the number of passed cases and the number of cases."""
     known = behavior(exercise, seed)
     n_cases = len(known.cases) + (exercise.in_little_memory is not None)
     if verdict.passed:
@@ -154,17 +154,17 @@ def count_right(exercise: Exercise, verdict: Verdict, outcome: Outcome, seed: in
         found = known.normalized((outcome.answer or {})["observations"])
         right = [observation_distance(one, other) <= 1 for one, other in zip(found, known.expected, strict=False)]
         return sum(right), n_cases
-    except Exception:  # as in judge_outcome
+    except Exception:  # forged observations, as in judge_outcome
         return 0, n_cases
 
 
 def judge_outcome(
     exercise: Exercise, outcome: Outcome, seed: int, limits: Limits, second_run: SecondRun | None = None
 ) -> Verdict:
-    """Return the verdict on what came out of the sandbox, which is untrusted and may be any plain data.
+    """Return the verdict on a result from the sandbox, which is untrusted and may be any plain data.
 
-    If it is wrong, and was quick, a name is looked for by what it shows in a ``second_run``: there, the cases are those
-    of the whole class, and what mistakes show on them has to be computed only once.
+    If a quick answer is wrong, its mistake is recognized from a ``second_run``, whose cases are the same for the whole
+    class, so the results of each mistake on them are computed only once.
     """
     if outcome.answer is None:
         return Verdict(exercise.name, "crashed", explain_exit(outcome.reason, limits))
@@ -177,5 +177,5 @@ def judge_outcome(
         observed = outcome.answer["observations"]
         elsewhere = second_run if outcome.cost < QUICK_ANSWER_S and not took_too_long(observed) else None
         return judge(exercise, seed, observed, parts, elsewhere)
-    except Exception:  # forged observations can make the code that reads them raise anything
+    except Exception:  # forged observations may cause any error
         return Verdict(exercise.name, "crashed", "What the answer returned cannot be read as the result of calls.")

@@ -1,9 +1,9 @@
-"""The name and the place of a mistake, for the feedback page: the answer runs in the sandbox again, the search is here.
+"""Recognize and locate mistakes for the feedback page, running the answer in the sandbox again.
 
-It is feedback, and never points: what is right is known before. The cases are those of a seed that never counts, so
-that the right values of steps, which the sandbox gets to put in place of expressions, say nothing about the cases that
-count; and they are the same for the whole class, so that what mistakes show on them is computed once. What comes back
-is untrusted: an answer that forges it changes what is said about itself, and nothing else.
+This affects only feedback; the points are already known. The cases have a seed that never counts, so the right values
+of steps, which the sandbox gets to replace expressions, reveal nothing about the cases that count. The cases are the
+same for the whole class, so the results of each mistake are computed only once. The replies are untrusted: an answer
+that forges them changes only its own feedback.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,28 +29,27 @@ from transformer_course.sandbox.trace_conversation import Conversation
 
 OTHER_CASES_NOTE = "This was found in different cases from the graded one below, so its numbers and sizes may differ."
 TRACE_TIME_LIMIT_S = 2.0
-"""Seconds that the answer may compute in its second run, and a third of those that the clock may run."""
+"""CPU time limit in seconds of the answer's second run; the wall-clock limit is three times as long."""
 MAX_TEXT_LENGTH = 10_000
-"""Number of characters of each text that comes out of the sandbox; what is longer is cut off before
-anybody reads it.
+"""Maximum number of characters of each text from the sandbox; longer texts are truncated before they are processed.
 """
 PLACE_SEED = 0
-"""Seed of the cases on which names and places are searched, unless it is the one that counts."""
+"""Seed of the cases for recognizing and locating mistakes, unless it is the seed that counts."""
 
 
 class SecondRun:
-    """An answer in a second process, on cases that never count: it starts when something is first asked of it.
+    """An answer in a second process, with cases that never count; the process starts on first use.
 
     Args:
-        exercise: What was to be answered.
+        exercise: The exercise.
         job: The job of the cases that count.
-        sandbox: Where the answer runs.
+        sandbox: The sandbox.
         seed: The seed that counts.
-        seconds: Seconds that it may take at most; if not above 0, it does not run.
-        stack: What ends the process.
+        seconds: Time limit in seconds; if it is not above 0, the answer does not run.
+        stack: The exit stack that ends the process.
 
     Raises:
-        SandboxError: As for ``Sandbox.run``, whenever it is first asked.
+        SandboxError: As for ``Sandbox.run``, on first use.
     """
 
     def __init__(
@@ -63,12 +62,12 @@ class SecondRun:
 
     @property
     def cost(self) -> float:
-        """Seconds that it has taken of its own; known for certain when it is over."""
+        """Time in seconds that the answer itself has used; final when it has ended."""
         return max(self._talk.seconds - self._talk.waited, 0.0) if self._talk else 0.0
 
     @cached_property
     def traced(self) -> "TracedInSandbox | None":
-        """The answer, to be traced; None if it cannot be, has no time left, or there is nothing small to call it on."""
+        """The answer for tracing, or None if it cannot be traced, has no time left, or has no small case."""
         if self._seconds <= 0 or not any(is_small(case) for case in self.known.cases):
             return None
         job = {**self._job, "cases": [case.as_dict() for case in self.known.cases]}
@@ -79,8 +78,8 @@ class SecondRun:
         return None
 
     def observed(self) -> list[Observation]:
-        """Return what the answer shows on these cases; nothing if that is not to be had."""
-        with suppress(Exception):  # what came back can make the code that reads it raise anything
+        """Return the observations of the answer on these cases, or nothing if they are not available."""
+        with suppress(Exception):  # forged replies may cause any error
             if self.traced:
                 return self.known.normalized(observations_of(self.traced.records(), self.known.cases))
         return []
@@ -89,13 +88,13 @@ class SecondRun:
 def with_place_in_sandbox(
     verdict: Verdict, exercise: Exercise, observed: Any, second_run: SecondRun, seed: int
 ) -> Verdict:
-    """Find the place of what a verdict is about, where that can be proven; it stays the same verdict.
+    """Add the location of the mistake to a verdict if it can be proven; the verdict itself does not change.
 
     Args:
         verdict: The verdict.
-        exercise: What was to be answered.
+        exercise: The exercise.
         observed: The observations that the verdict is about, which are untrusted.
-        second_run: Where the answer is traced.
+        second_run: The second run, which traces the answer.
         seed: The seed that counts.
 
     Raises:
@@ -104,16 +103,16 @@ def with_place_in_sandbox(
     if not may_have_place(verdict) or took_too_long(observed) or second_run.traced is None:
         return verdict
     found = verdict
-    with suppress(Exception):  # what came back can make the code that reads it raise anything
+    with suppress(Exception):  # forged replies may cause any error
         changed = changed_arguments(observed, behavior(exercise, seed).expected)
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
-        clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # others may have the processors
+        clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # other programs may be using the CPUs
         found = with_place(verdict, second_run.known, second_run.traced, changed, note, clock)
     return replace(verdict, message=found.message, hints=found.hints)
 
 
 def seed_of_places(seed: int) -> int:
-    """Return a seed that does not count.
+    """Return a seed that does not count for points.
 
     >>> seed_of_places(20170612), seed_of_places(0)
     (0, 1)
@@ -122,22 +121,22 @@ def seed_of_places(seed: int) -> int:
 
 
 class TracedInSandbox:
-    """An answer of which the expressions are watched and replaced in the sandbox.
+    """An answer whose expressions are recorded and replaced in the sandbox.
 
     Args:
-        talk: The conversation with the job; the answer is defined there.
+        talk: The conversation with the job that defines the answer.
         cases: The cases of the job.
 
     Raises:
         CannotTrace: The answer cannot be defined or traced.
-        NotPlainData: What came back is none of its expressions.
+        NotPlainData: The reply does not describe the answer's expressions.
     """
 
     def __init__(self, talk: Conversation, cases: Sequence[Case]) -> None:
         self._talk, self._cases = talk, cases
         answer = talk.receive()
         if answer is None:
-            raise CannotTrace("nothing came back")
+            raise CannotTrace("there was no reply")
         self.expressions: list[Expression] = unpack_expressions(answer)
 
     def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
@@ -148,7 +147,7 @@ class TracedInSandbox:
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
-        """Call the answer on a case, and again."""
+        """Call the answer twice on a case."""
         first, second = self._traces(pack_request(self._index(case), {}, times=2), 2)
         return first, second
 
@@ -170,7 +169,7 @@ class TracedInSandbox:
 
 
 def took_too_long(observed: Any) -> bool:
-    """Return whether an answer was stopped for the time that it took."""
+    """Return whether an answer was stopped because it exceeded its time limit."""
     last = observed[-1] if isinstance(observed, list | tuple) and observed else None
     error = last.get("error") if isinstance(last, Mapping) else None
     return isinstance(error, Mapping) and error.get("type") == "TookTooLong"

@@ -1,4 +1,4 @@
-"""The bar that shows how much of a class has been graded, and how long the rest takes."""
+"""A progress bar with the number of graded students and the remaining time."""
 
 import contextlib
 import warnings
@@ -12,10 +12,10 @@ BAR_FORMAT = "{percentage:3.0f} % |{bar}| {n_fmt} of {total_fmt} students, {rema
 
 
 def show_progress(graded: Iterable[str], n: int) -> None:
-    """Wait until all students are graded, on a terminal with a bar; what is warned meanwhile stands above it.
+    """Wait until all students are graded, showing a progress bar in a terminal with warnings above it.
 
     Args:
-        graded: The students, each as soon as graded.
+        graded: Yields each student when they have been graded.
         n: Number of students.
     """
     with logging_redirect_tqdm(), _warnings_above_the_bar():
@@ -25,7 +25,7 @@ def show_progress(graded: Iterable[str], n: int) -> None:
 
 @contextlib.contextmanager
 def _warnings_above_the_bar() -> Iterator[None]:
-    with warnings.catch_warnings():  # which puts back what shows them
+    with warnings.catch_warnings():  # restores the function that shows warnings
         show = warnings.showwarning
 
         def show_above(*message: Any, **also: Any) -> None:

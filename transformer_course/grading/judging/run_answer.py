@@ -1,4 +1,4 @@
-"""Make a job of an answer and run it in the sandbox; again, if what ended it may be no fault of its own."""
+"""Turn an answer into a job and run it in the sandbox, and run it again if it may have been killed by others."""
 
 import json
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class AnswerChoice:
     """Which of a notebook's answers to an exercise to run.
 
     Args:
-        number: Its number, as ``find_answers`` lists them.
+        number: The answer's number in the order of ``find_answers``.
         given: Names of other exercises whose library parts replace the notebook's own answers.
     """
 
@@ -44,7 +44,7 @@ def run_answer(
     Args:
         submission: The notebook.
         exercise: The exercise.
-        sandbox: Where the answer runs.
+        sandbox: The sandbox.
         seed: Seed of the cases.
         choice: Which of the notebook's answers to run.
 
@@ -52,7 +52,9 @@ def run_answer(
         The job, and its outcome.
     """
     job = {
-        "cells": [{"source": cell["source"]} for cell in submission.cells],  # an id could hold a table of answers
+        "cells": [
+            {"source": cell["source"]} for cell in submission.cells
+        ],  # no ids, which could contain a table of answers
         "answer": choice.number,
         "given": list(choice.given),
         "seconds": sandbox.limits.seconds,
@@ -65,9 +67,9 @@ def run_answer(
 
 
 def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job, and again if a signal ended it, as a system does that runs out of memory.
+    """Run a job, and run it again if a signal killed it, for example because the system ran out of memory.
 
-    Both runs together get the time of one: a job that has used half of it before it ended does not run again.
+    Both runs share the time limit of one: a job that has used more than half of it is not run again.
     """
     outcome = _run_once(sandbox, job, *packed)
     left = sandbox.limits.seconds - outcome.cost
@@ -82,7 +84,7 @@ def run_job(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 
 def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
-    """Run a job; the machine is too busy where time was up by the clock, and others had the processors for longer."""
+    """Run a job; report a busy machine if it timed out while other programs used the CPUs most of the time."""
     outcome = sandbox.run(job, *packed)
     records = (outcome.answer or {}).get("records")
     last = records[-1] if isinstance(records, list) and records else None
@@ -94,26 +96,24 @@ def _run_once(sandbox: Sandbox, job: dict[str, Any], *packed: bytes) -> Outcome:
 
 @lru_cache(maxsize=40)  # equal submissions get equal cases
 def _packed_cases(exercise: Exercise, seed: int) -> tuple[bytes, bytes]:
-    """Return the cases of a job, without a word on what they test, and the models that are called in them."""
+    """Return the cases of a job, without information about what they test, and the models that they call."""
     cases, models = without_tables([case.as_dict() for case in behavior(exercise, seed).cases])
     return pack({"cases": cases}), pack(models) if models else b""
 
 
 @cache
 def _library(name: str) -> str:
-    """Return where the sandbox finds the library's parts for an exercise, as JSON; an instructor's own are
-    not there.
-    """
+    """Return the locations of the library's parts for an exercise as JSON, without an instructor's own exercises."""
     others = {other: each for other, each in every_exercise().items() if other != name and not is_own(each)}
     return json.dumps({other: library_source(each) for other, each in others.items()})
 
 
 @cache
 def library_source(exercise: Exercise) -> dict[str, str]:
-    """Return where the sandbox finds the library's function or class for an exercise.
+    """Return the location of the library's function or class for an exercise in the sandbox.
 
     Returns:
-        Its ``module``, if that is in the model library; else, since the sandbox has no exercises, its ``source``.
+        Its ``module`` if it is in the model library, or else its ``source``, because the sandbox contains no exercises.
     """
     module = exercise.reference.__module__
     course = __name__.partition(".grading")[0]

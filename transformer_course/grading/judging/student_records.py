@@ -1,6 +1,6 @@
-"""What has been graded, kept on the disk: a file for each student and lesson, written as soon as it is graded.
+"""Results on disk: one file for each student and lesson, written as soon as it is graded.
 
-Whenever the grader is stopped, nothing that was finished is lost. What has not changed is not graded again.
+If the grader is interrupted, no finished result is lost. Unchanged submissions are not graded again.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ from transformer_lab.atomic_write import atomic_write_text
 
 STUDENTS_FOLDER = "students"
 MAX_RUNS = 3
-"""Number of runs that grade the same notebooks if other programs end one of their answers in each."""
+"""Maximum number of runs that grade the same notebooks if others kill one of their answers each time."""
 IMPLIED_SETTINGS = {"library_calls": "remark"}
-"""What holds for a setting that a record says nothing of, unless that is none."""
+"""Defaults of settings that are missing in a record."""
 
 IDENTITY = ["known_as", "lms_id", "login", "platform", "batch"]
 TEXT_FIELDS = ["notebook", "lesson", "problem", "digest", "sha256", *IDENTITY, "handed_in", "time_source", "isolation"]
@@ -37,24 +37,24 @@ EXERCISE_FIELDS = {
 
 
 class Records:
-    """The graded students in a folder of results: a file for each student and lesson, with every attempt.
+    """The graded students in a results folder, in a file for each student and lesson with every attempt.
 
-    An attempt is what one run found of a student and lesson. Which of several attempts counts is decided where the
-    points are known: in ``class_results``.
+    An attempt is the result of one run for a student and lesson. ``class_results`` decides which attempt counts,
+    because it knows the points.
 
     Args:
-        out: The folder of results.
-        settings: What decides the points in addition to the notebooks: the seed, the limits, the version.
+        out: The results folder.
+        settings: All settings that affect the points: the seed, the limits, the version.
     """
 
     def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
         self._folder, self._settings = out / STUDENTS_FOLDER, dict(settings)
 
     def not_yet_graded(self, student: str, submissions: Sequence[Submission]) -> list[Submission]:
-        """Return the notebooks of the lessons in which these very notebooks have not been graded with these settings.
+        """Return the notebooks of lessons that have not been graded with exactly these notebooks and settings.
 
-        If another program ended an answer, its lesson has not been graded, until ``MAX_RUNS`` runs have ended so: an
-        answer that kills itself does not cost its time in every run.
+        If another program killed an answer, its lesson counts as not graded, up to ``MAX_RUNS`` runs, so that an answer
+        that kills itself does not cost time in every run.
         """
         return [
             submission
@@ -71,7 +71,7 @@ class Records:
         return not _is_ended_by_others(attempt) or attempt.get("runs", 1) >= MAX_RUNS
 
     def changed_settings(self, student: str, submissions: Sequence[Submission]) -> str:
-        """Return which settings differ from those under which these lessons were last graded; "" if none does."""
+        """Return a description of the settings that changed since these lessons were last graded, or ""."""
         now = self._settings_in_words
         for lesson in by_lesson(submissions):
             for attempt in _attempts(self._path(student, lesson))[-1:]:
@@ -96,9 +96,9 @@ class Records:
 
         Args:
             student: The student's name.
-            submissions: What the student submitted of these lessons.
-            graded: What of it was graded.
-            guards: The guards that the sandbox had.
+            submissions: The student's submissions for these lessons.
+            graded: The graded submissions.
+            guards: The sandbox's guards.
 
         Raises:
             OSError: The file cannot be written.
@@ -124,17 +124,17 @@ class Records:
             self._write(student, lesson, [*kept, attempt])
 
     def keep_only(self, student: str, submissions: Sequence[Submission]) -> None:
-        """Delete all attempts of a student at these lessons but the one with these notebooks."""
+        """Delete all attempts of a student at these lessons except the one with these notebooks."""
         for lesson, own in by_lesson(submissions).items():
             if self._is_graded(student, lesson, own):
                 attempts = _attempts(self._path(student, lesson))
                 self._write(student, lesson, [one for one in attempts if one["key"] == self._key(own)])
 
     def update_times(self, student: str, submissions: Sequence[Submission], *, later_too: bool = False) -> None:
-        """Note what is known by now about notebooks that are up to date: when and by whom they were submitted.
+        """Update the submission times and owners of notebooks that do not need to be graded again.
 
-        A notebook that was seen before existed at the earlier time, so a later time is the time of a copy. It replaces
-        the earlier time only if ``later_too``.
+        A notebook that was seen before existed at the earlier time, so a later time belongs to a copy. It replaces the
+        earlier time only if ``later_too`` is set.
         """
         for lesson, own in by_lesson(submissions).items():
             attempts = _attempts(self._path(student, lesson))
@@ -152,7 +152,7 @@ class Records:
                 self._write(student, lesson, attempts)
 
     def forget_all(self) -> None:
-        """Delete what was graded earlier."""
+        """Delete all results."""
         for path in self._folder.glob("*.json"):
             path.unlink()
 
@@ -166,7 +166,7 @@ class Records:
 
     @property
     def _settings_in_words(self) -> dict[str, str]:
-        """The settings that may differ in a folder of results, in words."""
+        """Descriptions of the settings that may differ in a results folder."""
         named = {name: setting for name, setting in self._settings.items() if name != "seed"}
         if limits := named.get("limits"):
             named["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
@@ -186,7 +186,7 @@ def _is_ended_by_others(attempt: Mapping[str, Any]) -> bool:
 
 
 def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
-    """Return a student's submissions by the lesson with which their results are kept."""
+    """Return a student's submissions by the lesson with which their results are stored."""
     found: dict[str, list[Submission]] = {}
     for submission in submissions:
         found.setdefault(submission.kept_with or submission.lesson, []).append(submission)
@@ -194,7 +194,7 @@ def by_lesson(submissions: Sequence[Submission]) -> dict[str, list[Submission]]:
 
 
 def _adds_nothing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
-    """Return whether an attempt is the same notebooks as a later one, with no exercise that had more points."""
+    """Return whether a later attempt has the same notebooks and at least as many points in every exercise."""
     files, points = [], []
     for attempt in (earlier, later):
         files.append(sorted((one["digest"], one["handed_in"], one["lms_id"]) for one in attempt["notebooks"]))
@@ -209,7 +209,7 @@ def _adds_nothing(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> bool:
 
 
 def _what_may_change(submission: Submission) -> dict[str, Any]:
-    """Return what can be known of a submission later than its grading."""
+    """Return the information about a submission that may change after it was graded."""
     return {
         "marked_late": submission.is_marked_late,
         **{name: printable(getattr(submission, name)) for name in IDENTITY},
@@ -227,15 +227,15 @@ def _attempts(path: Path) -> list[dict[str, Any]]:
 
 
 def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
-    """Return the notebooks of every student that has been graded, now or earlier, in the order of their names.
+    """Return the graded notebooks of every student, from this or earlier runs, sorted by name.
 
-    What cannot be read is left out, with a warning: its student has no points until graded again.
+    Unreadable records are skipped with a warning; their students have no points until they are graded again.
     """
     found: dict[str, list[GradedSubmission]] = {}
     for path in sorted((out / STUDENTS_FOLDER).glob("*.json")):
         if (record := _read(path)) is None:
             warnings.warn(
-                f"{path} is damaged or from an older edition, so this student is left out; grade again", stacklevel=2
+                f"{path} is corrupted or from an older version, so this student is left out; grade again", stacklevel=2
             )
             continue
         own = found.setdefault(record["student"], [])
@@ -246,7 +246,7 @@ def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
 
 
 def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
-    """Return a graded notebook as JSON."""
+    """Return a graded notebook as JSON data."""
     return {
         "notebook": printable(str(notebook.submission.path)),
         "lesson": notebook.submission.lesson,
@@ -283,13 +283,13 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
 
 
 def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
-    """Return a graded notebook from JSON; the code of its cells is not kept."""
+    """Return a graded notebook from JSON data, which do not contain the code of its cells."""
     submission = Submission(
         "",
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
-        remark=notebook.get("remark", ""),  # earlier editions have none of these three
+        remark=notebook.get("remark", ""),  # missing in earlier versions of these three
         beside=notebook.get("beside", ""),
         digest=notebook["digest"],
         sha256=notebook["sha256"],
@@ -308,15 +308,15 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
 def _exercise(one: Mapping[str, Any]) -> GradedExercise:
     verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
     exercise = every_exercise()[one["exercise"]]
-    remarks = one.get("remarks", ())  # earlier editions have none
+    remarks = one.get("remarks", ())  # missing in earlier versions
     return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"], remarks=remarks)
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    """Return a record; None if there is none, or if it is damaged or of an edition with other exercises."""
+    """Return a record, or None if it does not exist, is corrupted, or is from a version with other exercises."""
     try:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        json.dumps(record, ensure_ascii=False).encode()  # every text can be written again
+        json.dumps(record, ensure_ascii=False).encode()  # rejects text that cannot be written again
         _check(record, {str: ["student", "lesson"], list: ["attempts"]})
         if path.name != record_name(record["student"], record["lesson"]):
             return None
@@ -348,4 +348,4 @@ def _check(message: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> 
     for kind, names in fields.items():
         for name in names:
             if type(message[name]) is not kind and not (kind is float and type(message[name]) is int):
-                raise TypeError(f"{name} is not of type {kind.__name__}; got {message[name]!r}")
+                raise TypeError(f"{name} must be of type {kind.__name__}; got {message[name]!r}")

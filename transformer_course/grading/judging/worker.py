@@ -1,7 +1,7 @@
-"""A process that runs answers in a sandbox of its own, reads what comes back, and judges it.
+"""A process that runs answers in its own sandbox, and reads and judges the replies.
 
-What comes out of the sandbox may be made to exhaust whoever reads it. So that happens here, within bounds of time and
-memory; an answer that exceeds them costs its own points, and the process, which is replaced.
+A hostile reply may exhaust the process that reads it. So a worker reads it, with time and memory limits. An answer that
+exceeds them loses its own points, and the worker is replaced.
 """
 
 import contextlib
@@ -41,31 +41,30 @@ from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, SUPERVISOR_
 from transformer_course.sandbox.sandbox import Sandbox, remove_dead_sandboxes
 
 REFERENCE_TIMEOUT_S = 120.0
-"""Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
+"""Time limit for computing the course's own answer, which takes less than a second; without it, nothing is judged."""
 JUDGE_TIMEOUT_S = 30.0
-"""Time in which an answer must be judged; what honest answers take is below a second.
+"""Time limit for judging an answer, which takes less than a second for honest answers.
 
-Where other programs have the processors, it gets up to ``CLOCK_FACTOR`` times as long.
+If other programs use the CPUs, it may take up to ``CLOCK_FACTOR`` times as long.
 """
 JUDGE_MEMORY_MB = 2048
 GC_THRESHOLD = 20_000
-"""So many new objects are made before the process looks for garbage: with Python's 700, that took it a thirtieth of its
-time."""
+"""Allocations between garbage collections; with Python's 700, garbage collection took a thirtieth of the time."""
 EXIT_TIMEOUT_S = 0.5
 CRASH_SIGNALS = (signal.SIGABRT, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, getattr(signal, "SIGBUS", 0))
-"""Signals that a process gets for what it does itself; others are sent to it."""
+"""Signals caused by the process itself; all other signals are sent by others."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """An exercise of a submission, to be graded.
+    """An exercise of a submission to grade.
 
     Args:
         submission: The notebook.
         name: The name of the exercise.
         seed: Seed of the cases.
         limits: Limits of the answer.
-        choice: Which of the notebook's answers it is.
+        choice: Which of the notebook's answers to run.
     """
 
     submission: Submission
@@ -76,13 +75,13 @@ class Task:
 
 
 class Worker:
-    """The process, as the grader sees it; a context manager. It starts at once, and is waited for when it is used.
+    """The grader's handle of a worker process; a context manager. It starts immediately; the first use waits for it.
 
     Args:
         limits: Resource limits of each answer.
         container: The container to run the sandbox in, if any.
-        own: Exercises of an instructor's own.
-        sandbox: A sandbox that has been started before, to be used as long as the first process lasts.
+        own: An instructor's own exercises.
+        sandbox: A running sandbox for the first worker process.
     """
 
     def __init__(
@@ -99,10 +98,10 @@ class Worker:
 
     @property
     def guards(self) -> dict[str, Any]:
-        """The guards of its sandbox, as ``confine.confine`` returns them.
+        """The guards of its sandbox, from ``confine.confine``.
 
         Raises:
-            SandboxError: Its sandbox does not start.
+            SandboxError: The sandbox does not start.
         """
         return self._wait_until_ready()
 
@@ -119,20 +118,20 @@ class Worker:
         """Grade one exercise.
 
         Raises:
-            SandboxError: The sandbox does not start, the process has been killed, or the course's own answer takes too
-                long, which is no learner's fault.
+            SandboxError: The sandbox does not start, the process was killed, or the course's own answer takes too long,
+                which is not a learner's fault.
         """
         exercise, begun = every_exercise()[task.name], time.monotonic()
         for is_again in (False, True):
             if self._is_killed:
-                raise SandboxError("the process that grades was ended")
+                raise SandboxError("the grading process was killed")
             self._wait_until_ready()
             try:
                 self._connection.send(task)
                 self._wait_for_reference(task.name)
                 seconds = judged = self._receive(
                     2 * task.limits.killed_after + SUPERVISOR_TIMEOUT_S
-                )  # it may run twice
+                )  # an answer may run twice
                 if not isinstance(seconds, str):
                     judged = self._receive_judged()
                 if not isinstance(judged, str):
@@ -145,12 +144,12 @@ class Worker:
             fatal_signal = -(self._process.exitcode or 0)
             self._end()
             if self._is_killed:
-                raise SandboxError("the process that grades was ended")
+                raise SandboxError("the grading process was killed")
             self._start()
-            # Once, the process may be killed, or a sandbox break, because the system has no memory or process left.
+            # Retry once, because the system may have run out of memory or processes.
             if is_again or (judged is None and fatal_signal <= 0):
                 break
-        # A reply can crash the process that reads it, but cannot send it any other signal.
+        # A reply can crash the process that reads it, but cannot cause any other signal.
         was_killed = fatal_signal > 0 and fatal_signal not in CRASH_SIGNALS
         message = explain_exit("SIGKILL", task.limits) if was_killed else COULD_NOT_BE_JUDGED
         verdict, seconds = Verdict(task.name, "crashed", message), time.monotonic() - begun
@@ -161,11 +160,13 @@ class Worker:
         if not self._connection.poll(REFERENCE_TIMEOUT_S):
             self._end()
             late = f"the course's own answer to {name} is not ready after {REFERENCE_TIMEOUT_S:g} s"
-            raise SandboxError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
+            raise SandboxError(
+                f"{late}: either this machine is too busy, or it never ends. The results so far are kept."
+            )
         self._connection.recv()
 
     def kill(self) -> None:
-        """End the process at once, and its sandbox with it; whoever waits for an answer gets none."""
+        """Kill the process and its sandbox; a thread waiting for a reply gets none."""
         self._is_killed = True
         self._process.kill()
 
@@ -174,7 +175,7 @@ class Worker:
         self._process.join()
         self._connection.close()
         self._sandbox.close()
-        remove_dead_sandboxes()  # if it was killed, it has not removed its own
+        remove_dead_sandboxes()  # a killed process has not removed its own sandbox
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
@@ -184,9 +185,9 @@ class Worker:
         )
         method = start_method()
         if method == "fork":
-            every_exercise()  # imported once for all that are forked
+            every_exercise()  # import once, before forking
         else:
-            self._sandbox.close()  # only what is forked has the pipes that are open here
+            self._sandbox.close()  # a process that is not forked does not inherit the open pipes
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
         ours = self._connection if method == "fork" else None
@@ -199,17 +200,19 @@ class Worker:
         self._sandbox.leave_to_child()
 
     def _receive_guards(self) -> dict[str, Any] | str:
-        """Return the guards of the sandbox, or why it does not start."""
+        """Return the guards of the sandbox, or the reason why it does not start."""
         try:
             ready: dict[str, Any] | str = self._receive(START_TIMEOUT_S)
         except (EOFError, TimeoutError):
-            return f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+            return f"the grading process {'was killed' if self._is_killed else 'does not start'}"
         return ready
 
     def _wait_until_ready(self) -> dict[str, Any]:
         if self._guards is None:
             ready = self._receive_guards()
-            if isinstance(ready, str) and not self._is_killed:  # once, the system may have killed it as it started
+            if (
+                isinstance(ready, str) and not self._is_killed
+            ):  # retry once, because the system may have killed it at start
                 self._end()
                 self._start()
                 ready = self._receive_guards()
@@ -236,7 +239,7 @@ class Worker:
 
 @contextlib.contextmanager
 def _blocked_interrupts() -> Iterator[None]:
-    """Hold SIGINT back inside the block, and in a process that is started there until that handles it."""
+    """Block SIGINT inside the block, and in processes started there until they handle it."""
     if sys.platform == "win32":
         yield
         return
@@ -248,7 +251,7 @@ def _blocked_interrupts() -> Iterator[None]:
 
 
 def _computed(process: int) -> float:
-    """Return the time that a process has computed; infinity where the system does not tell."""
+    """Return a process's CPU time, or infinity if the system does not report it."""
     return cpu_seconds(process) if sys.platform == "linux" else math.inf
 
 
@@ -258,10 +261,10 @@ def grade_notebooks(
     """Grade the notebooks of a student, one after the other.
 
     Args:
-        worker: Who grades them.
+        worker: The worker that grades them.
         submissions: The notebooks.
         limits: Limits of each exercise.
-        seed: The secret of this grading, of which the seed of each notebook's cases is made.
+        seed: The secret seed of this run, from which the seed of each notebook's cases is derived.
     """
 
     def assess_one(submission: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
@@ -274,27 +277,28 @@ def grade_notebooks(
         try:
             graded.append(assess(submission, allowances[submission.lesson], assess_one))
         except OSError:
-            raise  # of this machine, and of no student
+            raise  # a problem of this machine, not of a student
         except Exception as error:
             graded.append(stumbled_over(submission, error))
     return graded
 
 
 def seed_of_cases(secret: int, cells: Sequence[Mapping[str, str]]) -> int:
-    """Return the seed of a notebook's cases: the same for the same cells, and another as soon as one has changed.
+    """Return the seed of a notebook's cases, which depends on its cells.
 
-    So what the feedback shows of the cases is of no use in another notebook, and grading again gives the same result.
-    Ids are part of the cells: otherwise, notebooks that differ in ids alone could try many answers on the same cases.
+    So information about the cases in the feedback is useless for other notebooks, and grading again gives the same
+    result. The seed also depends on the cells' ids, because otherwise notebooks that differ only in ids could try many
+    answers on the same cases.
     """
     code = json.dumps([[cell["id"], cell["source"]] for cell in cells]).encode()
     return int.from_bytes(hmac.digest(str(secret).encode(), code, "sha256")[:7], "big")
 
 
 def start_method() -> Literal["fork", "forkserver", "spawn"]:
-    """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
+    """Return the start method of workers: fork if possible, because the imports take seconds.
 
-    Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
-    from another one, which has done nothing but the imports.
+    Threads do not survive a fork, and their locks stay locked. If this process has other threads, workers are forked
+    from a separate process that has only done the imports.
     """
     if sys.platform != "linux":
         return "spawn"
@@ -311,29 +315,29 @@ def _begin(
     sandbox: Sandbox,
     own: Sequence[OwnExercises],
 ) -> None:
-    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show.
+    """Close the inherited end of the grader's pipe, so that the grader's death is noticed, and serve.
 
-    Ctrl-C reaches every process of the terminal. Only the grader handles it, and ends this process.
+    Ctrl-C reaches every process of the terminal. Only the grader handles it, and then stops this process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
+    warnings.simplefilter("ignore")  # the terminal belongs to the grader; everything important is in the reply
     if ours:
         ours.close()
     serve(theirs, sandbox, own)
 
 
 def serve(connection: Connection, sandbox: Sandbox, own: Sequence[OwnExercises] = ()) -> None:
-    """Open a sandbox, say which guards it has, and grade one exercise after the other until None comes."""
+    """Open a sandbox, report its guards, and grade exercises until None arrives."""
     for added in own:
         added.add()
     try:
         if sandbox.folder is None:
             sandbox.start()
-        every_exercise()  # a sandbox takes as long to start; and later, imports would count as an answer's time
+        every_exercise()  # in parallel with the start of the sandbox; later, imports would count as an answer's time
         gc.set_threshold(GC_THRESHOLD)
         with sandbox:
             connection.send(sandbox.guards)
-            with contextlib.suppress(EOFError, ConnectionError):  # the grader ends
+            with contextlib.suppress(EOFError, ConnectionError):  # the grader has ended
                 while (task := connection.recv()) is not None:
                     _grade(task, sandbox, connection)
     except SandboxError as error:
@@ -344,7 +348,7 @@ def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
     sandbox.limits = task.limits
     with limited_memory(JUDGE_MEMORY_MB):
-        _ = behavior(exercise, task.seed).expected  # first, so that its time is not that of the answer
+        _ = behavior(exercise, task.seed).expected  # first, so that its time does not count for the answer
         connection.send(None)
         job, outcome = run_answer(task.submission, exercise, sandbox, task.seed, task.choice)
         connection.send(outcome.seconds)
@@ -355,7 +359,7 @@ def _grade(task: Task, sandbox: Sandbox, connection: Connection) -> None:
 
 @contextlib.contextmanager
 def limited_memory(megabytes: int) -> Iterator[None]:
-    """Limit what this process may allocate in the block; on Linux only."""
+    """Limit this process's memory inside the block (only on Linux)."""
     if sys.platform != "linux":
         yield
         return

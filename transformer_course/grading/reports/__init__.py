@@ -1,10 +1,11 @@
-"""What goes out: the gradebook, pages for students and instructor, and tables for other systems.
+"""Write the gradebook, pages for students and the instructor, and tables for other systems.
 
-In reading order: ``student_results`` holds the results of exercises, lessons and students, ``counted_attempts`` decides
-which lessons and attempts count, and ``class_results`` applies the instructor's rules to a whole class. ``gradebook``
-writes these results as a table, and ``point_changes`` compares them with the last ones; ``feedback``, with
-``marked_code``, ``written_page`` and ``class_page`` are pages from the folder ``templates``; ``exports``,
-``moodle_worksheet`` and ``feedback_zips`` are for other systems, and ``assignment_doubts`` notices the table of another
-lesson. ``class_report`` writes all that stays in the folder of results, and ``third_person`` turns a message to a
-student into a clause about several. ``handout`` makes a notebook of an instructor's own exercises. Uses ``judging``.
+In reading order: ``student_results`` defines the results of exercises, lessons and students; ``counted_attempts``
+decides which lessons and attempts count; ``class_results`` applies the instructor's rules to a whole class.
+``gradebook`` writes the results as a table, and ``point_changes`` compares them with the previous ones. ``feedback``
+(with ``marked_code``), ``written_page`` and ``class_page`` render pages from the folder ``templates``. ``exports``,
+``moodle_worksheet`` and ``feedback_zips`` write files for other systems, and ``assignment_doubts`` detects a table for
+a different lesson. ``class_report`` writes all files in the results folder, and ``third_person`` rewrites a message to
+a student as a clause about several students. ``handout`` writes a notebook with an instructor's own exercises. Uses
+``judging``.
 """

@@ -1,6 +1,6 @@
-"""Whether a table that points are to be put into belongs to the assignment of another lesson.
+"""Detect whether a table for exporting points belongs to a different lesson.
 
-Two weeks of the same maximum look alike, and an upload into the wrong one overwrites grades.
+Two weeks with the same maximum points look alike, and an upload to the wrong one overwrites grades.
 """
 
 import re
@@ -14,20 +14,20 @@ from transformer_course.grading.incoming.platform_names import read_platform_nam
 from transformer_course.grading.reports.student_results import ClassResults, StudentResult
 
 Points = Callable[[StudentResult, str], float]
-"""The points of a student in a lesson, as they are exported."""
+"""A function that returns a student's exported points for a lesson."""
 MAX_SHORT_NUMBER = 2
-"""Number of digits of a number that may count weeks or sheets."""
+"""Maximum number of digits of a week or sheet number."""
 MIN_GRADES = 3
-"""Number of grades that are more than a coincidence."""
+"""Minimum number of equal grades that is more than a coincidence."""
 MIN_WORD_LENGTH = 4
-"""Number of letters of a word in a lesson's name that is no coincidence in a title."""
+"""Minimum length of a word from a lesson's name that is more than a coincidence in a title."""
 
 
 def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> list[str]:
-    """Return a doubt if a worksheet of Moodle has the participant numbers of another lesson's submissions.
+    """Return a doubt if a Moodle worksheet has the participant numbers of a different lesson's submissions.
 
     Args:
-        lesson: The lesson that is exported.
+        lesson: The lesson to export.
         results: The results of the class.
         numbers: The participant numbers in the worksheet.
     """
@@ -46,13 +46,13 @@ def doubts_by_numbers(lesson: str, results: ClassResults, numbers: set[str]) -> 
 def doubts_by_grades(
     lesson: str, results: ClassResults, grades: Sequence[tuple[StudentResult, float]], points: Points
 ) -> list[str]:
-    """Return a doubt if a column already has the points of another lesson.
+    """Return a doubt if a column already contains the points of a different lesson.
 
     Args:
-        lesson: The lesson that is exported.
+        lesson: The lesson to export.
         results: The results of the class.
-        grades: The students whose cells have a number, with that number.
-        points: Function that returns the points that are exported.
+        grades: The students whose cells contain a number, with that number.
+        points: Function that returns the points to export.
     """
     if len(grades) < MIN_GRADES:
         return []
@@ -67,10 +67,10 @@ def doubts_by_grades(
 
 
 def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
-    """Return a doubt if a table or column is called like the assignment of another lesson.
+    """Return a doubt if a table or column is named like the assignment of a different lesson.
 
     Args:
-        lesson: The lesson that is exported.
+        lesson: The lesson to export.
         results: The results of the class.
         name: The title of the column, or the name of the worksheet.
     """
@@ -81,7 +81,7 @@ def doubts_by_name(lesson: str, results: ClassResults, name: str) -> list[str]:
     downloads = _downloads(results)
     own = downloads.get(lesson, set())
     for other, others in downloads.items():
-        tells = own - others and others - own  # “submissions” and “week 2 submissions” do not differ by their weeks
+        tells = own - others and others - own  # “submissions” and “week 2 submissions” do not name different weeks
         if other != lesson and tells and words & (others - own) and not words & (own - others):
             shared = join_words([f"“{word}”" for word in sorted(words & (others - own))])
             return [f"“{name}” has {shared} like the folder or zip with the submissions of {other}"]
@@ -98,20 +98,20 @@ def _is_named(lesson: str, text: str) -> bool:
 
 
 def _downloads(results: ClassResults) -> Mapping[str, set[str]]:
-    """Return the words in the names of the folders or zips in which each lesson's submissions came."""
+    """Return the words in the names of the folders or zips with each lesson's submissions."""
     paths: dict[tuple[str, str], list[Path]] = defaultdict(list)
     for student in results.students:
         for notebook in student.notebooks:
             paths[notebook.lesson, notebook.submission.batch].append(notebook.submission.path.parent)
     words: dict[str, set[str]] = defaultdict(set)
     for (lesson, _), own in paths.items():
-        if len({*own}) > 1:  # the folder of one student alone may be called anything
+        if len({*own}) > 1:  # the folder of a single student may have any name
             words[lesson] |= _words(_common_folder(own))
     return words
 
 
 def _common_folder(paths: Sequence[Path]) -> str:
-    """Return the name of the lowest folder that all paths are in; "" if there is none, or if it is one student's."""
+    """Return the name of the deepest folder that contains all paths, or "" if there is none or it is one student's."""
     together = ""
     for parts in zip(*(path.parts for path in paths), strict=False):
         if len({*parts}) > 1:
@@ -121,7 +121,7 @@ def _common_folder(paths: Sequence[Path]) -> str:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a text in lower case, and its numbers: short ones with the word before, as in “week 2”."""
+    """Return the lower-case words and numbers of a text; short numbers include the word before, as in “week 2”."""
     words, before = set[str](), ""
     for found in re.findall(r"\d+|[^\W\d_]+", text.casefold()):
         if not found.isdigit():

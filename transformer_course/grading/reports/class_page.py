@@ -1,4 +1,4 @@
-"""A page about a whole class, as HTML: what to explain again, who needs a word, how each exercise went."""
+"""The class page in HTML: what to explain again, which students need attention, results of each exercise."""
 
 import statistics
 from collections import Counter
@@ -22,7 +22,7 @@ from transformer_course.grading.reports.third_person import in_third_person
 from transformer_course.templates import render
 
 N_TO_EXPLAIN = 8
-"""Number of mistakes in the list of what to explain again."""
+"""Maximum number of mistakes in the list of what to explain again."""
 N_BINS = 10
 """Number of ranges of points in the distribution."""
 COLUMNS = ["passed", "partly", "not right", "did not finish", "not started", "not graded"]
@@ -35,8 +35,8 @@ class SharedMistake:
     Args:
         exercise: The exercise.
         name: The mistake's name.
-        summary: What they do, as a clause with the marks of ``Panel``.
-        students: Who made it.
+        summary: A clause about what they do, in the markup of ``Panel``.
+        students: The students who made it.
         n_answers: Number of students who have answered the exercise.
     """
 
@@ -54,7 +54,7 @@ class ExerciseRow:
     Args:
         exercise: The exercise.
         counts: The number of students in each of ``COLUMNS``.
-        median: The median time of the answers in seconds; empty if none ran.
+        median: The median time of the answers in seconds, or empty if none ran.
         longest: The longest time.
         mistakes: The recognized mistakes.
     """
@@ -67,7 +67,7 @@ class ExerciseRow:
 
 
 def class_page(results: ClassResults) -> str:
-    """Return the page. It needs no script, loads nothing, and conveys nothing by color alone."""
+    """Return the page, which has no scripts, loads nothing, and conveys nothing by color alone."""
     submitted = [student for student in results.students if student.status != NOTHING_SUBMITTED]
     mistakes = shared_mistakes(results)
     return render(
@@ -90,12 +90,12 @@ def class_page(results: ClassResults) -> str:
 
 
 def has_nothing_right(student: StudentResult) -> bool:
-    """Return whether a student whose work was graded has no points at all."""
+    """Return whether a student with graded work has no points."""
     return student.status.startswith("graded") and not student.points and not student.bonus
 
 
 def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
-    """Return the recognized mistakes of a class, those of the most students first."""
+    """Return the recognized mistakes of a class, most common first."""
     made: dict[tuple[str, str], list[str]] = {}
     n_answers: Counter[str] = Counter()
     for student, one in _answers(results):
@@ -113,7 +113,7 @@ def shared_mistakes(results: ClassResults) -> list[SharedMistake]:
 
 
 def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
-    """Return how many students made each recognized mistake, and how many answered: no names, so it may be shared."""
+    """Return the number of students for each recognized mistake, without names so that it can be shared."""
     return [
         {"exercise": one.exercise.name, "mistake": one.name, "students": len(one.students), "answers": one.n_answers}
         for one in shared_mistakes(results)
@@ -121,7 +121,7 @@ def mistake_counts(results: ClassResults) -> list[dict[str, str | int]]:
 
 
 def describe_mistake(exercise: Exercise, name: str) -> str:
-    """Return what students with a recognized mistake do, as a clause: "they divide by √n_key"."""
+    """Return a clause about students with a recognized mistake, such as "they divide by √n_key"."""
     return in_third_person(_summary(exercise, name))
 
 
@@ -142,7 +142,7 @@ def _summary(exercise: Exercise, name: str) -> str:
 
 
 def _generated_mistake(exercise: Exercise, name: str) -> Mistake | None:
-    """Return the likeliest generated mistake of a name; None if there is none."""
+    """Return the likeliest generated mistake with a name, or None."""
     edits = (edit for edit in catalog_of(exercise).edits if edit.name == name)
     return next((GeneratedMistake(edit, exercise.steps, exercise.messages) for edit in edits if exercise.steps), None)
 
@@ -163,7 +163,7 @@ def _points_in_short(submitted: Sequence[StudentResult], results: ClassResults) 
 
 
 def _people(results: ClassResults) -> dict[str, list[str]]:
-    """List the students whom the instructor may want to talk to, by the reason."""
+    """Return the students who need attention, by reason."""
     without = [student for student in results.students if has_nothing_right(student)]
     groups: dict[str, Sequence[str]] = {
         "Submitted nothing": [s.name for s in results.students if s.status == NOTHING_SUBMITTED],
@@ -188,7 +188,7 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
             f"{student.name}: {lesson.lesson}, {lesson.lateness.message}"
             for student in results.students
             for lesson in student.lessons.values()
-            if lesson.lateness.concerns_student  # unknown times are in the remarks, which may concern everyone
+            if lesson.lateness.concerns_student  # unknown times are in the remarks
         ],
         "Not in the roster": [student.name for student in results.students if not student.is_listed],
     }
@@ -196,7 +196,7 @@ def _people(results: ClassResults) -> dict[str, list[str]]:
 
 
 def _times(results: ClassResults) -> Iterator[tuple[str, str, str, str, str]]:
-    """Yield student, lesson, time of submission, the source of that time, and how late it was."""
+    """Yield student, lesson, submission time, its source, and the lateness."""
     for student in results.students:
         for lesson in student.lessons.values():
             if lesson.notebook:
@@ -216,7 +216,7 @@ def _notes(results: ClassResults) -> Iterator[str]:
 
 
 def _distribution(submitted: Sequence[StudentResult], results: ClassResults) -> Iterator[tuple[str, int]]:
-    """Yield ranges of points with their numbers of students, the highest first."""
+    """Yield ranges of points with their numbers of students, highest first."""
     most = results.max_points
     if not submitted or not most:
         return

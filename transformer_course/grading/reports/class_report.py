@@ -1,4 +1,4 @@
-"""Write every table and page of a class from what has been graded; nothing runs for that."""
+"""Write every table and page of a class from the stored results, without running any code."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,14 +22,14 @@ from transformer_lab.atomic_write import atomic_write_text
 
 
 def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
-    """Write all that a folder of results holds for people and programs, and return it.
+    """Write all tables, pages and JSON files in a results folder, and return the results.
 
     Args:
-        out: The folder of results.
-        settings: How the results came about, as ``settings.new_settings`` returns it.
+        out: The results folder.
+        settings: The settings of the run, from ``settings.new_settings``.
 
     Raises:
-        ValueError: A table of the instructor cannot be read.
+        ValueError: One of the instructor's tables cannot be read.
         OSError: A file cannot be read or written.
     """
     results = class_results(read_records(out), read_class_rules(out))
@@ -51,10 +51,10 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
     Args:
         out: The folder.
-        bonus: Whether the points of stretch exercises are exported, and so count for which of several notebooks counts.
+        bonus: Whether points for stretch exercises are exported, which affects the choice among several notebooks.
 
     Raises:
-        ValueError: It holds none, or a table of the instructor cannot be read.
+        ValueError: There are no results, or one of the instructor's tables cannot be read.
         OSError: A file cannot be read.
     """
     if recorded_settings(out) is None:
@@ -64,10 +64,10 @@ def read_results(out: Path, *, bonus: bool = False) -> ClassResults:
 
 
 def rewrite_report(out: Path) -> str:
-    """Write the report again, after the roster, overrides or marks have changed, and return the summary.
+    """Regenerate the report after the roster, overrides or marks have changed, and return the summary.
 
     Raises:
-        ValueError: The folder holds no results, or a table of the instructor cannot be read.
+        ValueError: The folder contains no results, or one of the instructor's tables cannot be read.
         OSError: A file cannot be read or written.
     """
     settings = recorded_settings(out)

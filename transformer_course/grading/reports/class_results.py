@@ -1,6 +1,6 @@
-"""The results of a class as every table and page shows them: the grader's verdicts, under what the instructor has set.
+"""The results of a class for all tables and pages: the grader's verdicts with the instructor's rules applied.
 
-The same verdicts can be shown again under other rules, and nothing runs twice.
+Rules can be applied again to the same verdicts without running any code.
 """
 
 import unicodedata
@@ -28,11 +28,11 @@ from transformer_course.grading.rules.overrides import OVERRIDES_FILE as OVERRID
 
 
 class OfStudent(Protocol):
-    """A row of a table of the instructor's."""
+    """A row of one of the instructor's tables."""
 
     @property
     def student(self) -> str:
-        """The student, as the table names them."""
+        """The student's name in the table."""
 
 
 Row = TypeVar("Row", bound=OfStudent)
@@ -42,8 +42,8 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
     """Return the results of a class.
 
     Args:
-        graded: The graded notebooks by the name that each student's have.
-        rules: What the instructor has set; None for nothing.
+        graded: The graded notebooks by the student's name in the submissions.
+        rules: The instructor's rules, or None.
     """
     rules = rules or ClassRules()
     listed = rules.roster.people
@@ -79,7 +79,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         near += [
             pair
             for pair in similar_pairs(lesson, prints)
-            if len({id(counted[name]) for name in pair.students}) > 1  # not what a group submitted together
+            if len({id(counted[name]) for name in pair.students}) > 1  # skip what a group submitted together
         ]
     students = [
         StudentResult(
@@ -105,7 +105,7 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
 def _that_count(
     notebooks: Sequence[GradedSubmission], results: Mapping[str, LessonResult]
 ) -> Sequence[GradedSubmission]:
-    """Return a student's notebooks without those of attempts that do not count."""
+    """Return a student's notebooks from the attempts that count."""
     counted = {id(one) for result in results.values() for one in result.attempt}
     kept_apart = {lesson for lesson, result in results.items() if result.attempt}
     return [
@@ -122,7 +122,7 @@ def _left_groups(
     """Return the lessons in which a student's own submission counts instead of the group's, with the other members.
 
     Args:
-        own: What the student submitted, alone or in a group.
+        own: The student's submissions, alone or in a group.
         results: The student's results.
         owners: The names of the students who submitted a notebook, by its ``id``.
         name: The student's name.
@@ -136,7 +136,7 @@ def _left_groups(
 
 
 def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> list[GradedSubmission]:
-    """Return a student's notebooks; those of other lessons only if there is nothing else, and with that as problem."""
+    """Return a student's notebooks of these lessons, or else all others marked with a problem."""
     counted = [one for one in notebooks if one.submission.lesson in (*lessons, "")]
     others = [one for one in notebooks if one not in counted]
     return counted or [
@@ -146,7 +146,7 @@ def _of_these_lessons(notebooks: Sequence[GradedSubmission], lessons: Sequence[s
 
 
 def of_another_lesson(lesson: str) -> str:
-    """Return what is said of a notebook of a lesson that does not count."""
+    """Return the message for a notebook of a lesson that does not count."""
     return f"This is a notebook of {lesson}, which is not graded here."
 
 
@@ -159,22 +159,22 @@ def _like(student: str, pairs: Sequence[SimilarPair]) -> dict[str, list[str]]:
 
 
 def _written_answers(student: str, lessons: Iterable[LessonResult], rules: ClassRules) -> Iterator[WrittenAnswer]:
-    """Yield what a student has written in the notebooks that count, with the marks."""
+    """Yield the written answers, with marks, from a student's notebooks that count."""
     for lesson in lessons:
         for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
             yield marked(WrittenAnswer(lesson.lesson, question, student, answer), rules.marks, rules.rubric)
 
 
 class _Owners:
-    """The owners of the graded notebooks, by the roster, or else by their names.
+    """The owners of the graded notebooks, from the roster or else from their names.
 
     Args:
-        graded: The graded notebooks by the name that each student's have.
-        roster: Who is in the class.
+        graded: The graded notebooks by the student's name in the submissions.
+        roster: The people in the class.
 
     Attributes:
         notebooks: The notebooks of each person.
-        candidates: For a person who is not in the roster, the people there that it may be.
+        candidates: The possible people in the roster for each person who is not in it.
     """
 
     def __init__(self, graded: Mapping[str, Sequence[GradedSubmission]], roster: Roster) -> None:
@@ -201,7 +201,7 @@ class _Owners:
         return [stranger]
 
     def _stranger(self, raw: str, hint: PersonHint) -> Person:
-        """Return a person who is not in the roster: the same one in all batches with that name or number."""
+        """Return a person outside the roster, the same one for this name or number in all batches."""
         key = (hint.platform, hint.lms_id) if hint.platform in LASTING_NUMBERS else ("", _in_one_case(raw))
         taken = {person.id for person in self._strangers.values()}
         return self._strangers.setdefault(key, Person(raw if raw not in taken else f"{raw} ({hint.lms_id})"))
@@ -217,7 +217,7 @@ def _in_one_case(name: str) -> str:
 
 
 def _marks_by_name(marks: Mapping[Key, WrittenAnswer], names: Mapping[Person, str]) -> dict[Key, WrittenAnswer]:
-    """Return the marks under the students' names in the tables, however a spreadsheet has saved them."""
+    """Return the marks by the students' names in the tables, even if a spreadsheet has changed them."""
     known, own_names = Roster(list(names)), set(names.values())
     found: dict[Key, WrittenAnswer] = {}
     for mark in marks.values():
@@ -229,7 +229,7 @@ def _marks_by_name(marks: Mapping[Key, WrittenAnswer], names: Mapping[Person, st
 
 
 def _names(people: Sequence[Person]) -> dict[Person, str]:
-    """Return the name of each person in the tables; where two have the same, with what tells them apart."""
+    """Return the name of each person for the tables, with a distinguishing addition if two have the same name."""
     counts = Counter(person.name or person.id for person in people)
     displayed = {person: person.name or person.id for person in people}
     return {person: name if counts[name] == 1 else f"{name} ({person.id})" for person, name in displayed.items()}
@@ -238,7 +238,7 @@ def _names(people: Sequence[Person]) -> dict[Person, str]:
 def _by_person(
     file: str, rows: Sequence[Row], names: Mapping[Person, str]
 ) -> tuple[Mapping[Person, list[Row]], list[str]]:
-    """Return the rows of a table of the instructor's by person, and a line on each row without a student."""
+    """Return the rows of an instructor's table by person, and a line about each row without a student."""
     known, by_name = Roster(list(names)), {name: person for person, name in names.items()}
     found: dict[Person, list[Row]] = defaultdict(list)
     unknown = []

@@ -1,4 +1,4 @@
-"""Which lessons count for a class, and which attempt at a lesson counts for a student."""
+"""Decide which lessons count for a class, and which attempt at a lesson counts for a student."""
 
 import ast
 from collections import Counter, defaultdict
@@ -34,10 +34,10 @@ def lesson_result(
     overrides: Mapping[str, Override],
     extensions: Mapping[str, datetime],
 ) -> LessonResult:
-    """Return a lesson with the attempt that counts: the latest that lowers nothing that an earlier one had.
+    """Return a lesson with the attempt that counts: the latest one that does not lower any points.
 
-    Of several notebooks in an attempt, verdicts do not decide which one counts: with fifty notebooks, a student could
-    otherwise guess fifty times.
+    The choice among several notebooks in an attempt does not depend on verdicts; otherwise, a student could guess fifty
+    times by submitting fifty notebooks.
     """
 
     def result(notebook: GradedSubmission | None, attempt: Sequence[GradedSubmission]) -> LessonResult:
@@ -51,9 +51,9 @@ def lesson_result(
         return replace(lesson_result, points_after=rules.late_policy.points_after(lesson_result.points, lateness))
 
     def rank(displayed: LessonResult) -> tuple[float, float, datetime, bool, str]:
-        """Return the points that the answered exercises could get, all that is answered, how new it is, and the name.
+        """Return the sort key of a notebook: possible points, answered exercises, submission time, and name.
 
-        What is exported comes first, as in the gradebook of the LMS.
+        The exported points come first.
         """
         assert displayed.notebook is not None
         submission = displayed.notebook.submission
@@ -73,14 +73,14 @@ def lesson_result(
     for attempt in _attempts(lesson, notebooks):
         own = [result(notebook, attempt) for notebook in attempt if notebook.submission.lesson == lesson]
         latest = max(own, key=rank) if own else result(None, attempt)
-        # Points by hand alone are not an earlier result: they count with any notebook.
+        # Points by hand alone are not an earlier result, because they count with any notebook.
         lowered = _lowered(counted, latest) if counted.notebook else ""
         counted = replace(counted, held_back=lowered) if lowered else latest
     return counted
 
 
 def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[GradedSubmission]]:
-    """Return a student's attempts at a lesson, in the order of submission, or of grading where a time is unknown."""
+    """Return a student's attempts at a lesson in order of submission, or of grading if a time is unknown."""
     found: dict[Attempt, list[GradedSubmission]] = defaultdict(list)
     for one in notebooks:
         found[one.attempt].append(one)
@@ -95,7 +95,7 @@ def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[G
     by_key: dict[Attempt | str, list[GradedSubmission]] = defaultdict(list)
     for own in relevant:
         batch = own[0].submission.batch
-        # Under several names, such as "ada" and "ada (1)", a student submitted several notebooks at once.
+        # A student may submit several notebooks at once under several names, such as "ada" and "ada (1)".
         by_key[batch if batch and len(names[batch]) > 1 else own[0].attempt] += own
     attempts = list(by_key.values())
     times = [[one.submission.handed_in for one in own] for own in attempts]
@@ -105,7 +105,7 @@ def _attempts(lesson: str, notebooks: Sequence[GradedSubmission]) -> list[list[G
 
 
 def _lowered(before: LessonResult, after: LessonResult) -> str:
-    """Return which points are lower in a later result of a lesson, in words; "" if none are."""
+    """Return a description of the points that a later result lowers, or ""."""
     totals = [
         ("the points after lateness", before.points_after, after.points_after),
         ("the points", before.points, after.points),
@@ -121,12 +121,12 @@ def _lowered(before: LessonResult, after: LessonResult) -> str:
 
 
 def answered_exercises(notebook: GradedSubmission) -> set[str]:
-    """Return the names of the exercises whose answer is more than the stub, by the text alone."""
+    """Return the names of the exercises whose answer is more than the stub, based only on the text."""
     return {name for name, text in notebook.answers.items() if not _is_unfinished(text)}
 
 
 def _is_unfinished(answer: str) -> bool:
-    """Return whether a function in an answer comes to the stub's ``raise NotImplementedError`` before any return."""
+    """Return whether a function in an answer reaches the stub's ``raise NotImplementedError`` before any return."""
     try:
         tree = ast.parse(answer)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -143,13 +143,14 @@ def _is_unfinished(answer: str) -> bool:
 def lessons_of(
     students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None
 ) -> tuple[list[str], dict[str, tuple[int, int]]]:
-    """List the lessons that count: those that were asked for, or that enough students submitted.
+    """Return the lessons that count: the selected ones, or those that enough students submitted.
 
-    Those are enough students of the class, or of those whose submissions came together: a lesson that has just begun,
-    or that the class did weeks ago, counts as well.
+    Enough means a fraction of the class, or of the students in the same download, so that a new lesson counts as well
+    as one from weeks ago.
 
     Returns:
-        The lessons that count; and for each of the others, how many students submitted it, and how many anything.
+        The lessons that count, and for each other lesson, how many students submitted it and how many submitted
+        anything.
     """
     rules = rules or ClassRules()
     by_student = [{notebook.submission.lesson for notebook in own} - {""} for own in students.values()]
@@ -170,7 +171,7 @@ def lessons_of(
 
 
 def _counts_in_a_batch(lesson: str, students: Sequence[Sequence[GradedSubmission]]) -> bool:
-    """Return whether several, and enough, of the students who submitted together submitted a lesson."""
+    """Return whether enough students in the same download, and more than one, submitted a lesson."""
     batches: dict[str, list[bool]] = defaultdict(list)
     for own in students:
         for batch in {one.submission.batch for one in own if one.submission.lesson} - {""}:

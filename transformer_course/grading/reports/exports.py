@@ -1,6 +1,6 @@
-"""Points and feedback put into the tables that Canvas and Moodle export, and read again.
+"""Fill in points and feedback in tables exported from Canvas and Moodle.
 
-All other cells stay as they are, byte for byte.
+All other cells stay the same, byte for byte.
 """
 
 import re
@@ -37,20 +37,19 @@ NO_FEEDBACK_COLUMN = (
     "and download the worksheet again; or choose a column with --columns feedback=TITLE."
 )
 MAX_LISTED = 20
-"""Number of cells that change which are named."""
+"""Maximum number of changed cells to list."""
 
 
 @dataclass(frozen=True)
 class FilledTable:
-    """A table with points in it, which is not written yet.
+    """A table with points that has not been written yet.
 
     Args:
-        content: The table, with the separator, encoding and decimal sign of the exported one.
-        found: The result for each row that gets points, by the person whose row it is.
-        not_graded: The results of those who submitted something that could not be graded: their pages say why.
-        messages: Lines that say which column it is, how many students get points, who gets none, and which cells
-            change.
-        doubts: Why the table may belong to the assignment of another lesson, as clauses about “it”.
+        content: The table, with the separator, encoding and decimal sign of the exported file.
+        found: The result for each row that gets points, by the person of the row.
+        not_graded: The results of students whose submissions could not be graded; their pages give the reason.
+        messages: Lines about the column, the numbers of students with and without points, and the changed cells.
+        doubts: Reasons why the table may be for a different lesson, as clauses about “it”.
     """
 
     content: bytes
@@ -63,17 +62,17 @@ class FilledTable:
 def merge_into_canvas(
     export: Path, results: ClassResults, *, lesson: str = "", column: str = DEFAULT_COLUMN
 ) -> FilledTable:
-    """Put the points into a gradebook that Canvas has exported.
+    """Fill in the points in a gradebook exported from Canvas.
 
     Args:
         export: The gradebook.
         results: The results of the class.
-        lesson: The lesson whose points they are; empty for the sum of all.
-        column: The title of the column, with or without the number that Canvas puts after it. If there is none, one is
-            added, and Canvas makes an assignment of it.
+        lesson: The lesson to export; empty for the sum of all lessons.
+        column: The title of the column, with or without the number that Canvas appends. A missing column is added, and
+            Canvas creates an assignment for it.
 
     Raises:
-        ValueError: It is no gradebook of Canvas, or the lesson was not graded.
+        ValueError: The file is not a gradebook from Canvas, or the lesson was not graded.
         OSError: The file cannot be read.
     """
     table = Table(export)
@@ -113,7 +112,7 @@ def merge_into_canvas(
 
 
 def _assignments(table: Table) -> list[str]:
-    """List the columns of assignments in a gradebook of Canvas: those with a number after them, or else all."""
+    """Return the assignment columns in a Canvas gradebook: those that end with a number, or else all."""
     numbered = [title for title in table.titles if re.search(r" \(\d+\)$", title)]
     return [f"“{title}”" for title in numbered or table.titles]
 
@@ -121,16 +120,16 @@ def _assignments(table: Table) -> list[str]:
 def merge_into_moodle(
     export: Path, results: ClassResults, *, lesson: str = "", columns: Mapping[str, str] | None = None
 ) -> FilledTable:
-    """Put points and feedback into a grading worksheet that Moodle has exported, in any language.
+    """Fill in points and feedback in a grading worksheet exported from Moodle, in any language.
 
     Args:
         export: The worksheet.
         results: The results of the class.
-        lesson: The lesson whose points they are; empty for the sum of all.
-        columns: Titles of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+        lesson: The lesson to export; empty for the sum of all lessons.
+        columns: Titles of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: The table is not a worksheet of Moodle, or the lesson was not graded.
+        ValueError: The table is not a worksheet from Moodle, or the lesson was not graded.
         OSError: The file cannot be read.
     """
     table = Table(export)
@@ -177,7 +176,7 @@ def _beyond_maximum(
     results: ClassResults,
     lesson: str,
 ) -> list[str]:
-    """Return a line if Moodle's maximum is not that of the lesson: Moodle rejects more points, and fewer look poor."""
+    """Return a line if Moodle's maximum differs from the lesson's, because Moodle rejects points above it."""
     maxima = {read_number(table.read(row, maximum)) for _, row, _ in cells} - {None}
     possible = _possible(results, lesson)
     if len(maxima) != 1 or (most := maxima.pop()) == possible or most is None:
@@ -191,7 +190,7 @@ def _beyond_maximum(
 def _fill_in(
     table: Table, cells: Sequence[tuple[StudentResult, Row, int]], results: ClassResults, lesson: str
 ) -> list[str]:
-    """Put each student's points into a cell, and return lines on the cells that had others."""
+    """Write each student's points into a cell, and return lines about the cells that had different points."""
     changes = []
     for student, row, place in cells:
         before, now = table.read(row, place), _points(student, results, lesson)
@@ -203,7 +202,7 @@ def _fill_in(
 
 
 def short_feedback(student: StudentResult, lesson: str = "") -> str:
-    """Return the feedback on each exercise, as HTML in one line."""
+    """Return the feedback on each exercise as one line of HTML."""
     lines: list[str] = []
     for lesson_result in _lessons(student, lesson):
         lateness = lesson_result.lateness
@@ -228,7 +227,7 @@ def short_feedback(student: StudentResult, lesson: str = "") -> str:
 
 
 def _finding(message: str) -> Markup:
-    """Return a whole message as HTML in one line; lines that are indented by four spaces are code or numbers."""
+    """Return a whole message as one line of HTML; lines indented by four spaces are code or numbers."""
     blocks = []
     for is_code, lines in groupby(message.splitlines(), lambda line: line.startswith("    ")):
         if is_code:
@@ -245,19 +244,19 @@ def _in_one_line(text: str) -> str:
 def _matched(
     results: ClassResults, rows: dict[Person, str], lesson: str
 ) -> tuple[dict[Person, StudentResult], dict[Person, StudentResult], str]:
-    """Find each student's row. The row of a student without anything that could be graded stays as it is.
+    """Find each student's row; the row of a student without gradable work does not change.
 
     Args:
         results: The results of the class.
-        rows: The person in each row, with one more name.
-        lesson: As above.
+        rows: The person in each row, with an additional name.
+        lesson: The lesson to export; empty for the sum of all lessons.
 
     Returns:
         The result for each row that gets points, the results of students whose submissions could not be graded, and
-        the lines that say so.
+        lines about them.
     """
     if lesson and lesson not in results.lessons:
-        raise ValueError(f"no student submitted {lesson!r}; there are {', '.join(results.lessons)}")
+        raise ValueError(f"no student submitted {lesson!r}; submitted lessons: {', '.join(results.lessons)}")
     by_system = Roster(list(rows))
     by_university = {sis_id: person for person, sis_id in rows.items() if sis_id}
     found: dict[Person, StudentResult] = {}
@@ -267,7 +266,7 @@ def _matched(
         own = student.person
         of_lesson = [one.submission for one in student.notebooks if lesson in ("", one.lesson)]
         lms_ids = dict.fromkeys(one.lms_id for one in of_lesson)
-        # Moodle's number is another one in each assignment, so numbers come after everything that lasts.
+        # Moodle's numbers change with each assignment, so they come after permanent identifiers.
         names = list(filter(None, (own.email, own.login, own.name, own.id, *lms_ids)))
         exact = next(filter(None, map(by_system.find_exactly, names)), None)
         person = by_university.get(own.id) or exact or by_system.find(own.name or own.id)
@@ -301,14 +300,14 @@ def _has_points(student: StudentResult, lesson: str) -> bool:
 
 
 def _points(student: StudentResult, results: ClassResults, lesson: str) -> float:
-    """Return the points less what being late costs, and those of written answers."""
+    """Return the points minus the late penalty, plus those for written answers."""
     in_words = sum(one.points or 0 for one in student.written if lesson in ("", one.lesson))
     counted = [(one.points_after, one.bonus if results.rules.bonus else 0) for one in _lessons(student, lesson)]
     return round(in_words + sum(map(sum, counted)), 2)
 
 
 def _possible(results: ClassResults, lesson: str) -> float:
-    """Return the most that there is without a bonus: all core exercises, and all questions that have a maximum."""
+    """Return the maximum points without a bonus: all core exercises, and all questions with a maximum."""
     questions = {
         (one.lesson, one.question): one.of or 0
         for student in results.students

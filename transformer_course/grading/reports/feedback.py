@@ -1,4 +1,4 @@
-"""A page of feedback for each student, as HTML."""
+"""A feedback page in HTML for each student."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from transformer_lab.atomic_write import atomic_write_text
 
 
 def write_feedback(folder: Path, results: ClassResults) -> None:
-    """Write one page per student, and delete the pages of an earlier grading."""
+    """Write one page per student, and delete pages from an earlier run."""
     folder.mkdir(parents=True, exist_ok=True)
     names = file_names([student.name for student in results.students])
     for student in results.students:
@@ -35,12 +35,12 @@ def write_feedback(folder: Path, results: ClassResults) -> None:
 
 
 def file_names(students: Sequence[str]) -> dict[str, str]:
-    """Map each student to a file name of their own that every operating system accepts."""
+    """Map each student to a unique file name that every operating system accepts."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
         stem = file_stem(student) or "student"
-        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # names of devices on Windows
+        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # device names on Windows
             stem = f"_{stem}"
         name, number = f"{stem}.html", 2
         while name.casefold() in taken:
@@ -51,7 +51,7 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
 
 
 def feedback_page(student: StudentResult) -> str:
-    """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise."""
+    """Return a student's page as HTML: the points, and every lesson with the verdict on each exercise."""
     counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
     notebooks = []
     without_notebook = {lesson.lesson for lesson in student.lessons.values() if lesson.notebook is None}
@@ -89,7 +89,7 @@ def _verdict_panel(result: ExerciseResult) -> Panel:
 
 
 def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, bool]:
-    """Return the student's code as HTML, and whether a place is marked in it; "" if the exercise was not begun."""
+    """Return the student's code as HTML, or "" if the exercise was not started, and whether an expression is marked."""
     code = answers.get(result.exercise.name)
     if not code or result.graded is None or result.graded.verdict.status == "not_started":
         return "", False
@@ -97,10 +97,10 @@ def _own_code(result: ExerciseResult, answers: Mapping[str, str]) -> tuple[str, 
 
 
 def _hint(result: ExerciseResult) -> str:
-    """Return the hint that says more than the verdict; "" where there is none about this very attempt."""
+    """Return the hint that adds most to the verdict, or "" if there is none for this attempt."""
     if result.graded is None:
         return ""
     verdict = result.graded.verdict
     if verdict.mistake:
         return (verdict.hints or hints_about(result.exercise, verdict.mistake) or result.exercise.hints)[0]
-    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first asks what the place has told
+    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first hint only asks about the location

@@ -1,12 +1,12 @@
-"""Feedback pages for all students at once, as Canvas and Moodle take them: a zip to be uploaded.
+"""Zips with all feedback pages for upload to Canvas and Moodle.
 
-Canvas takes it in *Upload Submissions*. It identifies a student by the numbers in a file's name, which must be those of
-a file that the student submitted, and shows the file as a comment, under the name that the student's own file had. So a
-page is put into a notebook if that was a notebook, and into a zip if it was a zip. A page under the name of a PDF could
-not be opened, so a student who submitted nothing else gets no file.
+In Canvas, use *Upload Submissions*. Canvas identifies a student by the numbers in a file's name, which must be those of
+a file that the student submitted, and shows the file as a comment under the name of that file. So the page is put into
+a notebook if the student submitted a notebook, and into a zip if it was a zip. A page with the name of a PDF could not
+be opened, so a student who submitted only such files gets no file.
 
-Moodle takes it in *Upload multiple feedback files in a zip*. It identifies a student by the participant number of the
-assignment in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in its own *Download all submissions*.
+In Moodle, use *Upload multiple feedback files in a zip*. Moodle identifies a student by the assignment's participant
+number in the name of the folder, ``NAME_NUMBER_assignsubmission_file_``, as in its own *Download all submissions*.
 """
 
 import io
@@ -27,17 +27,17 @@ MOODLE_FEEDBACK_FILE = "moodle_feedback.zip"
 ZIP_TIMESTAMP = (2026, 1, 1, 0, 0, 0)
 """The time of every file, so that the same pages give the same zip."""
 PAGE_SUFFIXES = {"ipynb", "zip", "html", "htm"}
-"""The kinds of files in which a page can be opened."""
+"""The file extensions with which a page can be opened."""
 UNSAFE_IN_FOLDER = re.compile(r"[^\w .,'()-]|_")
-"""What the name in a folder of Moodle cannot have; an underscore would end it."""
+"""Characters not allowed in the name in a Moodle folder; an underscore would end it."""
 
 
 def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Canvas, and how many students it has a page for: those who submitted through Canvas.
+    """Return the zip for Canvas, and the number of students with a page, who must have submitted through Canvas.
 
     Args:
         students: The students.
-        lesson: The lesson that the pages are about; empty for all.
+        lesson: The lesson of the pages; empty for all.
     """
     pages = {}
     for student in (only_lesson(student, lesson) for student in students):
@@ -47,17 +47,17 @@ def canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> tupl
 
 
 def without_canvas_feedback(students: Sequence[StudentResult], lesson: str = "") -> list[str]:
-    """List the students who submitted through Canvas, but only files of which none can hold a page."""
+    """Return the students who submitted through Canvas, but no file that can contain a page."""
     names = {student.name: list(_names_in_canvas(only_lesson(student, lesson))) for student in students}
     return [student for student, own in names.items() if own and not any(map(_can_hold_page, own))]
 
 
 def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> tuple[bytes, int]:
-    """Return the zip for Moodle, and how many students it has a page for: those whose row has a participant number.
+    """Return the zip for Moodle, and the number of students with a page, whose rows need a participant number.
 
     Args:
-        found: The students by the person whose row in Moodle's worksheet is theirs, with the number as id.
-        lesson: The lesson that the pages are about; empty for all.
+        found: The students by the person in their row of Moodle's worksheet, with the number as id.
+        lesson: The lesson of the pages; empty for all.
     """
     pages = {}
     for person, student in found.items():
@@ -69,7 +69,7 @@ def moodle_feedback(found: Mapping[Person, StudentResult], lesson: str = "") -> 
 
 
 def only_lesson(student: StudentResult, lesson: str) -> StudentResult:
-    """Return a student's results in one lesson; all of them if none is named."""
+    """Return a student's results for one lesson, or all results if the lesson is empty."""
     if not lesson:
         return student
     return replace(
@@ -89,7 +89,7 @@ def _zipped(files: Mapping[str, str | bytes]) -> bytes:
 
 
 def _names_in_canvas(student: StudentResult) -> Iterator[str]:
-    """Yield the names that Canvas gave to the files that a student submitted, first to the one that counts."""
+    """Yield Canvas's names for a student's files, the graded file first."""
     counted = [lesson.notebook for lesson in student.lessons.values() if lesson.notebook]
     for notebook in [*counted, *student.notebooks]:
         yield from (part for part in notebook.submission.path.parts if CANVAS_NAME.fullmatch(part))
@@ -100,7 +100,7 @@ def _can_hold_page(name: str) -> bool:
 
 
 def _like(name: str, page: str) -> bytes:
-    """Return a page as a file of the kind that its name has."""
+    """Return a page as a file of the type given by its name."""
     suffix = name.rpartition(".")[2].lower()
     if suffix == "ipynb":
         return _as_notebook(page)

@@ -1,4 +1,4 @@
-"""The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
+"""The gradebook, a table with a row per student, and all results as JSON for programs."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +16,11 @@ from transformer_course.grading.reports.student_results import ClassResults, Les
 from transformer_lab.atomic_write import atomic_write_text
 
 MAX_LISTED_STUDENTS = 20
-"""Size of a class up to which the summary lists every student."""
+"""Maximum size of a class for which the summary lists every student."""
 
 
 def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
-    """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
+    """Return a row of the gradebook: identity, points for each exercise, total, lateness, remarks."""
     person = student.person
     displayed = asdict(person) if results.is_listed else {}
     if not any(one.person.group for one in results.students):
@@ -28,7 +28,7 @@ def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, An
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
     submitted = " ".join(f"{one.lesson}: {_submitted(one, results.rules.late_policy.zone)}" for one in counted)
-    # The column "submitted" says that a time is unknown, and why.
+    # The column "submitted" shows that a time is unknown, and why.
     late = [f"{one.lesson}: {one.lateness.message}." for one in counted if one.lateness.concerns_student]
     after = {"late": " ".join(late), "points after lateness": plain_number(student.points_after)}
     return {
@@ -59,7 +59,7 @@ def _in_one_line(texts: Iterable[str]) -> str:
 
 
 def _written(student: StudentResult) -> float | None:
-    """Return the points of all written answers; None as long as one has not been marked."""
+    """Return the points for all written answers, or None if one has not been marked."""
     points = [one.points for one in student.written]
     return None if None in points else plain_number(round(sum(filter(None, points)), 2))
 
@@ -83,7 +83,7 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
     Args:
         out: Folder to write to.
         results: The results of the class.
-        settings: How they were obtained, as ``settings.new_settings`` returns it.
+        settings: The settings of the run, from ``settings.new_settings``.
     """
     notes = {
         **settings,
@@ -133,7 +133,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
 
 
 def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
-    """Return a few lines on what was graded, what could not be graded, and what is from an earlier run."""
+    """Return a few lines about what was graded, what could not be graded, and what is from an earlier run."""
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks if not notebook.submission.problem]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]

@@ -1,4 +1,4 @@
-"""The notebook that learners get for an instructor's own exercises: what is asked for, and not how it is done."""
+"""The notebook for learners with an instructor's own exercises, without the answers."""
 
 import ast
 from pathlib import Path
@@ -22,15 +22,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_course import parts"""
-"""The names that an answer finds in the sandbox as well."""
+"""Names that are also available to an answer in the sandbox."""
 
 
 def write_handout(own: OwnExercises, folder: Path) -> str:
-    """Write the notebook, and return a line that says so.
+    """Write the notebook, and return a line about it.
 
     Raises:
-        ValueError: Another file is there.
-        OSError: It cannot be written.
+        ValueError: The file already exists with different content.
+        OSError: The file cannot be written.
     """
     cells = [new_markdown_cell(f"# {own.lesson}", id="title"), new_code_cell(IMPORTS, id="imports")]
     for exercise in exercises_of(own.lesson):
@@ -51,7 +51,7 @@ def write_handout(own: OwnExercises, folder: Path) -> str:
 
 
 def stub(exercise: Exercise) -> str:
-    """Return the reference with nothing but its signatures and docstrings."""
+    """Return the reference with only its signatures and docstrings."""
     tree = ast.parse(exercise.solution)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):

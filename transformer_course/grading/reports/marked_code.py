@@ -1,4 +1,4 @@
-"""A learner's own code on a page, with the place marked that the verdict is about."""
+"""A learner's code on a page, with the expression that the verdict is about marked."""
 
 import re
 
@@ -8,17 +8,17 @@ from transformer_course.checking.explain import ON_LINE
 
 MAX_DISPLAYED_LINES = 200
 PLACE_PATTERN = re.compile(r"^    line (\d+):  (?:… )?(.+?)(?: …)?\n( +)(\^+)$", re.MULTILINE)
-"""How a message shows an expression: its line, and underneath what of it is meant."""
+"""How a message shows an expression: its line, and carets below the expression."""
 ERROR_LINE_PATTERN = re.compile(ON_LINE.format(r"(\d+)") + "(.+)$", re.MULTILINE)
 """How a message shows where an error was raised."""
 
 
 def marked_code(code: str, message: str) -> tuple[Markup, bool]:
-    """Return code as HTML with numbered lines, and whether a place is marked in it.
+    """Return code as HTML with numbered lines, and whether an expression is marked.
 
     Args:
         code: The cell that defines the answer.
-        message: What the verdict says; it is believed only where the code has the line that it shows.
+        message: The message of the verdict, which is trusted only if the code contains the line that it shows.
     """
     lines = code.splitlines()
     number, begin, end = _place(lines, message)
@@ -32,7 +32,7 @@ def marked_code(code: str, message: str) -> tuple[Markup, bool]:
 
 
 def _place(lines: list[str], message: str) -> tuple[int, int, int]:
-    """Return the number of a line, and where in it the place begins and ends; 0 for none."""
+    """Return the line number, start and end of the expression, or 0 for none."""
     if (found := PLACE_PATTERN.search(message)) is not None:
         number, text = int(found[1]), found[2]
         at = _line(lines, number).find(text)

@@ -1,7 +1,7 @@
-"""The columns of a grading worksheet of Moodle, which has titles in the language of the person who downloads it.
+"""The columns of a Moodle grading worksheet, whose titles are in the language of the person who downloads it.
 
-Titles in common languages are known; the other columns are found by what is in them, and by their place. Moodle writes
-the grade, then the maximum grade, which is the same in each row, and comments last.
+Titles in common languages are known; other columns are found by their content and position. Moodle writes the grade,
+then the maximum grade, which is the same in each row, and comments last.
 """
 
 import re
@@ -13,10 +13,10 @@ from transformer_course.grading.incoming.tables import Table
 
 NUMBER = re.compile(r"\d+([.,]\d+)?")
 GRADE = re.compile(r"-|\d+([.,]\d+)?")
-"""What a grade may be before it is filled in; empty, too."""
+"""The possible values of a grade that has not been filled in, including an empty cell."""
 NAME = re.compile(r"[^\d@]*[^\W\d_][^\d@]*")
 TIME = re.compile(r"-|.*\d{1,2}[:.]\d\d.*")
-"""When something was changed, or never."""
+"""A modification time, or none."""
 ENGLISH_GRADE, ENGLISH_FEEDBACK = "grade", "Feedback comments"
 
 
@@ -26,9 +26,9 @@ class WorksheetColumns:
 
     Args:
         grade: The grade.
-        maximum: The maximum grade; None if there is no such column, like all others.
+        maximum: The maximum grade, or None if there is no such column (as for the other columns).
         feedback: The comments.
-        person: What tells whose row it is, by key of ``column_titles.TITLES``.
+        person: The columns that identify the student, by key of ``column_titles.TITLES``.
     """
 
     grade: int
@@ -41,11 +41,11 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
     """Find the columns of a worksheet.
 
     Args:
-        table: The worksheet. An English one that has no column for comments gets one.
-        chosen: Titles or numbers of columns that the instructor has chosen, by key of ``column_titles.TITLES``.
+        table: The worksheet. If it is in English and has no column for comments, one is added.
+        chosen: Titles or numbers of columns that the instructor chose, by key of ``column_titles.TITLES``.
 
     Raises:
-        ValueError: The table has no column for a grade, or none that tells whose row it is.
+        ValueError: The table has no column for a grade, or no column that identifies the student.
     """
 
     def find(key: str) -> int | None:
@@ -71,13 +71,13 @@ def worksheet_columns(table: Table, chosen: Mapping[str, str] | None = None) -> 
 
 
 def _participants(table: Table, titled: int | None) -> int | None:
-    """Return the column of identifiers such as ``Participant 98765``; the one with a known title if there is none."""
+    """Return the column of identifiers such as ``Participant 98765``, or else the column with a known title."""
     found = [column for column in range(len(table.titles)) if table.has_only(column, PARTICIPANT)]
     return found[0] if found else titled
 
 
 def _maximum(table: Table) -> int | None:
-    """Return the last column that has the same number in each row."""
+    """Return the last column with the same number in each row."""
     for column in reversed(range(1, len(table.titles))):
         values = {table.read(row, column) for row in table.rows if any(row.cells)}
         if len(values) == 1 and table.has_only(column, NUMBER) and _may_be_grades(table, column - 1):
@@ -94,7 +94,7 @@ def _may_be_grades(table: Table, column: int) -> bool:
 
 
 def _feedback(table: Table, grade: int) -> int | None:
-    """Return the last column, unless it has times; an English worksheet gets a new one."""
+    """Return the last column, unless it contains times; an English worksheet gets a new column."""
     last = len(table.titles) - 1
     if table.titles[grade].casefold() == ENGLISH_GRADE:
         return table.add_column(ENGLISH_FEEDBACK)

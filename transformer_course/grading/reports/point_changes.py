@@ -1,4 +1,4 @@
-"""The points that have changed since a class's results were last written."""
+"""The points that changed since a class's results were last written."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,12 +10,12 @@ from transformer_course.grading.reports.student_results import ClassResults, Exe
 
 @dataclass(frozen=True)
 class RecordedPoints:
-    """What a student had when the results were last written.
+    """A student's points when the results were last written.
 
     Args:
         points: The points that counted, by exercise.
         grader_points: The grader's points, by exercise, whether they counted or not.
-        deductions: What lateness cost, by lesson.
+        deductions: The late penalty, by lesson.
     """
 
     points: Mapping[str, float] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class RecordedPoints:
 
 
 def recorded_points(out: Path) -> dict[str, RecordedPoints]:
-    """Return what each student had when ``results.json`` was last written; nothing if it cannot be read."""
+    """Return each student's points from ``results.json``, or nothing if it cannot be read."""
     try:
         students = json.loads((out / "results.json").read_text("utf-8"))["students"]
         found = {}
@@ -33,7 +33,7 @@ def recorded_points(out: Path) -> dict[str, RecordedPoints]:
             exercises = {name: one for lesson in lessons.values() for name, one in lesson["exercises"].items()}
             found[str(owner)] = RecordedPoints(
                 {str(name): float(one["points"]) for name, one in exercises.items()},
-                # Results of earlier editions lack the grader's points.
+                # Results of earlier versions lack the grader's points.
                 {
                     exercise: float(one["grader_points"])
                     for exercise, one in exercises.items()
@@ -50,7 +50,7 @@ def recorded_points(out: Path) -> dict[str, RecordedPoints]:
 
 
 def recorded_lessons(out: Path) -> list[str]:
-    """Return the lessons that counted when ``results.json`` was last written; nothing if it cannot be read."""
+    """Return the lessons that counted according to ``results.json``, or nothing if it cannot be read."""
     try:
         return [str(lesson) for lesson in json.loads((out / "results.json").read_text("utf-8"))["lessons"]]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -58,7 +58,7 @@ def recorded_lessons(out: Path) -> list[str]:
 
 
 def point_changes(before: Mapping[str, RecordedPoints], results: ClassResults) -> list[str]:
-    """Return a line about each student whose points differ from those before, in lessons that counted before."""
+    """Return a line about each student whose points changed in lessons that counted before."""
     lines = []
     for student in results.students:
         changed = list(_changes(before[student.name], student)) if student.name in before else []

@@ -1,4 +1,4 @@
-"""The results of exercises, lessons, students and a class, with the remarks that tables and pages show."""
+"""The results of exercises, lessons, students and a class, with remarks for tables and pages."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,9 +32,9 @@ class ExerciseResult:
 
     Args:
         exercise: The exercise.
-        graded: The grader's verdict; None if there is none.
-        override: What the instructor has decided instead, or has to say about it.
-        partial_credit: Whether the cases that are right count if some are wrong.
+        graded: The grader's result, or None.
+        override: The instructor's decision or comment.
+        partial_credit: Whether passed cases count if some cases fail.
     """
 
     exercise: Exercise
@@ -44,7 +44,7 @@ class ExerciseResult:
 
     @property
     def points(self) -> float:
-        """The points: those given by hand, if any are; else the grader's."""
+        """The points given by hand, or else the grader's points."""
         if self.override is not None and self.override.points is not None:
             return self.override.points
         return self.automatic_points
@@ -65,12 +65,12 @@ class LessonResult:
 
     Args:
         lesson: Its name.
-        notebook: The notebook that counts; None if there is none.
-        exercises: Its exercises, in the order of the lesson.
+        notebook: The notebook that counts, or None.
+        exercises: Its exercises, in lesson order.
         lateness: How late the notebook was.
-        points_after: The points of the core exercises less the penalty.
-        attempt: Everything that was submitted with that notebook.
-        held_back: What a later attempt would lower, which therefore does not count; empty if there is none.
+        points_after: The points for core exercises minus the penalty.
+        attempt: All notebooks of the same attempt.
+        held_back: The points that a later attempt, which therefore does not count, would lower; otherwise empty.
     """
 
     lesson: str
@@ -83,11 +83,11 @@ class LessonResult:
 
     @property
     def points(self) -> float:
-        """The points of its core exercises."""
+        """The points for core exercises."""
         return round(sum(one.points for one in self.exercises if not one.exercise.stretch), 2)
 
     def submitted(self, zone: ZoneInfo | None = None) -> tuple[str, str]:
-        """Return when the notebook was submitted, on the clock of a zone, and where that time is from, or why not."""
+        """Return the submission time in a zone and its source, or the reason why it is unknown."""
         if self.notebook is None:
             return "", ""
         submission = self.notebook.submission
@@ -97,26 +97,26 @@ class LessonResult:
 
     @property
     def bonus(self) -> float:
-        """The points of its stretch exercises, which come on top."""
+        """The points for stretch exercises, which are a bonus."""
         return round(sum(one.points for one in self.exercises if one.exercise.stretch), 2)
 
 
 @dataclass(frozen=True)
 class StudentResult:
-    """A student, with all that the tables and pages show.
+    """A student, with everything that tables and pages show.
 
     Args:
-        name: The name in all tables, which no other student has.
-        person: The entry in the roster; with an id alone for those who have none.
-        notebooks: Everything that was submitted.
-        lessons: The lessons that are graded, by name.
-        comment: What the instructor says about all of it.
-        is_listed: Whether the student is in the roster, or there is none.
+        name: The unique name in all tables.
+        person: The entry in the roster, or a person with only an id.
+        notebooks: All submitted notebooks.
+        lessons: The graded lessons, by name.
+        comment: The instructor's general comment.
+        is_listed: Whether the student is in the roster, or there is no roster.
         written: The written answers, with their marks.
-        extensions: When lessons are due for this student, where that is not when they are for all; "" for every lesson.
-        like: Whose submissions are nearly the same, by lesson.
-        requests: What the student has asked to be looked at again, and has no answer yet.
-        candidates: Who in the roster the student may be, if that is not certain.
+        extensions: The student's own due dates, by lesson; "" is the default.
+        like: Students with nearly identical submissions, by lesson.
+        requests: The student's open requests for a regrade.
+        candidates: The possible people in the roster, if the match is uncertain.
         left_groups: The other members of the group, by lesson, if the student's own submission counts instead of the
             group's.
     """
@@ -136,22 +136,22 @@ class StudentResult:
 
     @property
     def points(self) -> float:
-        """The points of all core exercises."""
+        """The points for all core exercises."""
         return round(sum(lesson.points for lesson in self.lessons.values()), 2)
 
     @property
     def bonus(self) -> float:
-        """The points of all stretch exercises."""
+        """The points for all stretch exercises."""
         return round(sum(lesson.bonus for lesson in self.lessons.values()), 2)
 
     @property
     def points_after(self) -> float:
-        """The points of the core exercises less the penalties for being late."""
+        """The points for core exercises minus late penalties."""
         return round(sum(lesson.points_after for lesson in self.lessons.values()), 2)
 
     @property
     def status(self) -> str:
-        """Whether something was submitted, and could be graded."""
+        """Whether the student submitted something, and whether it could be graded."""
         if any(notebook.exercises for notebook in self.notebooks):
             is_in_part = self.not_judged or any(notebook.submission.problem for notebook in self.notebooks)
             return "graded in part" if is_in_part else "graded"
@@ -159,17 +159,17 @@ class StudentResult:
         return "could not be graded" if is_broken else NOTHING_SUBMITTED
 
     def not_graded(self, lesson: str = "") -> list[GradedSubmission]:
-        """Return what was submitted for a lesson, or for any, and could not be graded."""
+        """Return the submissions for a lesson, or for any lesson, that could not be graded."""
         return [one for one in self.notebooks if one.submission.problem and lesson in ("", one.lesson)]
 
     def lacks(self, lesson: str) -> bool:
-        """Return whether nothing was submitted for a lesson, and no points were given for it by hand."""
+        """Return whether a lesson has neither a submission nor points given by hand."""
         result = self.lessons[lesson]
         return result.notebook is None and not result.attempt and not result.points and not result.bonus
 
     @property
     def not_judged(self) -> list[str]:
-        """The answers that count and have no verdict, for a reason that may be no fault of theirs."""
+        """The counting answers without a verdict, for a reason that may not be the student's fault."""
         return [
             f"{lesson.lesson}: {one.exercise.name} could not be judged: it {one.graded.ended_by_others}."
             for lesson in self.lessons.values()
@@ -179,25 +179,25 @@ class StudentResult:
 
     @property
     def has_begun(self) -> bool:
-        """Whether an exercise that counts was begun."""
+        """Whether the student started an exercise that counts."""
         exercises = [one for lesson in self.lessons.values() for one in lesson.exercises]
         return any(one.graded and one.graded.verdict.status != "not_started" for one in exercises)
 
     @property
     def isolation(self) -> str:
-        """How far the code was kept from all else when these results were obtained; the weakest counts."""
+        """The weakest level of isolation under which these results were obtained."""
         levels = {one.isolation for one in self.notebooks if one.isolation}
         return next((level for level in ("none", "shared user", "full") if level in levels), "")
 
     @property
     def remarks_on_name(self) -> list[str]:
-        """What the instructor should know about whose notebooks these are."""
+        """Remarks for the instructor about the identity of the student."""
         if self.is_listed and self.person != Person(self.name):
-            return []  # the roster tells those apart whose names look alike
+            return []  # the roster distinguishes students with similar names
         return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
 
     def remarks_on_choice(self, lesson: LessonResult) -> Iterator[str]:
-        """Yield which notebook of a lesson counts, if several were submitted together."""
+        """Yield remarks about which notebook of a lesson counts, if several were submitted together."""
         n = sum(one.submission.lesson == lesson.lesson for one in lesson.attempt)
         if n > 1 and lesson.notebook is not None:
             yield f"{n} notebooks of {lesson.lesson} were submitted; {lesson.notebook.submission.file} counts."
@@ -212,17 +212,17 @@ class StudentResult:
 
     @property
     def held_back(self) -> list[str]:
-        """What a later attempt at each lesson would lower, and therefore does not count."""
+        """Remarks about later attempts that do not count because they would lower points."""
         return [
             f"{lesson.lesson}: an earlier result counts, because the latest one would lower {lesson.held_back}. "
-            "To count the latest one, give --replace."
+            "To count the latest one, add --replace."
             for lesson in self.lessons.values()
             if lesson.held_back
         ]
 
     @property
     def remarks(self) -> Iterator[str]:
-        """What the instructor should know about this row."""
+        """Yield remarks for the instructor about this student."""
         yield from self.remarks_on_name
         if not self.is_listed:
             yield "Not in the roster."
@@ -253,14 +253,14 @@ class ClassResults:
     """A class.
 
     Args:
-        students: Everybody in the roster, and everybody else who handed something in, by name.
+        students: All students in the roster, and all others who submitted something, by name.
         lessons: The lessons that count.
-        unknown: What the instructor's tables name, and is not in the class.
+        unknown: Names in the instructor's tables that are not in the class.
         is_listed: Whether there is a roster.
-        similar: Submissions that are nearly the same.
-        rules: What the instructor has set.
-        left_out: The lessons that too few students submitted, with how many did, and how many submitted anything.
-        changes: A line about each student whose points are others than those that were written last.
+        similar: Nearly identical submissions.
+        rules: The instructor's rules.
+        left_out: Lessons submitted by too few students, with their number and the number who submitted anything.
+        changes: A line about each student whose points have changed since they were last written.
     """
 
     students: Sequence[StudentResult]
@@ -279,7 +279,7 @@ class ClassResults:
 
     @property
     def remarks(self) -> Iterator[str]:
-        """What the instructor should know about the class."""
+        """Yield remarks for the instructor about the class."""
         for lesson, (n, of) in self.left_out.items():
             yield f"{lesson} was submitted by {n} of {of} students, so it does not count unless --lesson asks for it."
         yield from self.unknown_times()
@@ -288,10 +288,10 @@ class ClassResults:
         yield from self.unfinished
 
     def unknown_times(self, lesson: str = "") -> Iterator[str]:
-        """Yield a line for each reason why the submission time of a notebook that is due is not known.
+        """Yield a line for each reason why submission times of notebooks with a due date are unknown.
 
         Args:
-            lesson: The lesson that is looked at; empty for all.
+            lesson: The lesson to check; empty for all.
         """
         names: dict[str, list[str]] = defaultdict(list)
         advice: dict[str, str] = defaultdict(str)
@@ -314,9 +314,9 @@ class ClassResults:
 
     @cached_property
     def without_submission(self) -> Mapping[str, Sequence[str]]:
-        """The students in the roster who submitted nothing: by lesson, or under "" if they submitted nothing at all.
+        """The students in the roster without a submission, by lesson, or under "" if they submitted nothing at all.
 
-        Empty without a roster. A student with points by hand in a lesson has no need to be reminded of it.
+        Empty without a roster. A student with points by hand for a lesson is not listed for it.
         """
         listed = [student for student in self.students if self.is_listed and student.is_listed]
         idle = [student.name for student in listed if student.status == NOTHING_SUBMITTED]
@@ -328,7 +328,7 @@ class ClassResults:
 
     @property
     def unfinished(self) -> Iterator[str]:
-        """What is left to do for the instructor before the points are whole."""
+        """Yield what the instructor still has to do before the points are complete."""
         n_unmarked = sum(answer.points is None for student in self.students for answer in student.written)
         n_requests = sum(len(student.requests) for student in self.students)
         not_judged = [student.name for student in self.students for _ in student.not_judged]
@@ -366,7 +366,7 @@ class ClassResults:
 
     @property
     def has_written_answers(self) -> bool:
-        """Whether somebody has answered in words."""
+        """Whether there are written answers."""
         return any(student.written for student in self.students)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""A page to mark written answers by, as HTML: each question with its rubric, and all answers to it."""
+"""An HTML page for marking written answers, with each question, its rubric and all answers."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -17,6 +17,6 @@ def written_answers_page(answers: Sequence[WrittenAnswer]) -> str:
 
 
 def mark(one: WrittenAnswer) -> str:
-    """Return the points of an answer in words."""
+    """Return a phrase with the points of an answer."""
     of = "" if one.of is None else f" of {one.of:g}"
     return f"not marked yet{f', {one.of:g} at most' if of else ''}" if one.points is None else f"{one.points:g}{of}"

@@ -1,5 +1,5 @@
-"""What the instructor sets for a class, and the settings of a grading.
+"""The instructor's rules for a class, and the settings of a grading run.
 
-In reading order: ``own_exercises``, ``late_policy`` and ``overrides``; ``class_rules`` keeps them all in the folder of
-results. ``settings`` records how the results were obtained. Uses ``incoming`` and ``sandbox``.
+In reading order: ``own_exercises``, ``late_policy`` and ``overrides`` define the rules; ``class_rules`` saves them in
+the results folder; ``settings`` records how the results were obtained. Uses ``incoming`` and ``sandbox``.
 """

@@ -1,6 +1,6 @@
-"""What an instructor sets for a class, kept in the folder of results: written there by a grading, and read again.
+"""The instructor's rules for a class, which a run saves in the results folder for later runs.
 
-What is not given again holds.
+Rules stay in force until they are changed.
 """
 
 import json
@@ -28,29 +28,29 @@ from transformer_lab.atomic_write import atomic_write, atomic_write_text
 ROSTER_FILE = "roster.csv"
 GROUPS_FILE = "groups.csv"
 RULES_FILE = "class_rules.json"
-"""Lessons, due dates, penalty, grace and partial credit."""
+"""The file with lessons, due dates, penalty, grace period and partial credit."""
 ALL_LESSONS = "all"
-"""Stands for every lesson that a student has submitted, also if few have."""
+"""Means every lesson that any student has submitted."""
 LIBRARY_CALLS = ("full", "remark", "none")
-"""The points that a right answer gets if it calls the library's or torch's version of the function to implement."""
+"""How to grade a right answer that calls the library's or torch's version of the function to implement."""
 
 
 @dataclass(frozen=True)
 class ClassRules:
-    """What the instructor has set for a class.
+    """The instructor's rules for a class.
 
     Args:
-        roster: Who is in the class; nobody where no list was given.
-        late_policy: Due dates, and what being late costs.
+        roster: The people in the class; empty without a roster.
+        late_policy: Due dates and late penalties.
         overrides: Points and comments given by hand.
-        marks: The written answers that are in the sheet, with their marks.
-        partial_credit: Whether an answer that is right in some cases has that part of the points.
-        lessons: The lessons that count, or ``ALL_LESSONS``; none for all that enough students submit.
+        marks: The written answers in the sheet, with their marks.
+        partial_credit: Whether an answer that passes some cases gets that share of the points.
+        lessons: The lessons that count, or ``ALL_LESSONS``; empty for all that enough students submit.
         extensions: Later due dates for single students.
-        rubric: What to look for in written answers, by question.
-        library_calls: What a right answer gets that calls the function to implement, one of ``LIBRARY_CALLS``.
-        bonus: Whether the points of stretch exercises are exported.
-        roster_columns: The columns of the roster that the instructor has chosen, by key of ``column_titles.TITLES``.
+        rubric: The rubric for written answers, by question.
+        library_calls: How to grade answers that call the function to implement, one of ``LIBRARY_CALLS``.
+        bonus: Whether points for stretch exercises are exported.
+        roster_columns: The columns of the roster that the instructor chose, by key of ``column_titles.TITLES``.
     """
 
     roster: Roster = field(default_factory=lambda: Roster([]))
@@ -66,11 +66,11 @@ class ClassRules:
     roster_columns: Mapping[str, str] = field(default_factory=dict)
 
     def may_count(self, lesson: str) -> bool:
-        """Return whether a lesson was asked for, or none was."""
+        """Return whether a lesson is selected, or none is."""
         return not self.lessons or lesson in self.lessons or ALL_LESSONS in self.lessons
 
     def message(self) -> Iterator[str]:
-        """Yield what holds, in words; whatever is not said is as it is without being set."""
+        """Yield phrases that describe the rules in force, except defaults."""
         if ALL_LESSONS in self.lessons:
             yield "all lessons"
         elif self.lessons:
@@ -89,21 +89,21 @@ class ClassRules:
 
 @dataclass(frozen=True)
 class RuleChanges:
-    """The rules that an instructor gives with one grading. What is left out stays as it was.
+    """Rules that an instructor changes in one run; omitted rules stay in force.
 
     Args:
         lessons: The lessons that count, or ``ALL_LESSONS``.
         roster: A table of all students.
         late_policy: Due dates and penalties.
-        partial_credit: Whether an answer that is right in some cases gets that part of the points, from now on.
+        partial_credit: Whether an answer that passes some cases gets that share of the points from now on.
         library_calls: One of ``LIBRARY_CALLS``.
-        own: The instructor's own exercises, as ``read_own_exercises`` returns them: those of last time too.
-        roster_columns: The columns of the roster, as ``column_titles.parse_columns`` returns them.
+        own: The instructor's own exercises from ``read_own_exercises``, including earlier ones.
+        roster_columns: The columns of the roster from ``column_titles.parse_columns``.
         groups: A table of the members of each group.
 
     Raises:
-        ValueError: A lesson is unknown, ``library_calls`` is not one of ``LIBRARY_CALLS``, or there is no roster whose
-            columns are chosen.
+        ValueError: A lesson is unknown, ``library_calls`` is not one of ``LIBRARY_CALLS``, or columns are chosen
+            without a roster.
     """
 
     lessons: Sequence[str] = ()
@@ -117,17 +117,17 @@ class RuleChanges:
 
     def __post_init__(self) -> None:
         if unknown := set(self.lessons) - {*every_lesson(), ALL_LESSONS}:
-            raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+            raise ValueError(f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(every_lesson())}")
         if self.library_calls not in ("", *LIBRARY_CALLS):
             raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}; got {self.library_calls!r}")
         if self.roster_columns and not self.roster:
-            raise ValueError("--columns needs --roster CSV or --worksheet CSV")
+            raise ValueError("--columns requires --roster CSV or --worksheet CSV")
 
     def apply(self, rules: ClassRules) -> ClassRules:
         """Return the rules with these changes.
 
         Raises:
-            ValueError: The roster is not a table of students, or the groups have other members.
+            ValueError: The roster is not a table of students, or the groups have members outside the roster.
             OSError: The roster cannot be read.
         """
         roster = (
@@ -145,10 +145,10 @@ class RuleChanges:
 
 
 def read_class_rules(out: Path) -> ClassRules:
-    """Read what is kept in a folder of results.
+    """Read the rules from a results folder.
 
     Raises:
-        ValueError: A file holds something else.
+        ValueError: A file has the wrong format.
         OSError: A file cannot be read.
     """
     late_policy, partial_credit, lessons, library_calls, columns = _read_rules(out / RULES_FILE)
@@ -169,10 +169,10 @@ def read_class_rules(out: Path) -> ClassRules:
 
 
 def read_late_policy(out: Path) -> LatePolicy:
-    """Read the due dates that are kept in a folder of results; a policy without any if there are none.
+    """Read the late policy from a results folder; it is empty if there is none.
 
     Raises:
-        ValueError: The file holds something else.
+        ValueError: The file has the wrong format.
     """
     return _read_rules(out / RULES_FILE)[0]
 
@@ -186,24 +186,24 @@ def _read_rules(path: Path) -> tuple[LatePolicy, bool, list[str], str, dict[str,
         lessons = [lesson for lesson in (*every_lesson(), ALL_LESSONS) if lesson in text.get("lessons", [])]
         library_calls = text.get("library_calls", "remark")
         if library_calls not in LIBRARY_CALLS:
-            raise ValueError(f"library_calls is none of {', '.join(LIBRARY_CALLS)}")
+            raise ValueError(f"library_calls must be one of {', '.join(LIBRARY_CALLS)}")
         if type(partial_credit) is not bool or len(lessons) != len(text.get("lessons", [])):
-            raise ValueError("unknown lessons, or a partial credit that is neither true nor false")
+            raise ValueError("unknown lessons, or partial_credit is neither true nor false")
         columns = text.get("roster_columns", {})
         if type(columns) is not dict or not all(type(title) is str for title in columns.values()):
-            raise ValueError("roster_columns is not a table of titles")
+            raise ValueError("roster_columns is not an object of column titles")
         return policy, partial_credit, lessons, library_calls, columns
     except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path} is not a valid file of class rules; fix or delete it ({error})") from error
+        raise ValueError(f"{path} does not contain valid class rules; fix or delete it ({error})") from error
 
 
 def write_class_rules(out: Path, rules: ClassRules, changes: RuleChanges) -> None:
-    """Store the rules of a class, which then hold for the next gradings as well.
+    """Save the rules of a class for later runs.
 
     Args:
-        out: The folder of results.
+        out: The results folder.
         rules: The rules, with the changes applied.
-        changes: The changes, of which the roster and the instructor's exercises are copied as they are.
+        changes: The changes; the roster and the instructor's exercises are copied unchanged.
     """
     for given, kept in ((changes.roster, out / ROSTER_FILE), (changes.groups, out / GROUPS_FILE)):
         if given and given.resolve() != kept.resolve():

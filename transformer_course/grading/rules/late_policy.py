@@ -1,4 +1,4 @@
-"""When a notebook was due, how late it was, and what that takes off; the raw points never change."""
+"""Due dates, lateness and late penalties; the raw points never change."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,10 +16,10 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 EVERY_LESSON = ""
-"""Stands for all lessons that have no due date of their own."""
+"""Key for all lessons without their own due date."""
 END_OF_DAY = time(23, 59, 59)
 EXTENSIONS_FILE = "extensions.csv"
-"""In the folder of results: later due dates for one student; the grader makes it, and never writes to it again."""
+"""The table of extensions in the results folder, which the grader creates but never overwrites."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Lateness:
     """How late a notebook was.
 
     Args:
-        days: Calendar days late, those begun counted whole; None if it is late by an unknown amount.
-        message: The same in words, with the source of the time; empty if it was on time.
-        is_unknown: Whether the time of submission is not known, so that it counts as on time.
+        days: Days late, counting started days in full, or None if it is late by an unknown amount.
+        message: A description with the source of the time; empty if it was on time.
+        is_unknown: Whether the submission time is unknown, so that it counts as on time.
     """
 
     days: int | None = 0
@@ -38,19 +38,19 @@ class Lateness:
 
     @property
     def concerns_student(self) -> bool:
-        """Whether the student should read the message; an unknown time is the instructor's business alone."""
+        """Whether to show the message to the student; an unknown time is shown only to the instructor."""
         return bool(self.message) and not self.is_unknown
 
 
 @dataclass(frozen=True)
 class LatePolicy:
-    """Due dates, and what being late costs.
+    """Due dates and late penalties.
 
     Args:
-        due: When each lesson is due; ``EVERY_LESSON`` for those that are not named.
-        penalty: Per cent of the points that a day takes off.
-        grace: Minutes after the due date in which a notebook is not late.
-        zone: The time zone of the course, by whose calendar days are counted; None for that of this machine.
+        due: The due date of each lesson; ``EVERY_LESSON`` is the default.
+        penalty: Percent of the points to deduct per day.
+        grace: Minutes after the due date without a penalty.
+        zone: The time zone of the course, in whose calendar days are counted. None means the local time zone.
     """
 
     due: Mapping[str, datetime] = field(default_factory=dict)
@@ -60,18 +60,18 @@ class LatePolicy:
 
     def __post_init__(self) -> None:
         if not 0 <= self.penalty <= 100:
-            raise ValueError(f"the penalty for a day must be between 0 and 100 per cent; got {self.penalty:g}")
+            raise ValueError(f"the penalty for a day must be between 0 and 100 percent; got {self.penalty:g}")
         if not 0 <= self.grace < math.inf:
-            raise ValueError(f"the minutes of grace must be at least 0; got {self.grace:g}")
+            raise ValueError(f"the grace period must be at least 0 minutes; got {self.grace:g}")
         if unknown := set(self.due) - {*every_lesson(), EVERY_LESSON}:
-            raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
+            raise ValueError(f"there is no lesson {min(unknown)!r}; the lessons are {', '.join(every_lesson())}")
 
     def lateness(self, submission: Submission, extensions: Mapping[str, datetime] | None = None) -> Lateness:
         """Return how late a notebook was.
 
         Args:
             submission: The notebook.
-            extensions: When lessons are due for its student, where that is later.
+            extensions: Later due dates for its student.
         """
         due, extended = (_due(dates, submission.lesson) for dates in (self.due, extensions or {}))
         is_extended = extended is not None and (due is None or extended > due)
@@ -93,20 +93,20 @@ class LatePolicy:
         return Lateness(days, f"{days} {'day' if days == 1 else 'days'} late ({submission.time_source})")
 
     def _on_clock(self, moment: datetime) -> datetime:
-        """Return what a clock of the course shows: a day is from one hour to the same hour, also if it has 25 hours."""
+        """Return the wall-clock time in the course, so that a day ends at the same hour even if it has 25 hours."""
         return moment.astimezone(self.zone).replace(tzinfo=None)
 
     def points_after(self, points: float, lateness: Lateness) -> float:
-        """Return points less the penalty; where nobody knows how late it was, the penalty is left to the instructor."""
+        """Return the points minus the penalty; if the lateness is unknown, the instructor decides about a penalty."""
         return round(points * max(0.0, 1 - self.penalty / 100 * (lateness.days or 0)), 2)
 
     def changed(
         self, due: Mapping[str, datetime], penalty: float | None, grace: float | None, zone: ZoneInfo | None = None
     ) -> "LatePolicy":
-        """Return the policy with what is given; what is not given holds.
+        """Return the policy with the given changes; omitted values stay in force.
 
         Raises:
-            ValueError: There is no due date, so there is nothing that a penalty or grace could be about.
+            ValueError: A penalty or grace period is given without a due date.
         """
         changed = LatePolicy(
             {**self.due, **due},
@@ -115,11 +115,11 @@ class LatePolicy:
             zone or self.zone,
         )
         if not changed.due and (penalty is not None or grace is not None):
-            raise ValueError("--late-penalty and --grace need due dates, given by --due")
+            raise ValueError("--late-penalty and --grace require a due date; add --due")
         return changed
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the policy as JSON."""
+        """Return the policy as JSON data."""
         due = {lesson: moment.isoformat() for lesson, moment in self.due.items()}
         return {
             "due": due,
@@ -130,17 +130,17 @@ class LatePolicy:
 
     @classmethod
     def from_dict(cls, report: Mapping[str, Any]) -> "LatePolicy":
-        """Return the policy from JSON.
+        """Return the policy from JSON data.
 
         Raises:
-            ValueError, TypeError, AttributeError: It is none.
+            ValueError, TypeError, AttributeError: The data are not a valid policy.
         """
         due = {lesson: datetime.fromisoformat(text) for lesson, text in report.get("due", {}).items()}
         zone = parse_zone(report["timezone"]) if report.get("timezone") else None
         return cls(due, float(report.get("penalty", 0)), float(report.get("grace", 0)), zone)
 
     def message(self) -> Iterator[str]:
-        """Yield what the policy is, in words."""
+        """Yield phrases that describe the policy."""
         for lesson, due in sorted(self.due.items()):
             yield f"{lesson or 'lessons'} due {in_words(due, self.zone)}"
         if self.zone:
@@ -160,9 +160,9 @@ class Extension:
     """A due date for one student.
 
     Args:
-        student: Whose it is, as the table has it.
-        lesson: The lesson; ``EVERY_LESSON`` for all.
-        due: When it is due.
+        student: The student's name in the table.
+        lesson: The lesson, or ``EVERY_LESSON``.
+        due: The due date.
     """
 
     student: str
@@ -171,16 +171,16 @@ class Extension:
 
 
 def make_extensions_file(out: Path) -> None:
-    """Lay an empty table into a folder of results, unless one is there."""
+    """Create an empty table of extensions in a results folder, unless there is one."""
     if not (out / EXTENSIONS_FILE).exists():
         atomic_write_text(out / EXTENSIONS_FILE, "student,lesson,due\n")
 
 
 def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
-    """Read the table in a folder of results, whose dates are in the time zone of the course.
+    """Read the table of extensions in a results folder, with dates in the course's time zone.
 
     Raises:
-        ValueError: A row names no student, no lesson that there is, or no date.
+        ValueError: A row has no student, an unknown lesson, or no date.
     """
     path = out / EXTENSIONS_FILE
     found = []
@@ -188,7 +188,7 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
         student, lesson, due = (row.get(title, "") for title in ("student", "lesson", "due"))
         try:
             if not student:
-                raise ValueError("the row names no student")
+                raise ValueError("the row has no student")
             lesson = resolve_lesson(lesson, every_lesson()) if lesson else EVERY_LESSON
             found.append(Extension(student, lesson, parse_date(due, zone)))
         except ValueError as error:
@@ -197,11 +197,11 @@ def read_extensions(out: Path, zone: ZoneInfo | None = None) -> list[Extension]:
 
 
 def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, datetime]:
-    """Return the due dates that were typed: ``2026-10-12``, or ``01=2026-10-12T18:00`` for one lesson.
+    """Parse due dates from the command line: ``2026-10-12``, or ``01=2026-10-12T18:00`` for one lesson.
 
     Args:
-        texts: The dates. One without a time is the end of that day.
-        zone: The time zone of those that name none; None for that of this machine.
+        texts: The dates. A date without a time means the end of that day.
+        zone: The time zone of dates without one. None means the local time zone.
 
     Raises:
         ValueError: A text is not a date, or there is no such lesson.
@@ -223,31 +223,31 @@ def parse_due(texts: Sequence[str], zone: ZoneInfo | None = None) -> dict[str, d
 
 
 def parse_date(text: str, zone: ZoneInfo | None = None) -> datetime:
-    """Return a date; without a time it is the end of that day, without a zone it is in the given one.
+    """Parse a date. Without a time, it means the end of that day; without a zone, it is in the given zone.
 
     Raises:
-        ValueError: The text is not a date, or has several meanings.
+        ValueError: The text is not a date or is ambiguous.
     """
     try:
         written = read_time(text, zone)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"a date is written like 2026-10-12 or 2026-10-12T18:00; got {text!r}: {error}") from None
+        raise ValueError(f"expected a date such as 2026-10-12 or 2026-10-12T18:00; got {text!r}: {error}") from None
     local = datetime.combine(written.day, written.clock or END_OF_DAY)
     return local.replace(tzinfo=written.zone) if written.zone else in_zone(local, zone)
 
 
 def parse_zone(name: str) -> ZoneInfo:
-    """Return a time zone by its name in the tz database, such as ``Europe/Berlin``.
+    """Return the time zone with this name in the tz database, such as ``Europe/Berlin``.
 
     Raises:
-        ValueError: There is none.
+        ValueError: There is no such time zone.
     """
     zone = find_zone(name)
     if zone is None:
-        raise ValueError(f"a time zone is named like Europe/Berlin or America/New_York; got {name!r}")
+        raise ValueError(f"expected a time zone such as Europe/Berlin or America/New_York; got {name!r}")
     return zone
 
 
 def in_words(moment: datetime, zone: ZoneInfo | None = None) -> str:
-    """Return a time on the clock of a zone; on this machine's if that is None."""
+    """Format a time in a zone, or in the local time zone if it is None."""
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M}"

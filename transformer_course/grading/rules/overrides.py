@@ -1,4 +1,4 @@
-"""Points and comments that an instructor gives by hand: they stand over those of the grader, and survive it."""
+"""Points and comments given by hand, which override the grader's results and are never overwritten."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
 OVERRIDES_FILE = "overrides.csv"
-"""In the folder of results; the grader makes it, and never writes to it again."""
+"""The table in the results folder, which the grader creates but never overwrites."""
 COLUMN_TITLES = ("student", "lesson", "exercise", "points", "comment", "request")
 
 
 @dataclass(frozen=True)
 class Override:
-    """What an instructor has decided about one exercise of a student.
+    """An instructor's decision about a student's exercise.
 
     Args:
-        student: Whose it is, as the table has it.
-        exercise: The name of the exercise; empty for a comment on all of the student's work.
-        points: Points in place of those of the grader; None leaves those.
-        comment: What the student is told; may be empty.
-        request: What the student asks to be looked at again; may be empty.
+        student: The student's name in the table.
+        exercise: The name of the exercise, or empty for a general comment.
+        points: Points that replace the grader's, or None to keep those.
+        comment: A comment for the student, or empty.
+        request: The student's request for a regrade, or empty.
     """
 
     student: str
@@ -34,21 +34,21 @@ class Override:
 
     @property
     def is_open(self) -> bool:
-        """Whether the student has asked, and has no answer yet."""
+        """Whether the student's request has no answer yet."""
         return bool(self.request) and self.points is None and not self.comment
 
 
 def make_overrides_file(out: Path) -> None:
-    """Lay an empty table into a folder of results, unless one is there."""
+    """Create an empty table of overrides in a results folder, unless there is one."""
     if not (out / OVERRIDES_FILE).exists():
         atomic_write_text(out / OVERRIDES_FILE, ",".join(COLUMN_TITLES) + "\n")
 
 
 def read_overrides(out: Path) -> list[Override]:
-    """Read the table in a folder of results; of two rows on the same exercise, the later one counts.
+    """Read the overrides in a results folder; if two rows are about the same exercise, the later row counts.
 
     Raises:
-        ValueError: A row names no exercise that there is, or points that cannot be given for it.
+        ValueError: A row has an unknown exercise or invalid points.
     """
     path = out / OVERRIDES_FILE
     if not path.exists():
@@ -66,13 +66,13 @@ def read_overrides(out: Path) -> list[Override]:
 def _override(row: Mapping[str, str]) -> Override:
     student, lesson, name, points = (row.get(title, "") for title in COLUMN_TITLES[:4])
     if not student:
-        raise ValueError("the row names no student")
+        raise ValueError("the row has no student")
     if name and name not in every_exercise():
         raise ValueError(f"there is no exercise {name!r}")
     if name and lesson and resolve_lesson(lesson, every_lesson()) != lesson_of(name):
         raise ValueError(f"{name} is in {lesson_of(name)}; got lesson={lesson!r}")
     if points and not name:
-        raise ValueError(f"points need an exercise; got points={points!r}")
+        raise ValueError(f"points require an exercise; got points={points!r} and no exercise")
     most = every_exercise()[name].points if name else 0
     return Override(student, name, _number(points, most), row.get("comment", ""), row.get("request", ""))
 

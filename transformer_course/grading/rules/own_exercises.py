@@ -1,7 +1,7 @@
-"""An instructor's own exercises, from a private file of Python that defines ``EXERCISES``.
+"""An instructor's own exercises, from a private Python file that defines ``EXERCISES``.
 
-The file is executed on the trusted side only, in the grader and in the processes that judge. Of an exercise, its cases
-enter the sandbox; its answer, its mistakes and its text do not, not even for answers to other exercises.
+The file is executed only on the trusted side, in the grader and in the workers. Only the cases of an exercise enter the
+sandbox; its reference, mistakes and texts never do, not even for answers to other exercises.
 """
 
 import hashlib
@@ -23,17 +23,17 @@ from transformer_course.exercises import LESSONS, UNGRADED, add_own_lesson, ever
 from transformer_lab.atomic_write import atomic_write_text
 
 OWN_EXERCISES_FOLDER = "own_exercises"
-"""Where the files are kept in the folder of results, so that what was graded with them can be shown again."""
+"""Folder for the files in the results folder, so that pages can be regenerated without the original files."""
 TRIAL_SEEDS = (0, 1)
 
 
 @dataclass(frozen=True)
 class OwnExercises:
-    """The text of the file: not its path goes to the processes that grade, which may be on other machines.
+    """The file's text instead of its path, because workers may be on other machines.
 
     Args:
-        lesson: The name of their lesson, which is that of the file.
-        source: The text.
+        lesson: The name of the lesson, which is the name of the file.
+        source: The text of the file.
     """
 
     lesson: str
@@ -41,16 +41,18 @@ class OwnExercises:
 
     @classmethod
     def read(cls, path: Path) -> "OwnExercises":
-        """Read a file, and add its exercises, after trying them.
+        """Read a file, check its exercises, and register them.
 
         Raises:
-            ValueError: The file is no Python, fails, or holds no exercises that could be graded.
-            OSError: It cannot be read.
+            ValueError: The file is not valid Python, raises an error, or contains no exercises that can be graded.
+            OSError: The file cannot be read.
         """
         own = cls(path.stem, path.read_text("utf-8"))
         try:
             if path.suffix != ".py" or not own.lesson.isidentifier() or keyword.iskeyword(own.lesson):
-                raise ValueError("its name becomes that of a lesson, and should be such as week_3.py")
+                raise ValueError(
+                    "the file name becomes the name of a lesson, so it must be an identifier such as week_3.py"
+                )
             if own.lesson in (*LESSONS, *UNGRADED):
                 raise ValueError(f"{own.lesson} is a lesson of the course; choose another name")
             remove_own_lessons(own.lesson)
@@ -62,18 +64,18 @@ class OwnExercises:
 
     @property
     def sha256(self) -> str:
-        """The hash of the text."""
+        """The SHA-256 hash of the text."""
         return hashlib.sha256(self.source.encode()).hexdigest()
 
     def add(self) -> None:
-        """Make the exercises known to this process; they have been tried before."""
+        """Register the exercises, which have been checked before, in this process."""
         add_own_lesson(self.lesson, self._exercises())
 
     def keep(self, out: Path) -> None:
-        """Keep the file in a folder of results.
+        """Save the file in a results folder.
 
         Raises:
-            OSError: It cannot be written.
+            OSError: The file cannot be written.
         """
         (out / OWN_EXERCISES_FOLDER).mkdir(exist_ok=True)
         atomic_write_text(out / OWN_EXERCISES_FOLDER / f"{self.lesson}.py", self.source)
@@ -87,22 +89,22 @@ class OwnExercises:
         linecache.cache[self._filename] = (len(self.source), None, lines, self._filename)
         module = ModuleType(f"{__name__}.{self.lesson}")
         module.__file__ = self._filename
-        sys.modules[module.__name__] = module  # where the source of a class is looked for
+        sys.modules[module.__name__] = module  # inspect looks up the source of a class here
         exec(compile(self.source, self._filename, "exec"), vars(module))
         exercises: Any = vars(module).get("EXERCISES")
         if not isinstance(exercises, Sequence) or not exercises:
-            raise ValueError(f"it should define EXERCISES, a list of Exercise(...); got {exercises!r}")
+            raise ValueError(f"the file must define EXERCISES, a list of Exercise(...); got {exercises!r}")
         for one in exercises:
             if not isinstance(one, Exercise):
-                raise ValueError(f"EXERCISES should hold Exercise(...) only; got {one!r}")
+                raise ValueError(f"EXERCISES must contain only Exercise(...); got {one!r}")
         return tuple(exercises)
 
 
 def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises]:
-    """Read the exercises that are kept in a folder of results, and a file in place of the one of that name; add them.
+    """Read the exercises in a results folder, and a file that replaces one of the same name; register them.
 
     Raises:
-        ValueError: A file holds no exercises that could be graded.
+        ValueError: A file contains no exercises that can be graded.
         OSError: A file cannot be read.
     """
     kept = {file.stem: file for file in sorted((out / OWN_EXERCISES_FOLDER).glob("*.py"))}
@@ -110,15 +112,15 @@ def read_own_exercises(out: Path, path: Path | None = None) -> list[OwnExercises
 
 
 def _try(exercises: Sequence[Exercise]) -> None:
-    """Check that exercises can be graded: what fails in them would otherwise fail once for every student.
+    """Check that exercises can be graded, so that an error does not occur once per student.
 
     Raises:
-        ValueError: One cannot be.
+        ValueError: An exercise cannot be graded.
     """
     names = Counter(exercise.name for exercise in exercises)
     for exercise in exercises:
         if names[exercise.name] > 1:
-            raise ValueError(f"two exercises are called {exercise.name}")
+            raise ValueError(f"two exercises have the name {exercise.name}")
         if exercise.name in every_exercise():
             raise ValueError(f"{exercise.name} is an exercise of the course; choose another name")
         if not isinstance(exercise.points, int) or exercise.points < 1:
@@ -133,12 +135,12 @@ def _try(exercises: Sequence[Exercise]) -> None:
         first, second = (behavior(exercise, seed).expected for seed in TRIAL_SEEDS)
         if judge(exercise, TRIAL_SEEDS[1], first).passed or judge(exercise, TRIAL_SEEDS[0], second).passed:
             raise ValueError(
-                f"the cases of {exercise.name} should depend on the seed; feedback would give fixed cases away"
+                f"the cases of {exercise.name} must depend on the seed, because feedback would reveal fixed cases"
             )
 
 
 def _error_message(error: Exception, own: OwnExercises) -> str:
-    """Return what went wrong, and in which line of the file."""
+    """Return the error with its line number in the file."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own._filename]
     if isinstance(error, SyntaxError):
         lines = [error.lineno]

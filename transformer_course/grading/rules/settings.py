@@ -1,4 +1,4 @@
-"""The settings of a grading: how results come about, and whether a folder holds some."""
+"""The settings of a grading run, and checks of the results folder."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,35 +16,35 @@ from transformer_course.sandbox.sandbox import Sandbox
 from transformer_lab.atomic_write import atomic_write_text
 
 SETTINGS_FILE = "settings.json"
-"""Written before anything is graded, so that a grading can go on whatever it was stopped by."""
+"""The settings file, written before grading starts so that an interrupted run can continue."""
 FILE_KIND = "transformer-course grading"
-"""Value of ``kind`` in that file, which identifies a folder of results."""
+"""Value of ``kind`` in the settings file, which identifies a results folder."""
 SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
-"""What it says about how the results came about, and ``results.json`` says again."""
+"""Settings that are also recorded in ``results.json``."""
 MAX_JOBS = 256
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run a grading.
+    """Options for a grading run.
 
     Args:
         limits: Limits of one exercise.
-        seed: Secret that, with the code of a notebook, its cases are drawn from. By default that of the earlier
-            grading, or else a new one; it is recorded in ``results.json``, and grading again with it gives the same.
-        jobs: Number of processes that grade at once.
-        fresh: Whether to forget the earlier grading.
-        count_latest: Whether what is graded now replaces earlier results even if points fall; the lessons that are
-            given are then the only ones that count.
-        layout: Where the students' names are in the paths of their files, such as ``*/STUDENT``; empty to find out.
+        seed: Secret from which, together with a notebook's code, its cases are drawn. By default, the seed of the
+            earlier run, or else a new seed. It is recorded in ``results.json``; the same seed gives the same results.
+        jobs: Number of students to grade at once.
+        fresh: Whether to discard the earlier results.
+        count_latest: Whether new results replace earlier results even if points fall; then only the given lessons
+            count.
+        layout: Pattern for the students' names in the paths of their files, such as ``*/STUDENT``; empty to detect it.
         worksheets: Grading worksheets of Moodle, from which the submission times are read.
-        worksheet_columns: The columns of the worksheets that the instructor has chosen, by key of
+        worksheet_columns: The columns of the worksheets that the instructor chose, by key of
             ``column_titles.TITLES``.
-        unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
-        container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
-        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
-            of here. They need this version of the course.
-        sandbox: A sandbox with these limits in this container that has been started before, to save its seconds.
+        unconfined: Whether to grade even if the system cannot protect the user's files from the notebooks' code.
+        container: The container tool, ``podman`` or ``docker``, to run the notebooks' code in a container.
+        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, to grade on its workers, which
+            need the same version of the course.
+        sandbox: A running sandbox with these limits and this container, to save its start-up time.
 
     Raises:
         ValueError: The seed or the number of jobs is out of bounds.
@@ -71,24 +71,24 @@ class RunOptions:
 
 
 def check_output_folder(out: Path) -> None:
-    """Check that writing the results would overwrite nothing but those of an earlier grading.
+    """Check that the output folder is new, empty or a results folder.
 
     Raises:
-        ValueError: ``out`` is a file, or a folder that contains something else.
+        ValueError: ``out`` is a file or a folder with other contents.
     """
     if out.exists() and not out.is_dir():
-        raise ValueError(f"{out} is a file; the results need a folder")
+        raise ValueError(f"{out} is a file; choose a folder for the results")
     if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
         raise ValueError(f"{out} contains something other than the results of an earlier run; choose a new folder")
 
 
 def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a grading comes about.
+    """Return the settings of a grading run.
 
     Args:
         seed: Seed of the cases.
-        limits: Limits that the answers run under.
-        guards: The guards that the sandbox has, as ``confine.confine`` returns them.
+        limits: Resource limits of the answers.
+        guards: The sandbox's guards, from ``confine.confine``.
     """
     return {
         "kind": FILE_KIND,
@@ -102,23 +102,23 @@ def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[s
 
 
 def write_settings(out: Path, settings: Mapping[str, Any]) -> None:
-    """Keep the settings in a folder of results, which is made if it is not there."""
+    """Save the settings in a results folder, creating it if necessary."""
     out.mkdir(parents=True, exist_ok=True)
     atomic_write_text(out / SETTINGS_FILE, json.dumps(dict(settings), indent=1) + "\n")
 
 
 def recorded_settings(out: Path) -> dict[str, Any] | None:
-    """Return how the results in a folder came about; None if there are none."""
+    """Return the settings of the results in a folder, or None if there are no results."""
     try:
         stored = json.loads((out / SETTINGS_FILE).read_text("utf-8"))
-        json.dumps(stored, ensure_ascii=False).encode()  # half a character could not be written into any report
+        json.dumps(stored, ensure_ascii=False).encode()  # a lone surrogate could not be written into a report
         return {key: stored[key] for key in SETTINGS} if stored["kind"] == FILE_KIND else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # the last: lists in lists, without end
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # RecursionError: too deeply nested lists
         return None
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of all that decides how an answer is judged."""
+    """Return the versions of everything that affects how an answer is judged."""
     return {"transformer-course": _version(), "torch": torch.__version__, "python": python_version()}
 
 

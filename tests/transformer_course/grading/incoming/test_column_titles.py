@@ -6,11 +6,11 @@ from transformer_course.grading.incoming.column_titles import TITLES, find_colum
 from transformer_course.grading.incoming.tables import Table, lower_case_words
 
 
-def test_titles_are_written_as_they_are_compared():
+def test_titles_are_stored_in_comparable_form():
     assert [title for titles in TITLES.values() for title in titles if lower_case_words(title) != title] == []
 
 
-def test_finds_the_most_telling_title_first(tmp_path: Path):
+def test_finds_the_most_specific_title_first(tmp_path: Path):
     (tmp_path / "table.csv").write_text("SIS User ID,Student,ID,E-Mail\n1,2,3,4\n")
     table = Table(tmp_path / "table.csv")
     assert find_columns(table, "id") == [2, 0] and find_columns(table, "email") == [3]

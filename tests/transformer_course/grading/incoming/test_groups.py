@@ -35,7 +35,10 @@ def test_reads_members_in_rows_cells_and_columns(tmp_path: Path, text: str):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("group,members\nA,Ada Lovelace Ben Shaw\n", "line 2: 'Ada Lovelace Ben Shaw' does not say clearly who "),
+        (
+            "group,members\nA,Ada Lovelace Ben Shaw\n",
+            "line 2: 'Ada Lovelace Ben Shaw' does not clearly identify people ",
+        ),
         (
             'group,members\nA,"Lovelace, Ada, Noether, E."\n',
             "line 2: 'Lovelace, Ada, Noether, E.' .* semicolons",
@@ -44,15 +47,15 @@ def test_reads_members_in_rows_cells_and_columns(tmp_path: Path, text: str):
             "group,member 1,member 2\nA,Ada Lovelace,Bem Shaw\n",
             "'Bem Shaw' does .* It may be Ben Shaw .3.. Write",
         ),
-        ("group,members\nA,Lovelace, Ada\n", "line 2: 3 cells under 2 titles; put a text that contains “,” between"),
+        ("group,members\nA,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put text that contains “,” in"),
         ("team lead,members\nA,Ada\n", "has no column for groups; its columns are “team lead”, “members”"),
     ],
 )
-def test_rejects_unclear_members_with_what_to_write(tmp_path: Path, text: str, message: str):
+def test_rejects_ambiguous_members_with_advice(tmp_path: Path, text: str, message: str):
     with pytest.raises(ValueError, match=message):
         groups(tmp_path, text)
 
 
-def test_groups_need_a_roster(tmp_path: Path):
-    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched, because there is no roster; give --roster"):
+def test_groups_require_a_roster(tmp_path: Path):
+    with pytest.raises(ValueError, match="line 2: 'Ada' cannot be matched because there is no roster; pass a table"):
         groups(tmp_path, "group,name\nA,Ada\n", Roster([]))

@@ -74,7 +74,7 @@ def moodle(**numbers: int) -> bytes:
     ],
 )
 @pytest.mark.parametrize("people", [[], [Person("ada"), Person("ben"), Person("cleo")]], ids=["no roster", "roster"])
-def test_the_class_is_the_same_in_every_layout(tmp_path: Path, files: list[str], people: list[Person]):
+def test_every_layout_gives_the_same_class(tmp_path: Path, files: list[str], people: list[Person]):
     folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
     found = of_class([folder], people)
     assert {one.student for one in found} == {"ada", "ben", "cleo"}
@@ -96,7 +96,7 @@ def test_the_class_is_the_same_in_every_layout(tmp_path: Path, files: list[str],
         ["red/ada/a.ipynb", "red/ben/a.ipynb", "blue/cleo_01_lookup.ipynb", "week 3/ada/a.ipynb"],
     ],
 )
-def test_folder_next_to_a_class_may_hold_one_student(tmp_path: Path, files: list[str]):
+def test_folder_next_to_a_class_may_contain_one_student(tmp_path: Path, files: list[str]):
     write_files(tmp_path / "handed-in", dict.fromkeys(files, NOTEBOOK))
     people = [Person("ada"), Person("ben"), Person("cleo")]
     assert {one.student for one in of_class([tmp_path / "handed-in"], people)} == {"ada", "ben", "cleo"}
@@ -109,7 +109,7 @@ def test_student_who_names_folders_after_others_gets_their_own_row(tmp_path: Pat
     assert {"eve", "x17", "x18"} <= found
 
 
-def test_a_students_folder_called_submitted_hides_no_one(tmp_path: Path):
+def test_students_folder_called_submitted_hides_no_one(tmp_path: Path):
     files = ["ada/01_lookup.ipynb", "submitted/ada/hw/01_lookup.ipynb", "zoe/01_lookup.ipynb"]
     for people in ([], [Person("ada"), Person("zoe")]):
         folder = write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))
@@ -149,7 +149,7 @@ def test_every_platform_is_matched_with_the_roster(tmp_path: Path, files: list[s
 
 
 @pytest.mark.parametrize("in_folder", [False, True])
-def test_two_downloads_of_moodle_are_two_classes(tmp_path: Path, in_folder: bool):
+def test_two_moodle_downloads_are_two_classes(tmp_path: Path, in_folder: bool):
     zips = {"CS101-Week 1-4711.zip": moodle(ada=611, ben=612), "CS101-Week 2-4712.zip": moodle(ada=702, ben=701)}
     folder = write_files(tmp_path / "given", zips)
     reports: list[str] = []
@@ -161,7 +161,7 @@ def test_two_downloads_of_moodle_are_two_classes(tmp_path: Path, in_folder: bool
     ]
 
 
-def test_a_zip_of_one_student_is_theirs_whatever_its_name(tmp_path: Path):
+def test_single_students_zip_may_have_any_name(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     folder = write_files(tmp_path / "given", {"ada.zip": one, "my_submissions.zip": one})
     for paths in ([folder], sorted(folder.iterdir())):
@@ -170,7 +170,7 @@ def test_a_zip_of_one_student_is_theirs_whatever_its_name(tmp_path: Path):
     assert (alone.student, alone.time_source) == ("my_submissions", "time of the file")
 
 
-def test_names_in_a_zip_of_macos_are_read_as_utf_8(tmp_path: Path):
+def test_macos_zip_names_are_read_as_utf8(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("Jo\u0308rg Mu\u0308ller/01_lookup.ipynb", NOTEBOOK)
@@ -194,11 +194,11 @@ def test_names_in_a_zip_of_macos_are_read_as_utf_8(tmp_path: Path):
         ("*/STUDENT/work/hw_*.ipynb", {"ada"}),
     ],
 )
-def test_the_layout_can_be_given(tmp_path: Path, pattern: str, students: set[str] | None):
+def test_layout_option_sets_the_layout(tmp_path: Path, pattern: str, students: set[str] | None):
     files = {"x/ada/work/hw_01_lookup.ipynb": NOTEBOOK, "y/ben/01_lookup.ipynb": NOTEBOOK}
     folder = write_files(tmp_path / "given", files)
     if students is None:
-        with pytest.raises(ValueError, match="--layout needs the word STUDENT once"):
+        with pytest.raises(ValueError, match="--layout must contain the word STUDENT once"):
             find_submissions([folder], pattern=pattern)
     else:
         reports: list[str] = []
@@ -207,7 +207,7 @@ def test_the_layout_can_be_given(tmp_path: Path, pattern: str, students: set[str
         assert ("1 file not understood: 01_lookup.ipynb" in reports[0]) == (len(students) == 1)
 
 
-def test_what_is_not_understood_is_reported_and_is_no_student(tmp_path: Path):
+def test_unrecognized_files_are_reported_and_not_students(tmp_path: Path):
     files = {"ada/a.ipynb": NOTEBOOK, "ben/a.ipynb": NOTEBOOK, "grades.csv": b"", "submission_metadata.yml": b""}
     reports: list[str] = []
     found = find_submissions([write_files(tmp_path / "given", files)], report=reports.append)
@@ -218,7 +218,7 @@ def test_what_is_not_understood_is_reported_and_is_no_student(tmp_path: Path):
     ]
 
 
-def test_nothing_that_a_student_names_is_given_to_another(tmp_path: Path):
+def test_students_cannot_submit_for_others(tmp_path: Path):
     forged: Mapping[str, bytes] = {
         "zoe/Ada Lovelace/01_lookup.ipynb": NOTEBOOK,
         "zoe/Ben Shaw/01_lookup.ipynb": NOTEBOOK,
@@ -233,14 +233,14 @@ def test_nothing_that_a_student_names_is_given_to_another(tmp_path: Path):
     assert {one.student: one.problem for one in found} == {"zoe": submissions.SEVERAL_STUDENTS, "ada": ""}
 
 
-def test_a_student_with_one_late_file_is_one_student(tmp_path: Path):
+def test_student_with_one_late_file_is_one_student(tmp_path: Path):
     files = ["lovelaceada_LATE_1234_5678_01_lookup.ipynb", "lovelaceada_1234_5679_02_scaling.ipynb"]
     found = of_class([write_files(tmp_path / "given", dict.fromkeys(files, NOTEBOOK))], [])
     assert [(one.student, one.is_marked_late) for one in found] == [("lovelaceada", False), ("lovelaceada", True)]
 
 
 @pytest.mark.parametrize("is_zip", [False, True])
-def test_submitters_of_gradescope_are_read_from_its_list(tmp_path: Path, is_zip: bool):
+def test_reads_gradescopes_list_of_submitters(tmp_path: Path, is_zip: bool):
     submitters = (
         "---\nsubmission_123456:\n  :submitters:\n  - :name: Ada Lovelace\n    :sid: '00123'\n    :email: a@uni.edu\n"
         "  :created_at: 2026-10-12\nsubmission_123457:\n  :submitters:\n  - :name: Ben Shaw\n    :sid: '00124'\n"

@@ -67,7 +67,7 @@ def test_rejects_table_without_participant_numbers(tmp_path: Path):
     assert read_submission_times(tmp_path / "w.csv", columns={"id": "1"}).keys() == {"ada"}
 
 
-def test_time_that_cannot_be_read_is_unknown_with_the_reason(tmp_path: Path):
+def test_unreadable_time_is_unknown_with_a_reason(tmp_path: Path):
     path = worksheet(tmp_path / "w.csv", "Last modified (submission)", "3/11/2026, 16:15", "3 November 2026")
     for moment, source in read_submission_times(path).values():
         assert moment is None and source.startswith("the time in Moodle's grading worksheet cannot be read: “3")
@@ -85,6 +85,6 @@ def test_only_participants_in_the_worksheet_get_its_times():
     assert describe_matches("w.csv", [known, other, canvas], times) == "w.csv: submission times of 1 of 1 student."
     assert describe_matches("w.csv", [known, other, canvas], both) == "w.csv: submission times of 1 of 2 students."
     assert describe_matches("w.csv", [other], times) == (
-        "w.csv is the worksheet of another assignment: it has no participant of these submissions."
+        "w.csv is the worksheet of a different assignment: it has none of the participants in these submissions."
     )
     assert "from elsewhere" in describe_matches("w.csv", [canvas], times)

@@ -6,14 +6,14 @@ from transformer_course.grading.incoming.notebook_cells import read_cells
 
 
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
-def test_any_name_of_a_cell_can_be_read(name: object):
+def test_reads_any_cell_id(name: object):
     content = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]})
     [cell], *_ = read_cells(content.encode())
     assert len(cell["id"]) <= 100
 
 
 @pytest.mark.parametrize("text", ["\ud800", ["a", "\udfff"]])
-def test_halves_of_characters_are_replaced_where_they_are_read(text: object):
+def test_lone_surrogates_are_replaced(text: object):
     code = {"cell_type": "code", "source": text, "id": "\ud800"}
     content = json.dumps({"nbformat": 4, "cells": [code, {**code, "cell_type": "markdown", "id": "written-\ud800"}]})
     [cell], written, _ = read_cells(content.encode())

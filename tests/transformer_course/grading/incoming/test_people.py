@@ -47,16 +47,16 @@ CLASS = Roster([ADA, BEN, JOERG, LI, LEI])
         ("Berg, Jan van der", LEI),
     ],
 )
-def test_finds_the_one_person_whom_a_name_fits(name: str, person: Person):
+def test_finds_the_one_person_with_a_matching_name(name: str, person: Person):
     assert CLASS.find(name) == person and CLASS.knows(name)
 
 
 @pytest.mark.parametrize("name", ["eve", "week 1", "A", "23", "45", "00", "2.04E+14", "", "hw 1", "lab"])
-def test_finds_nobody_whom_no_name_fits(name: str):
+def test_unknown_name_matches_no_one(name: str):
     assert CLASS.find(name) is None and not CLASS.knows(name)
 
 
-def test_lists_the_candidates_where_a_name_is_not_certain():
+def test_uncertain_name_lists_candidates():
     other = Person("9", "Ada Byron")
     roster = Roster([ADA, other, BEN])
     assert roster.find("ada") is None and roster.all_called("ada") == [ADA, other]
@@ -65,7 +65,7 @@ def test_lists_the_candidates_where_a_name_is_not_certain():
     assert match == Match((), (ADA, other))
 
 
-def test_a_vague_name_loses_to_a_full_one_of_the_same_batch():
+def test_partial_name_loses_to_a_full_name_in_a_batch():
     full, vague = PersonHint("Ada Lovelace", batch="w1"), PersonHint("ada", batch="w1")
     matches = CLASS.match([full, vague])
     assert matches[full].people == (ADA,) and matches[vague] == Match((), (ADA,))
@@ -73,7 +73,7 @@ def test_a_vague_name_loses_to_a_full_one_of_the_same_batch():
     assert CLASS.match([full, alone])[alone].people == (ADA,)
 
 
-def test_a_number_of_moodle_identifies_nobody_by_itself():
+def test_moodle_number_alone_identifies_no_one():
     worksheet = Roster([Person("611", "Ada Lovelace"), Person("612", "Ben Shaw")])
     week_1 = [
         PersonHint("Ada Lovelace", "611", "", "Moodle", batch="1"),
@@ -90,7 +90,7 @@ def test_a_number_of_moodle_identifies_nobody_by_itself():
     assert worksheet.match([hidden])[hidden].people == (worksheet.people[1],)
 
 
-def test_numbers_tell_two_people_of_one_name_apart():
+def test_numbers_distinguish_two_people_of_one_name():
     annas = Roster([Person("611", "Anna Müller"), Person("612", "Anna Müller")])
     hints = [PersonHint("Anna Müller", number, "", "Moodle", batch="1") for number in ("611", "612")]
     later = [PersonHint("Anna Müller", number, "", "Moodle", batch="2") for number in ("701", "702")]
@@ -99,7 +99,7 @@ def test_numbers_tell_two_people_of_one_name_apart():
     assert [found[hint] for hint in later] == [Match((), tuple(annas.people))] * 2
 
 
-def test_two_users_of_one_name_are_not_one_person_of_the_roster():
+def test_two_users_of_one_name_are_not_one_roster_person():
     roster = Roster([Person("12345", "Lina Li"), Person("777", "Ben Shaw")])
     real, other = (PersonHint("lilina", number, "", "Canvas") for number in ("12345", "54321"))
     ben = PersonHint("shawben", "777", "", "Canvas")
@@ -119,12 +119,12 @@ def test_two_users_of_one_name_are_not_one_person_of_the_roster():
         "Team 1-Ada Lovelace_98765_assignsubmission_file_",
     ],
 )
-def test_every_platform_is_matched_by_what_it_writes(name: str):
+def test_every_platforms_names_are_matched(name: str):
     hint = read_platform_name(name)
     assert hint is not None and CLASS.match([hint])[hint].people == (ADA,)
 
 
-def test_a_group_means_all_its_members():
+def test_group_means_all_its_members():
     people = [
         Person("1", "Ada Lovelace", group="Group 1"),
         Person("2", "Ben Shaw", group="Team X, Group 1"),
@@ -136,7 +136,7 @@ def test_a_group_means_all_its_members():
     assert given.match([hint])[hint].people == tuple(people[1:]) and given.knows("Group 1")
 
 
-def test_name_of_two_people_belongs_to_neither_without_a_word():
+def test_shared_name_matches_neither_without_more_evidence():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Mary Ann Lee"), Person("4", "Ann Lee")]
     for name in ("Ada Lovelace, Ben Shaw", "ben_shaw_ada_lovelace"):
         hint = PersonHint(name)

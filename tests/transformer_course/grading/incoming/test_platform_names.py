@@ -42,7 +42,7 @@ from transformer_course.grading.incoming.platform_names import (
         ("", None),
     ],
 )
-def test_reads_whom_the_name_of_a_download_means(name: str, hint: PersonHint | None):
+def test_reads_the_student_from_a_download_name(name: str, hint: PersonHint | None):
     assert read_platform_name(name) == hint
 
 
@@ -73,12 +73,12 @@ def test_finds_the_person_in_the_name_of_a_file(stem: str, person: str):
 @pytest.mark.parametrize(
     "name", ["week 1", "Section A", "section_b", "01_lookup", "hw1", "Abgaben", "hand-in", "Woche 2"]
 )
-def test_names_of_weeks_and_sections_are_no_students(name: str):
+def test_names_of_weeks_and_sections_are_not_students(name: str):
     assert is_grouping(name)
 
 
 @pytest.mark.parametrize("name", ["ada", "Ada Lovelace", "01_lookup_ada", "weekes", "Kurt", "Labelle", "a17"])
-def test_names_of_students_are_no_weeks(name: str):
+def test_names_of_students_are_not_weeks(name: str):
     assert not is_grouping(name)
 
 

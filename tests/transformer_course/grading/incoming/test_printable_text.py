@@ -9,11 +9,11 @@ from transformer_course.grading.incoming.printable_text import clean_name, print
     ("name", "written"),
     [("\udcff", "?"), ("a\nb", "a_b"), ("  ", "_"), ("../a\\b", ".._a_b"), ("\x1b[2J", "_[2J"), ("e\u0301", "é")],
 )
-def test_a_name_that_is_not_safe_to_write_is_cleaned(name: str, written: str):
+def test_unsafe_name_is_cleaned(name: str, written: str):
     assert clean_name(name) == written
 
 
-def test_a_path_stays_a_path():
+def test_path_stays_a_path():
     assert printable("folder/a\x1b[31m\udcff.ipynb") == "folder/a_[31m?.ipynb"
 
 
@@ -24,14 +24,14 @@ def test_lines_stay_lines():
     )
 
 
-def test_the_name_of_a_record_fits_into_every_file_system():
+def test_record_name_fits_every_file_system():
     letters = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
     names = [f"{letters}a", f"{letters}b", "\udcff", "e\u0301" * 200, "..", ""]
     records = [record_name(name, "01_lookup") for name in names]
     assert len(set(records)) == len(names) and max(len(name.encode()) for name in records) < 150
 
 
-def test_names_whose_digests_begin_alike_have_records_of_their_own():
+def test_record_names_are_unique():
     names = ["ada$%{#", "ada],("]  # the first 32 bits of their SHA-256 are the same
     assert len({hashlib.sha256(name.encode()).hexdigest()[:8] for name in names}) == 1
     assert len({record_name(name, lesson) for name in names for lesson in ("", "01_lookup")}) == 4

@@ -24,7 +24,7 @@ def table(folder: Path, text: str, encoding: str = "utf-8") -> Path:
         '\ufeff"SIS User ID","Student","SIS Login ID","Email"\n"a17","Ada Lovelace","al815","ada@uni.edu"\n',
     ],
 )
-def test_a_roster_is_read_whatever_its_columns_are_called(tmp_path: Path, text: str):
+def test_reads_rosters_with_any_known_titles(tmp_path: Path, text: str):
     [ada] = read_roster(table(tmp_path, text))
     assert replace(ada, group="") == ADA and ada.group == ("2" if "Group" in text else "")
 
@@ -64,23 +64,23 @@ def test_moodle_worksheet_is_a_roster(tmp_path: Path, text: str):
     assert read_roster(table(tmp_path, text)) == [Person("98765", "Ada Lovelace", "ada@uni.edu")]
 
 
-def test_one_column_may_contain_commas(tmp_path: Path):
+def test_single_column_may_contain_commas(tmp_path: Path):
     assert read_roster(table(tmp_path, "name\nLovelace, Ada\n")) == [Person("Lovelace, Ada", "Lovelace, Ada")]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "roster.csv is empty; it needs a row of titles"),
-        ("name\nAda\nBen\nAda\n", "roster.csv, line 4: a second row has the id 'Ada'"),
-        ("id,group\n,7\n", "roster.csv, line 2: no id, name, e-mail address or login identifies a student"),
+        ("", "roster.csv is empty; it must have a row of titles"),
+        ("name\nAda\nBen\nAda\n", "roster.csv, line 4: the id 'Ada' occurs in an earlier row"),
+        ("id,group\n,7\n", "roster.csv, line 2: no id, name, email address or login identifies a student"),
         ('id\n"a\n', "roster.csv, line 2: a quoted cell does not end"),
         ("Öğrenci;Grup\nAda;1\n", "has no column for an id, .* its columns are “Öğrenci”, “Grup”. Choose .*--columns"),
-        ("Ada,ada@uni.edu\n", "needs a first row with titles, .* it begins with “Ada”, “ada@uni.edu”"),
-        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells under 2 titles; put a text .* between quotation marks"),
+        ("Ada,ada@uni.edu\n", "must have titles, .* it begins with “Ada”, “ada@uni.edu”"),
+        ("id,name\n1,Lovelace, Ada\n", "line 2: 3 cells but 2 titles; put text .* in quotation marks"),
     ],
 )
-def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, message: str):
+def test_unusable_roster_error_names_the_line(tmp_path: Path, text: str, message: str):
     with pytest.raises(ValueError, match=message):
         read_roster(table(tmp_path, text))
 
@@ -89,16 +89,16 @@ def test_a_roster_that_cannot_be_used_says_where(tmp_path: Path, text: str, mess
     "name",
     ["a17", "A17", "al815", "ada@uni.edu", "ada", "Ada Lovelace", "ada_lovelace", "lovelaceada", "Lovelace, Ada"],
 )
-def test_somebody_is_found_by_whatever_a_system_calls_them(name: str):
+def test_finds_people_by_any_of_their_identifiers(name: str):
     assert Roster([ADA, Person("b", "Ben Ada-Smith")]).find(name) == ADA
 
 
-def test_names_of_many_words_and_accents_are_found():
+def test_finds_names_with_many_words_and_accents():
     jan = Person("j", "Jan van der Bérg")
     assert Roster([jan]).find("vanderbergjan") == Roster([jan]).find("JANVANDERBERG") == jan
 
 
-def test_the_rows_that_canvas_adds_are_no_students(tmp_path: Path):
+def test_ignores_rows_that_canvas_adds(tmp_path: Path):
     text = (
         "Student,ID,SIS User ID,SIS Login ID,Section,Lab (12)\n,,,,,Manual Posting\n    Points Possible,,,,,10\n"
         '"Lovelace, Ada",12345,a17,ada@uni.edu,1,\n"Student, Test",99,,x,1,\n'
@@ -106,7 +106,7 @@ def test_the_rows_that_canvas_adds_are_no_students(tmp_path: Path):
     assert read_roster(table(tmp_path, text)) == [Person("12345", "Lovelace, Ada", "", "ada@uni.edu")]
 
 
-def test_nobody_is_found_where_several_have_the_name():
+def test_ambiguous_name_finds_no_one():
     roster = Roster([Person("1", "Li Na"), Person("2", "Lin A")])
     assert roster.find("lina") is None and roster.find("2", "lina") == Person("2", "Lin A")
     assert roster.find("unknown", "") is None

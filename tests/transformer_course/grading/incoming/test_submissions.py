@@ -24,24 +24,24 @@ def described(found: list[Submission]) -> set[tuple[str, str, bool]]:
         ("class/ada.ipynb", "ada"),
     ],
 )
-def test_one_notebook_is_named_after_its_student_or_lies_in_their_folder(tmp_path: Path, file: str, student: str):
+def test_single_notebook_is_named_after_its_student_or_folder(tmp_path: Path, file: str, student: str):
     path = write_notebook(tmp_path / file, cells({}))
     assert described(find_submissions([path])) == {(student, "01_lookup", False)}
     assert described(find_submissions([path.parent])) == {(student, "01_lookup", False)}
 
 
-def test_a_student_may_have_folders_of_their_own(tmp_path: Path):
+def test_student_may_have_nested_folders(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "week 1" / "lookup.ipynb", cells({}))
     write_notebook(tmp_path / "ada" / ".ipynb_checkpoints" / "lookup-checkpoint.ipynb", cells({}))
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
 
-def test_the_lesson_shows_in_the_cells_if_the_name_does_not_tell(tmp_path: Path):
+def test_lesson_is_recognized_by_cells_if_the_name_fails(tmp_path: Path):
     code = cells({}, "02_scaling")
     assert described(find_submissions([write_notebook(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
 
 
-def test_colab_keeps_the_ids_of_cells_in_their_metadata(tmp_path: Path):
+def test_reads_cell_ids_from_colabs_metadata(tmp_path: Path):
     notebook = {
         "nbformat": 4,
         "cells": [{"cell_type": "code", "source": ["a\n", "b"], "metadata": {"id": "check-softmax"}}],
@@ -52,30 +52,30 @@ def test_colab_keeps_the_ids_of_cells_in_their_metadata(tmp_path: Path):
     assert submission.lesson == "01_lookup" and submission.cells == [{"id": "check-softmax", "source": "a\nb"}]
 
 
-def test_a_notebook_named_twice_is_graded_once(tmp_path: Path):
+def test_notebook_given_twice_is_graded_once(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     assert len(find_submissions([tmp_path, path, path.parent])) == 1
 
 
-def test_a_student_without_a_notebook_is_not_forgotten(tmp_path: Path):
+def test_student_without_a_notebook_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "ben").mkdir()
     assert ("ben", "", True) in described(find_submissions([tmp_path]))
 
 
-def test_what_comes_with_the_lessons_but_has_no_exercises_is_no_submission(tmp_path: Path):
+def test_notebooks_without_exercises_are_not_submissions(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     alone = [write_notebook(tmp_path / student / "interview_questions.ipynb", []) for student in ("ada", "ben")]
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ben", "", True)}
     assert [submission.problem for submission in find_submissions(alone)] == [NOTHING_TO_GRADE] * 2
 
 
-def test_a_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
+def test_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
 
 
-def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
+def test_earlier_grading_folder_is_not_a_student(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "graded").mkdir()
     assert {student for student, _, _ in described(find_submissions([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
@@ -98,7 +98,7 @@ def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
         (b'{"nbformat": 4, "cells": []}', None),
     ],
 )
-def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, message: str | None):
+def test_file_that_is_not_a_notebook_is_explained(tmp_path: Path, content: bytes, message: str | None):
     path = tmp_path / "ada" / "01_lookup.ipynb"
     path.parent.mkdir()
     path.write_bytes(content)
@@ -107,7 +107,7 @@ def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, mes
     assert message in submission.problem if message else not submission.problem
 
 
-def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_huge_notebook_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     with path.open("ab") as file:
@@ -115,12 +115,12 @@ def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert find_submissions([path])[0].problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
-def test_too_much_code_says_so(tmp_path: Path):
+def test_too_much_code_is_reported(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({}, others=["x" * (1 << 20)]))
     assert find_submissions([path])[0].problem == "The notebook has more than 1 million characters of code."
 
 
-def test_too_many_cells_say_so(tmp_path: Path):
+def test_too_many_cells_are_reported(tmp_path: Path):
     many = [{"id": f"cell-{n}", "source": ""} for n in range(MAX_CELLS + 1)]  # random ids may coincide
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", many)
     assert find_submissions([path])[0].problem == "The notebook has 5001 code cells; at most 5000 are read."
@@ -135,7 +135,7 @@ def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypa
     assert found[-1].problem == "This folder has 4 notebooks; only the first 2 were read."
 
 
-def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
+def test_folders_are_searched_to_a_maximum_depth(tmp_path: Path):
     deepest = tmp_path / "ada" / Path(*["a"] * submitted_files.MAX_DEPTH)
     write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     write_notebook(deepest / "02_scaling.ipynb", [])
@@ -143,14 +143,14 @@ def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
     assert described(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
 
 
-def test_a_notebook_of_another_course_says_so(tmp_path: Path):
+def test_notebook_of_another_course_is_reported(tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
     assert "match a lesson" in find_submissions([tmp_path])[0].problem
     assert find_submissions([path])[0].lesson == ""
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no links and pipes among files")
-def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path):
+def test_does_not_follow_links_and_pipes(tmp_path: Path):
     solved = write_notebook(tmp_path / "instructor" / "01_lookup.ipynb", cells({}))
     folder = tmp_path / "class"
     for student in ("ada", "ben", "eve"):
@@ -163,7 +163,7 @@ def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path)
     assert problems["eve"] == "There is no notebook to grade in this folder."
 
 
-def test_paths_that_hold_nothing_are_named(tmp_path: Path):
+def test_paths_without_notebooks_are_reported(tmp_path: Path):
     with pytest.raises(ValueError, match=r"there is no .*nowhere"):
         find_submissions([tmp_path / "nowhere"])
     with pytest.raises(ValueError, match=f"there is no notebook in {tmp_path}"):
@@ -171,7 +171,7 @@ def test_paths_that_hold_nothing_are_named(tmp_path: Path):
 
 
 @pytest.mark.parametrize("names", [("Zo\u00eb", "Zoe\u0308"), ("bob", "bob "), ("b_ob", "b\\ob"), ("Eve", "eve")])
-def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path, names: tuple[str, str]):
+def test_similar_names_stay_separate_with_a_remark(tmp_path: Path, names: tuple[str, str]):
     for name in names:
         write_notebook(tmp_path / name / "01_lookup.ipynb", cells({}))
     found = find_submissions([tmp_path])
@@ -182,14 +182,14 @@ def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path,
     assert first.remark == first.problem == second.problem == ""
 
 
-def test_a_linked_folder_is_listed_and_not_followed(tmp_path: Path):
+def test_linked_folder_is_listed_but_not_followed(tmp_path: Path):
     write_notebook(tmp_path / "elsewhere" / "01_lookup.ipynb", cells({}))
     write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "class" / "ben").symlink_to(tmp_path / "elsewhere")
     assert described(find_submissions([tmp_path / "class"])) == {("ada", "01_lookup", False), ("ben", "", True)}
 
 
-def test_a_notebook_has_a_digest_of_what_is_graded(tmp_path: Path):
+def test_digest_covers_what_is_graded(tmp_path: Path):
     one, same, other = (
         find_submissions([write_notebook(tmp_path / name / "01_lookup.ipynb", code)])[0].digest
         for name, code in (("a", cells({})), ("b", cells({})), ("c", cells({"softmax": "x = 1"})))
@@ -197,7 +197,7 @@ def test_a_notebook_has_a_digest_of_what_is_graded(tmp_path: Path):
     assert len(one) == 64 and one == same != other
 
 
-def test_a_long_number_is_told_in_short(tmp_path: Path):
+def test_long_number_is_shortened_in_messages(tmp_path: Path):
     path = tmp_path / "ada.ipynb"
     path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
     [submission] = find_submissions([path])

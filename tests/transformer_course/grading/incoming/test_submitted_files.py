@@ -92,7 +92,7 @@ def test_every_layout_gives_each_student_their_notebook(tmp_path: Path, layout: 
 
 @pytest.mark.parametrize("layout", sorted(LAYOUTS.keys() - {"nbgrader", "GitHub Classroom"}))
 @pytest.mark.parametrize("folder", ["", "class/"])
-def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layout: str, folder: str):
+def test_zip_gives_the_same_result_without_unpacking(tmp_path: Path, layout: str, folder: str):
     (tmp_path / "class.zip").write_bytes(zipped({f"{folder}{name}": data for name, data in LAYOUTS[layout].items()}))
     found = find_submissions([tmp_path / "class.zip"])
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")} and len(found) == 2
@@ -102,7 +102,7 @@ def test_a_zip_of_it_gives_the_same_and_nothing_is_unpacked(tmp_path: Path, layo
     assert {one.time_source for one in found} == {source or "time in the zip"}
 
 
-def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
+def test_reads_zips_of_github_and_nbgrader(tmp_path: Path):
     classroom = {"lookup-submissions/lookup-ada/01_lookup.ipynb": NOTEBOOK}
     (tmp_path / "lookup-submissions.zip").write_bytes(zipped(classroom))
     (tmp_path / "submitted.zip").write_bytes(zipped({"submitted/ben/01_lookup/01_lookup.ipynb": NOTEBOOK}))
@@ -110,7 +110,7 @@ def test_zips_of_github_and_nbgrader_are_read(tmp_path: Path):
     assert described(found) == {("ada", "01_lookup", ""), ("ben", "01_lookup", "")}
 
 
-def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Path):
+def test_time_is_the_files_unless_a_better_one_is_known(tmp_path: Path):
     noon = datetime(2026, 10, 12, 12, tzinfo=UTC)
     for layout in ("a folder per student", "nbgrader", "GitHub Classroom"):
         for path in write_files(tmp_path / layout, LAYOUTS[layout]).rglob("*"):
@@ -141,7 +141,7 @@ def test_unpacked_download_has_no_times_of_its_own(tmp_path: Path, layout: str, 
     assert {one.time_source for one in find_submissions([tmp_path / "class"])} == {source}
 
 
-def test_repository_above_takes_no_times_of_untracked_files(tmp_path: Path):
+def test_parent_repository_does_not_affect_untracked_files(tmp_path: Path):
     """As in a clone of the course, where the instructors' guide collects submissions."""
     files = {
         f"{folder}/{name}/01_lookup.ipynb": NOTEBOOK for folder in ("handed-in", "kept") for name in ("ada", "ben")
@@ -159,7 +159,7 @@ def test_repository_above_takes_no_times_of_untracked_files(tmp_path: Path):
 
 
 @pytest.mark.parametrize("parts", [("ada",), ("class", "ada")])
-def test_repository_that_a_student_makes_takes_no_time(tmp_path: Path, parts: tuple[str, ...]):
+def test_students_own_repository_keeps_file_times(tmp_path: Path, parts: tuple[str, ...]):
     ada = tmp_path.joinpath(*parts)
     write_files(ada, {"01_lookup.ipynb": NOTEBOOK, "README.txt": b""})
     git(ada, "init", "-q")
@@ -215,7 +215,7 @@ def test_unreadable_timestamp_is_reported(tmp_path: Path, stamp: bytes, reason: 
     assert ada.handed_in == "" and ada.time_source.startswith(reason)
 
 
-def test_time_in_utc_in_a_zip_comes_first(tmp_path: Path):
+def test_utc_time_in_a_zip_takes_precedence(tmp_path: Path):
     info = zipfile.ZipInfo("ada/01_lookup.ipynb", (2026, 10, 13, 1, 0, 0))  # on some clock
     moment = datetime(2026, 10, 12, 15, 58, 23, tzinfo=UTC)
     info.extra = struct.pack("<HHBi", 0x5455, 5, 1, int(moment.timestamp()))
@@ -227,7 +227,7 @@ def test_time_in_utc_in_a_zip_comes_first(tmp_path: Path):
     assert datetime.fromisoformat(ben.handed_in) == moment.replace(second=22)  # a zip has even seconds
 
 
-def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
+def test_students_of_one_name_are_distinguished_by_number(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
     found = find_submissions([write_files(tmp_path, files)])
     assert described(found) == {("lina (12345)", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
@@ -258,7 +258,7 @@ LEADS_OUT = "The path of this file leads out of the zip, so it was not read."
         ("/".join(["a"] * 12) + "/evil.ipynb", "This file is more than 8 folders deep."),
     ],
 )
-def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name: str, message: str):
+def test_path_out_of_a_zip_is_reported_and_not_read(tmp_path: Path, name: str, message: str):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr(name, NOTEBOOK)
@@ -272,7 +272,7 @@ def test_what_leads_out_of_a_zip_is_told_and_read_by_nobody(tmp_path: Path, name
     assert {path.name for path in tmp_path.rglob("*")} == {"class", "eve.zip", "ada", "01_lookup.ipynb"}
 
 
-def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
+def test_first_of_two_files_with_one_name_is_read(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # zipfile has noticed, too
@@ -285,7 +285,7 @@ def test_of_two_files_of_one_name_the_first_is_read(tmp_path: Path):
     }
 
 
-def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_zip_bomb_is_reported_without_using_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
     monkeypatch.setattr(submitted_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
@@ -293,7 +293,7 @@ def test_a_bomb_costs_a_line_and_no_memory(tmp_path: Path, monkeypatch: pytest.M
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
 
 
-def test_zips_in_zips_are_read_once(tmp_path: Path):
+def test_nested_zips_are_read_once(tmp_path: Path):
     one = zipped({"01_lookup.ipynb": NOTEBOOK})
     two, three = zipped({"week 1.zip": one}), zipped({"all.zip": zipped({"week 1.zip": one})})
     found = find_submissions([write_files(tmp_path / "class", {"ada.zip": two, "eve.zip": three})])
@@ -312,7 +312,7 @@ def test_zips_in_zips_are_read_once(tmp_path: Path):
         (zipped(LAYOUTS["a folder per student"]).replace(b"PK\1\2", b"PK\1\3"), "The zip is damaged."),
     ],
 )
-def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, message: str):
+def test_corrupted_zip_is_reported(tmp_path: Path, content: bytes, message: str):
     path = write_files(tmp_path, {"class.zip": content}) / "class.zip"
     try:
         [found] = find_submissions([path])
@@ -322,7 +322,7 @@ def test_a_damaged_zip_says_so(tmp_path: Path, content: bytes, message: str):
     assert any(part in problem for part in message.split("|")), problem
 
 
-def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_corrupted_member_and_long_directory_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     whole = zipped({"01_lookup.ipynb": NOTEBOOK})
     at = whole.index(b"01_lookup.ipynb") + len(b"01_lookup.ipynb")
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
@@ -333,7 +333,7 @@ def test_a_damaged_member_and_a_long_list_of_contents_say_so(tmp_path: Path, mon
 
 @pytest.mark.parametrize("where", ["folder", "zip"])
 @pytest.mark.parametrize("name", ["{}_9876{}_555_", "{}_9876{}_assignsubmission_file_/", "{}{}/"])
-def test_every_kind_of_file_has_a_row_that_says_what_it_is(tmp_path: Path, where: str, name: str):
+def test_every_kind_of_file_has_a_descriptive_row(tmp_path: Path, where: str, name: str):
     content = {
         "01_lookup.html": b"<html>",
         "01_lookup.py": b"1",
@@ -361,7 +361,7 @@ def test_every_kind_of_file_has_a_row_that_says_what_it_is(tmp_path: Path, where
     ]
 
 
-def test_what_lies_beside_a_notebook_is_named_and_costs_nothing(tmp_path: Path):
+def test_other_files_are_listed_without_penalty(tmp_path: Path):
     files = {"ada/01_lookup.ipynb": NOTEBOOK, "ada/02_scaling.HTML": b"", "ada/a.py": b"", "ada/x/.DS_Store": b""}
     more = {f"ben/{n}.png": b"" for n in range(5)} | {"ben/01_lookup.ipynb": NOTEBOOK, "ben/Thumbs.db": b""}
     ada, ben = find_submissions([write_files(tmp_path / "class", files | more)])
@@ -371,7 +371,7 @@ def test_what_lies_beside_a_notebook_is_named_and_costs_nothing(tmp_path: Path):
     assert (alone.student, alone.beside) == ("ada", ada.beside)
 
 
-def test_an_empty_folder_in_the_zip_of_a_class_is_a_student_too(tmp_path: Path):
+def test_empty_folder_in_a_class_zip_is_a_student(tmp_path: Path):
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("ada_98765_assignsubmission_file_/01_lookup.ipynb", NOTEBOOK)
@@ -383,7 +383,7 @@ def test_an_empty_folder_in_the_zip_of_a_class_is_a_student_too(tmp_path: Path):
     }
 
 
-def test_a_name_that_a_student_gives_makes_nothing_anybody_elses(tmp_path: Path):
+def test_file_names_cannot_change_the_owner(tmp_path: Path):
     canvas = write_files(
         tmp_path / "canvas", {"eve_55555_66666_x_12345_assignsubmission_file_01_lookup.ipynb": NOTEBOOK}
     )
@@ -413,7 +413,7 @@ def test_a_name_that_a_student_gives_makes_nothing_anybody_elses(tmp_path: Path)
         ("Ada L_12345_assignsubmission_file_/01_lookup.ipynb", "Ben_12346_assignsubmission_file_/01_lookup.ipynb"),
     ],
 )
-def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_path: Path, names: tuple[str, str]):
+def test_class_download_in_a_folder_is_not_one_student(tmp_path: Path, names: tuple[str, str]):
     download = zipped(dict.fromkeys(names, NOTEBOOK))
     week_1 = write_files(tmp_path / "handed-in", {"submissions.zip": download, ".DS_Store": b""})
     assert sorted(one.lms_id for one in find_submissions([week_1])) == ["12345", "12346"]
@@ -428,7 +428,7 @@ def test_a_download_of_a_class_that_lies_in_a_folder_is_never_one_students(tmp_p
     assert {one.student: one.problem for one in found} == {"ada": "", "submissions": submissions.SEVERAL_STUDENTS}
 
 
-def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
+def test_times_students_can_set_are_ignored(tmp_path: Path):
     noon = datetime(2026, 10, 14, 12, tzinfo=UTC)
     early = b"2026-10-01 00:00:00.000000 UTC"
     files = {
@@ -462,7 +462,7 @@ def test_a_time_that_a_student_can_write_never_decides(tmp_path: Path):
     assert datetime.fromisoformat(zoe.handed_in) == datetime(2026, 10, 20, 9, 30).astimezone()
 
 
-def test_a_student_who_calls_a_zip_as_that_of_a_class_hands_in_for_nobody_else(tmp_path: Path):
+def test_class_like_zip_name_submits_only_for_its_student(tmp_path: Path):
     (tmp_path / "alice.zip").write_bytes(zipped({"01_lookup.ipynb": NOTEBOOK}))
     (tmp_path / "eve-submissions.zip").write_bytes(zipped({"alice/01_lookup.ipynb": NOTEBOOK}))
     found = find_submissions([tmp_path / "alice.zip", tmp_path / "eve-submissions.zip"])
@@ -472,7 +472,7 @@ def test_a_student_who_calls_a_zip_as_that_of_a_class_hands_in_for_nobody_else(t
     }
 
 
-def test_only_what_systems_make_is_passed_over(tmp_path: Path):
+def test_only_system_files_are_skipped(tmp_path: Path):
     for name in ("eve/__MACOSX/01_lookup.ipynb", "__ann/__01_lookup.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(NOTEBOOK)

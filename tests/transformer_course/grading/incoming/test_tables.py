@@ -13,12 +13,12 @@ from transformer_course.grading.incoming.tables import Table, as_csv, escape_for
     ("text", "written"),
     [("=1", "'=1"), ('"+1', "'\"+1"), ("a;=1", "a;'=1"), ("＝1", "'＝1"), ("a-b", "a-b"), ("Ada", "Ada"), ("", "")],
 )
-def test_what_begins_a_formula_gets_an_apostrophe(text: str, written: str):
+def test_formula_prefix_gets_an_apostrophe(text: str, written: str):
     assert escape_formula(text) == written
 
 
 @given(st.text("ab;,|'\"=+@- \n"))
-def test_what_was_escaped_is_read_as_it_was(text: str):
+def test_escaped_text_round_trips(text: str):
     assert unescape_formula(escape_formula(text)) == text
 
 
@@ -82,20 +82,20 @@ def test_written_cells_keep_encoding_and_decimal_sign(tmp_path: Path):
         (b"PK\x03\x04\x14", "is an Excel workbook or another zip, not a table; save the table as “CSV UTF-8”"),
         (b"\xd0\xcf\x11\xe0", "is an Excel workbook, not a table"),
         (b"\n<!DOCTYPE html>\n<html>", "is a web page, not a table"),
-        (b"\n \n,,\n", "is empty; it needs a row of titles"),
+        (b"\n \n,,\n", "is empty; it must have a row of titles"),
         (b'a,"b\n1,2\n', "line 1: a quoted cell does not end"),
-        ("name\nPaweł\n".encode("cp1250"), "has an encoding that gives “Pawe³”; save it as “CSV UTF-8”"),
-        ("name\nZoë\n".encode("mac_roman"), "has an encoding that gives .*; save it as “CSV UTF-8”"),
+        ("name\nPaweł\n".encode("cp1250"), "has an unknown encoding, which results in “Pawe³”; save it as “CSV UTF-8”"),
+        ("name\nZoë\n".encode("mac_roman"), "has an unknown encoding, which results in .*; save it as “CSV UTF-8”"),
         (b"\xff\xfea\x00\x00\xd8", "is damaged: "),
     ],
 )
-def test_rejects_file_that_is_no_table(tmp_path: Path, content: bytes, message: str):
+def test_rejects_file_that_is_not_a_table(tmp_path: Path, content: bytes, message: str):
     (tmp_path / "table.csv").write_bytes(content)
     with pytest.raises(ValueError, match=message):
         read_table(tmp_path / "table.csv")
 
 
-def test_rows_that_are_written_are_read_again(tmp_path: Path):
+def test_written_rows_round_trip(tmp_path: Path):
     rows = [{"name": 'Zoë, "the first"', "points": "3"}, {"name": "Ben", "points": ""}]
     (tmp_path / "table.csv").write_text(as_csv(rows), "utf-8")
     assert read_table(tmp_path / "table.csv") == [{**row, "line": str(line)} for line, row in enumerate(rows, 2)]

@@ -42,5 +42,5 @@ def kept_with(files: dict[str, str], path: str) -> str:
         ({}, "a/ben/homework.pdf", ""),
     ],
 )
-def test_finds_lesson_of_a_file_by_its_name_or_by_what_is_around_it(files: dict[str, str], path: str, lesson: str):
+def test_finds_lesson_by_file_name_or_folder(files: dict[str, str], path: str, lesson: str):
     assert kept_with(files, path) == lesson

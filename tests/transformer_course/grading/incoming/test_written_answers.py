@@ -52,7 +52,7 @@ def fill_in(out: Path, points: str, comment: str = "Good.") -> None:
         ({"cell_type": "code", "id": "written-why", "source": "a"}, None),
     ],
 )
-def test_a_written_answer_is_known_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
+def test_written_answer_is_recognized_by_its_cell(cell: dict[str, object], found: tuple[str, str] | None):
     assert written_answer_of(cell) == found
 
 
@@ -80,7 +80,7 @@ def write(out: Path, answers: list[WrittenAnswer]) -> None:
 
 
 @pytest.mark.parametrize("points", ["4", "-1", "many", "inf"])
-def test_points_that_there_are_not_are_named_by_their_line(tmp_path: Path, points: str):
+def test_invalid_points_are_reported_by_line(tmp_path: Path, points: str):
     (tmp_path / "rubric.csv").write_text("question,of\nwhy,3\n")
     write(tmp_path, [replace(ADA, answer="So.")])
     fill_in(tmp_path, points)
@@ -88,7 +88,7 @@ def test_points_that_there_are_not_are_named_by_their_line(tmp_path: Path, point
         read_marks(tmp_path)
 
 
-def test_a_maximum_that_changes_in_the_rubric_holds_for_what_is_in_the_sheet(tmp_path: Path):
+def test_changed_rubric_maximum_applies_to_the_sheet(tmp_path: Path):
     for most in (3, 5, 4):  # for marks that are missing, and for one that only the second allows
         (tmp_path / "rubric.csv").write_text(f"question,of\nwhy,{most}\n")
         if most == 4:
@@ -101,7 +101,7 @@ def test_a_maximum_that_changes_in_the_rubric_holds_for_what_is_in_the_sheet(tmp
         assert [one.points for one in read_marks(tmp_path).values()] == [most]
 
 
-def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
+def test_marks_reach_gradebook_and_feedback(tmp_path: Path):
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": ADA.answer})], {})
     for _ in range(2):
         write_report(tmp_path, new_settings(7, Limits(), {}))
@@ -115,13 +115,13 @@ def test_marks_come_into_gradebook_and_feedback(tmp_path: Path):
 
 
 @pytest.mark.parametrize("question", ["why", "written-why"])
-def test_the_rubric_calls_a_question_as_the_table_or_as_the_tag_does(tmp_path: Path, question: str):
+def test_rubric_accepts_question_names_with_or_without_prefix(tmp_path: Path, question: str):
     (tmp_path / "rubric.csv").write_text(f"question,of,rubric\n{question},3,One point for each reason.\n")
     [(name, criteria)] = read_rubric(tmp_path).items()
     assert (name, criteria.of) == ("why", 3)
 
 
-def test_the_rubric_shows_at_once_beside_the_answers(tmp_path: Path):
+def test_rubric_is_shown_next_to_the_answers(tmp_path: Path):
     (tmp_path / "rubric.csv").write_text("question,of,rubric\nwhy,3,One point for each <reason>.\n")
     Records(tmp_path, {}).write("ada", [], [notebook(1, written={"why": "# Not a heading\n=1+1"})], {})
     write_report(tmp_path, new_settings(7, Limits(), {}))
@@ -139,6 +139,6 @@ def test_the_rubric_shows_at_once_beside_the_answers(tmp_path: Path):
 @pytest.mark.parametrize(
     "name", ['written-=HYPERLINK("x")', "written-a\n### ada (10 of 10)", "written-\x1b[2J", "written-"]
 )
-def test_a_question_is_called_nothing_that_acts_on_a_table_or_a_page(name: str):
+def test_question_names_are_safe_in_tables_and_pages(name: str):
     question, answer = written_answer_of({"cell_type": "markdown", "id": name, "source": "a\rb\x1b"}) or ("", "")
     assert re.fullmatch(r"\w[\w .-]*", question) and answer == "a\nb\N{REPLACEMENT CHARACTER}"

@@ -65,7 +65,7 @@ def handed_in(answers: Mapping[str, str], lesson: str = "01_lookup") -> frozense
     return fingerprint(cells(answers, lesson), lesson)
 
 
-def test_a_copy_under_other_names_is_found():
+def test_finds_a_copy_with_renamed_variables():
     copy = {name: renamed(source) for name, source in VERBOSE.items()}
     assert copy != VERBOSE and similarity(handed_in(VERBOSE), handed_in(copy)) == 1.0
     changed = {**copy, "softmax": copy["softmax"].replace("torch.div(e, total)", "e / total")}
@@ -74,7 +74,7 @@ def test_a_copy_under_other_names_is_found():
     assert [pair.students for pair in found] == [("ada", "cleo")]
 
 
-def test_what_the_course_shows_and_stubs_count_for_nothing():
+def test_ignores_stubs_and_the_courses_solutions():
     for lesson in LESSONS:
         assert handed_in(RIGHT, lesson) == handed_in({}, lesson) == frozenset()
     both = handed_in(VERBOSE) | handed_in(RIGHT)
@@ -95,7 +95,7 @@ def independent_answers() -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_people_who_work_by_themselves_are_not_listed(lesson: str):
+def test_independent_answers_are_not_listed(lesson: str):
     answers = independent_answers()
     names = [exercise.name for exercise in exercises_of(lesson)]
     students = {
@@ -112,7 +112,7 @@ def test_short_answers_are_not_compared():
     assert 0 < len(handed_in(short)) < MIN_TOKEN_RUNS and similarity(handed_in(short), handed_in(short)) == 0.0
 
 
-def test_a_paste_of_the_solution_is_known_where_it_is_long():
+def test_recognizes_a_long_pasted_solution():
     known = [
         exercise.name
         for lesson in LESSONS
@@ -127,7 +127,7 @@ def test_a_paste_of_the_solution_is_known_where_it_is_long():
 @pytest.mark.parametrize(
     "source", ["def softmax(", "def softmax(x):\n\treturn (\n  '''", "class softmax:\n x\n  y", "def softmax(\0"]
 )
-def test_code_that_is_no_python_does_no_harm(source: str):
+def test_invalid_python_does_no_harm(source: str):
     code = [{"id": "", "source": source}, {"id": "check-softmax", "source": ""}]
     assert answer_text(code, "softmax") == source and len(fingerprint(code, "01_lookup")) < MIN_TOKEN_RUNS
     assert not is_the_solution(source, "softmax")

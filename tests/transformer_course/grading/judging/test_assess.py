@@ -29,7 +29,7 @@ def graded_in(sandbox: Sandbox, submission: Submission, seed: int) -> GradedSubm
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
 
 
-def test_the_sandbox_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
+def test_sandbox_gets_cases_without_seed_or_reference():
     sandbox = FakeSandbox({"missing": True})
     notebook = graded_in(sandbox, SUBMISSION, 987_123_654)
     assert [job["name"] for job in sandbox.jobs] == [one.exercise.name for one in notebook.exercises]
@@ -40,7 +40,7 @@ def test_the_sandbox_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
         assert "987123654" not in str(job)
 
 
-def test_no_cell_id_enters_the_sandbox():
+def test_cell_ids_do_not_enter_the_sandbox():
     """An id of a hundred letters on each of 5000 cells would carry a table of answers that nobody reads."""
     ids = ["check-softmax", "0.1 0.2 0.7", "check-0.1", "softmax", ""]
     cells = [{"id": name, "source": f"x = {i}"} for i, name in enumerate(ids)]
@@ -51,14 +51,14 @@ def test_no_cell_id_enters_the_sandbox():
         assert job["cells"] == [{"source": cell["source"]} for cell in cells]
 
 
-def test_what_a_learner_wrote_comes_back_short_and_printable():
+def test_learners_text_is_truncated_and_printable():
     sandbox = FakeSandbox({"crash": {"type": "E", "message": "\ud800" * 10**5}})
     for one in graded_in(sandbox, SUBMISSION, 7).exercises:
         assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
         assert (one.points, one.seconds) == (0, 0.25)
 
 
-def test_what_cannot_be_read_is_not_run():
+def test_unreadable_submission_is_not_run():
     sandbox = FakeSandbox({})
     assert graded_in(sandbox, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
     assert sandbox.jobs == []
@@ -77,7 +77,7 @@ def graded_by_text(submission: Submission, exercise: Exercise, _: Limits, choice
 @pytest.mark.parametrize(
     ("rest", "status"), [("return softmax(query)", "passed"), ("return softmax('wrong')", "wrong")]
 )
-def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
+def test_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
     answers = {
         **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
         "softmax": "def softmax(x):\n    return 'wrong'",
@@ -92,7 +92,7 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
     assert message == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
 
 
-def test_an_answer_on_a_wrong_one_passes_in_the_sandbox(sandbox: Sandbox):
+def test_answer_using_a_wrong_answer_passes_in_the_sandbox(sandbox: Sandbox):
     """The reference replaces the learner's function also where that is in the cell before, or used by another."""
     own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
     answers = {
@@ -116,7 +116,7 @@ def test_an_answer_on_a_wrong_one_passes_in_the_sandbox(sandbox: Sandbox):
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 
 
-def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
+def test_time_spent_waiting_does_not_reduce_later_answers():
     """By the clock, it took longer than all may take together; of its own, a second."""
     limits = []
 
@@ -136,9 +136,7 @@ def test_one_that_waited_for_others_leaves_all_their_time_to_the_next():
         ("none", 0, ["calls `torch.softmax`"], "the answer calls `torch.softmax`, so it gets no points"),
     ],
 )
-def test_the_instructor_says_what_a_call_of_the_answer_costs(
-    library_calls: str, points: int, remarks: list[str], message: str | None
-):
+def test_library_calls_option_sets_the_points(library_calls: str, points: int, remarks: list[str], message: str | None):
     passed = GradedExercise(SOFTMAX, Verdict("softmax", "passed", "Right."), 0.1, 3, 3, 0.1, ["calls `torch.softmax`"])
     report = with_remarks(passed, library_calls)
     assert (report.points, [*report.remarks]) == (points, remarks)
@@ -157,7 +155,7 @@ def test_says_that_only_a_text_cell_defines_the_answer():
     assert {one.verdict.message for one in by_name.values()} == {f"No cell defines `{name}`." for name in by_name}
 
 
-def test_the_first_right_answer_counts_and_a_stub_never_does():
+def test_first_right_answer_counts_and_a_stub_never_does():
     def graded(*statuses: str) -> tuple[int, int]:
         tried = []
 
@@ -175,7 +173,7 @@ def test_the_first_right_answer_counts_and_a_stub_never_does():
     assert graded("not_started", "not_started") == (0, 2)
 
 
-def test_further_answers_are_not_tried_without_time():
+def test_more_answers_are_not_tried_without_time():
     def assess_one(_: Submission, exercise: Exercise, limits: Limits, choice: AnswerChoice) -> GradedExercise:
         verdict = Verdict(exercise.name, "crashed", "")
         return GradedExercise(exercise, verdict, limits.seconds, cost=limits.seconds, answer=choice.number, n_answers=4)
@@ -185,7 +183,7 @@ def test_further_answers_are_not_tried_without_time():
     assert allowance.spent <= 2 * 10.0 + len(exercises_of("01_lookup"))
 
 
-def test_answers_that_never_end_share_the_time_of_their_notebook():
+def test_endless_answers_share_the_notebooks_time():
     """One endless loop costs no other exercise its points, and many cost little time."""
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
@@ -219,7 +217,7 @@ def test_hostile_notebook_takes_at_most_its_allowance(names_others: bool, n_answ
     assert len(graded.exercises) == len(lesson) and sum(took) <= 2 * 10.0 + len(lesson)
 
 
-def test_what_it_takes_to_judge_and_to_trace_is_of_the_same_allowance_in_all_notebooks_of_a_lesson():
+def test_judging_and_tracing_share_the_lessons_allowance():
     observed: list[float] = []
 
     def is_long_to_judge(_: Submission, exercise: Exercise, given: Limits, __: AnswerChoice) -> GradedExercise:

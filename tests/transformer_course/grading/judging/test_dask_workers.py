@@ -78,7 +78,7 @@ def test_gives_the_gradebook_and_feedback_of_this_machine(
     assert "ended the process with exit 3" in graded["eve.html"]
 
 
-def test_a_killed_worker_loses_nothing(
+def test_killed_worker_loses_no_results(
     scheduler: str,
     class_folder: Path,
     graded_here: dict[str, str],
@@ -112,7 +112,9 @@ def test_rejects_a_worker_with_another_version(scheduler: str, class_folder: Pat
         worker = next(iter(client.scheduler_info()["workers"]))
         client.run(pretend, "0.0.9", workers=[worker])
         try:
-            message = r"the Dask worker tcp://.* has other versions, .*: transformer-course 0\.0\.9 there, .* here; "
+            message = (
+                r"the Dask worker tcp://.* has different versions, .*: transformer-course 0\.0\.9 there, .* here; "
+            )
             with pytest.raises(ValueError, match=f"{message}install the same"):
                 grade([class_folder], tmp_path / "out", run=RunOptions(scheduler=scheduler))
         finally:
@@ -120,7 +122,7 @@ def test_rejects_a_worker_with_another_version(scheduler: str, class_folder: Pat
     assert not (tmp_path / "out").exists()
 
 
-def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_reports_a_scheduler_that_does_not_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(dask_workers, "CONNECT_TIMEOUT_S", 0.2)
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(RIGHT))
     with pytest.raises(SandboxError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1"):
@@ -132,7 +134,10 @@ def test_a_scheduler_that_does_not_answer_is_named(tmp_path: Path, monkeypatch: 
     ("found", "message"),
     [
         ({}, "has no workers; start some with dask worker tcp://x:0"),
-        ({"tcp://x:1": {"torch": "1.0"}}, "the Dask worker tcp://x:1 has other versions.* torch 1.0 there, .*torch 2"),
+        (
+            {"tcp://x:1": {"torch": "1.0"}},
+            "the Dask worker tcp://x:1 has different versions.* torch 1.0 there, .*torch 2",
+        ),
         ({"tcp://x:1": ModuleNotFoundError("No module named 'torch'")}, r"cannot use the course \(No module named"),
     ],
 )

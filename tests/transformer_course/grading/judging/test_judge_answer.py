@@ -23,11 +23,11 @@ def verdict(answer: Any, reason: str = "exit 0") -> Verdict:
     return judge_outcome(SOFTMAX, Outcome(answer, reason, 0.1), 7, Limits())
 
 
-def test_observations_that_are_those_of_the_reference_pass():
+def test_observations_of_the_reference_pass():
     assert verdict({"observations": behavior(SOFTMAX, 7).expected}).passed
 
 
-def test_observations_on_the_cases_of_another_seed_do_not():
+def test_observations_for_another_seed_fail():
     assert verdict({"observations": behavior(SOFTMAX, 8).expected}).status == "wrong"
 
 
@@ -53,11 +53,11 @@ def test_observations_of_a_mistake_name_it():
         (None, "crashed"),
     ],
 )
-def test_made_up_answers_break_nothing(answer: Any, status: str):
+def test_forged_observations_break_nothing(answer: Any, status: str):
     assert verdict(answer).status == status
 
 
-def test_right_cases_are_counted():
+def test_counts_passed_cases():
     expected = list(behavior(SOFTMAX, 7).expected)
     n = len(expected)
 
@@ -88,7 +88,7 @@ def blockwise_attention(queries, keys, values, block):
 
 
 @linux
-def test_many_scores_at_once_need_more_memory_than_there_is(sandbox: Sandbox):
+def test_computing_all_scores_at_once_runs_out_of_memory(sandbox: Sandbox):
     solution = every_exercise()["blockwise_attention"].solution
     at_once = grade_answer(sandbox, UNWATCHED, "blockwise_attention")
     assert (at_once.points, at_once.verdict.status) == (0, "wrong")
@@ -103,7 +103,7 @@ def test_many_scores_at_once_need_more_memory_than_there_is(sandbox: Sandbox):
 
 @linux
 @pytest.mark.parametrize("answer", BLOCKWISE, ids=lambda answer: answer.__name__)
-def test_who_keeps_a_result_of_each_block_takes_little_memory_as_well(sandbox: Sandbox, answer: Callable[..., Any]):
+def test_block_results_stay_within_the_memory_limit(sandbox: Sandbox, answer: Callable[..., Any]):
     """Small results that stay between large ones that go leave holes: those are not held."""
     source = inspect.getsource(answer).replace(answer.__name__, "blockwise_attention")
     graded = grade_answer(sandbox, source, "blockwise_attention")
@@ -129,7 +129,7 @@ def right_outcomes(sandbox: Sandbox) -> dict[int, Outcome]:
 @linux
 @pytest.mark.parametrize("reason", ["SIGKILL", "SIGTERM", "supervisor"])
 @pytest.mark.parametrize("n_times", [1, 2])
-def test_a_right_answer_that_others_end_where_memory_is_little_is_run_again(
+def test_right_answer_killed_for_memory_is_run_again(
     sandbox: Sandbox, right_outcomes: dict[int, Outcome], reason: str, n_times: int
 ):
     limits = []

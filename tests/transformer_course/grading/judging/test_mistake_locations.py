@@ -45,7 +45,7 @@ def page(graded, lesson="02_scaling"):
     return feedback_page(ada)
 
 
-def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(sandbox: Sandbox):
+def test_feedback_page_marks_the_wrong_expression(sandbox: Sandbox):
     graded = grade_answer(sandbox, source(WRONG), NAME)
     assert graded.verdict.status == "wrong"
     assert "Line 5: the underlined part should be the scores" in graded.verdict.message
@@ -64,7 +64,7 @@ def test_does_not_run_an_answer_again_without_time_left():
     assert sandbox.jobs == []
 
 
-def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypatch):
+def test_locating_does_not_change_points_or_status(sandbox: Sandbox, monkeypatch):
     answers = [
         RIGHT,
         WRONG,
@@ -83,7 +83,7 @@ def test_points_and_status_are_those_without_a_place(sandbox: Sandbox, monkeypat
         assert (one.verdict.message == other.verdict.message) == other.verdict.passed
 
 
-def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox):
+def test_location_is_the_same_as_outside_the_sandbox(sandbox: Sandbox):
     known = behavior(every_exercise()[NAME], seed_of_places(SEED))
     place = locate(known, Traced(cell(source(WRONG), NAME)))
     assert place is not None
@@ -93,11 +93,11 @@ def test_the_place_is_the_one_that_is_found_outside_the_sandbox(sandbox: Sandbox
     )
 
 
-def test_cases_that_count_never_meet_right_values():
+def test_counting_cases_never_see_right_values():
     assert all(seed_of_places(seed) != seed for seed in (0, 1, 2, SEED, 2**63 - 1))
 
 
-def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(sandbox: Sandbox):
+def test_mistake_is_located_at_the_call_of_an_earlier_exercise(sandbox: Sandbox):
     earlier = "def attention_weights(queries, keys):\n    return torch.softmax(queries @ keys.mT, -1)"
     call = "return attention_weights(queries, queries) @ values"
     answer = f"{earlier}\ndef attention(queries, keys, values):\n    {call}"
@@ -107,7 +107,7 @@ def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_i
     )
 
 
-def test_a_crash_is_told_with_the_shapes_that_met(sandbox: Sandbox):
+def test_crash_is_reported_with_the_shapes(sandbox: Sandbox):
     graded = grade_answer(
         sandbox, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME
     )
@@ -159,7 +159,7 @@ def sending(answers, where, then="os._exit(0)"):
 @linux
 @pytest.mark.parametrize("where", ["define", "call"])
 @pytest.mark.parametrize("answers", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_trace_changes_nothing_but_its_own_feedback(sandbox: Sandbox, answers, where):
+def test_hostile_trace_changes_only_its_own_feedback(sandbox: Sandbox, answers, where):
     graded = grade_answer(sandbox, sending(answers, where))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
     assert "Case 1" in graded.verdict.message
@@ -167,7 +167,7 @@ def test_a_hostile_trace_changes_nothing_but_its_own_feedback(sandbox: Sandbox, 
 
 
 @linux
-def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
+def test_forged_location_is_escaped_and_earns_nothing(sandbox: Sandbox):
     """It has one expression, and gives the right outputs as soon as something is put there."""
     expected = behavior(every_exercise()["softmax"], seed_of_places(SEED)).expected
     n_small = sum(is_small(case) for case in behavior(every_exercise()["softmax"], seed_of_places(SEED)).cases)
@@ -187,7 +187,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(sandbox: Sandbox):
 
 @linux
 @pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
-def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
+def test_endless_trace_costs_a_few_seconds(sandbox: Sandbox, monkeypatch, where, then):
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.1)
     started = time.monotonic()
     graded = grade_answer(sandbox, sending([], where, then))
@@ -201,9 +201,7 @@ SLEEPS_WHEN_TRACED = sending([], "call", "time.sleep(600)")
 
 @linux
 @pytest.mark.parametrize("waited", [0.0, 99.0])
-def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_does(
-    sandbox: Sandbox, monkeypatch, waited
-):
+def test_only_the_answers_own_waiting_counts(sandbox: Sandbox, monkeypatch, waited):
     """All of the time is told to be that of others, or nothing of it: the clock shows the same."""
     monkeypatch.setattr(mistake_locations, "TRACE_TIME_LIMIT_S", 0.5)
     if waited:
@@ -221,7 +219,7 @@ def test_what_others_take_while_it_is_traced_costs_nothing_and_what_it_sleeps_do
     assert (graded.cost - graded.seconds > 0.9 * slept) == (not waited)
 
 
-def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(sandbox: Sandbox):
+def test_mistake_is_named_by_both_sets_of_cases(sandbox: Sandbox):
     """Where it is traced, it makes another mistake than in the cases that count."""
     two_faced = sending([], "call", "return s.softmax(0)")
     graded = grade_answer(sandbox, two_faced)
@@ -230,7 +228,7 @@ def test_what_is_told_elsewhere_is_the_name_and_what_counts_is_seen_here(sandbox
     assert right.verdict.passed and right.points == 2
 
 
-def test_a_slow_answer_is_named_by_the_cases_that_count(sandbox: Sandbox, monkeypatch):
+def test_slow_answer_is_named_by_the_counting_cases(sandbox: Sandbox, monkeypatch):
     monkeypatch.setattr(judge_answer, "QUICK_ANSWER_S", 0.0)
     asked = []
     monkeypatch.setattr(mistake_locations.TracedInSandbox, "records", lambda self: asked.append(self))
@@ -238,6 +236,6 @@ def test_a_slow_answer_is_named_by_the_cases_that_count(sandbox: Sandbox, monkey
     assert (graded.verdict.mistakes, asked) == (("first_axis",), [])
 
 
-def test_what_cannot_be_traced_keeps_its_verdict(sandbox: Sandbox):
+def test_untraceable_answer_keeps_its_verdict(sandbox: Sandbox):
     graded = grade_answer(sandbox, "softmax = lambda s: s * 7")
     assert (graded.verdict.status, graded.verdict.hints) == ("wrong", ())

@@ -38,7 +38,7 @@ def say_like_the_command(message: object, *_: object) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="this system has no pseudo-terminals")
-def test_what_is_said_meanwhile_has_lines_of_its_own_above_the_bar(monkeypatch: pytest.MonkeyPatch):
+def test_messages_appear_above_the_bar(monkeypatch: pytest.MonkeyPatch):
     import fcntl
     import struct
     import termios
@@ -62,6 +62,6 @@ def test_what_is_said_meanwhile_has_lines_of_its_own_above_the_bar(monkeypatch: 
     assert "0 of 3 students, ? left" in bars[0] and all(len(bar) < COLUMNS for bar in bars)
 
 
-def test_where_nobody_looks_there_is_no_bar(capsys: pytest.CaptureFixture[str]):
+def test_no_bar_without_a_terminal(capsys: pytest.CaptureFixture[str]):
     show_progress(iter(["ada"]), 1)
     assert capsys.readouterr() == ("", "")

@@ -13,7 +13,7 @@ from transformer_course.sandbox.sandbox import Outcome, Sandbox
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_the_sandbox_is_told_where_to_find_a_piece(name: str):
+def test_sandbox_gets_the_location_of_a_part(name: str):
     exercise = every_exercise()[name]
     message = library_source(exercise)
     assert message in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
@@ -29,7 +29,7 @@ def softmax(s):
 
 
 @linux
-def test_on_a_machine_that_is_too_busy_a_right_answer_keeps_its_points():
+def test_right_answer_keeps_its_points_on_a_busy_machine():
     """Ten others share its processor. It computes for less than it may, and waits for much longer."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not tell")
@@ -87,7 +87,7 @@ def test_runs_again_after_any_signal(reason: str):
 
 
 @pytest.mark.parametrize(("reason", "seconds"), [("SIGKILL", 5.1), ("SIGXCPU", 1.0), ("SIGSYS", 0.1), ("exit 1", 0.1)])
-def test_an_answer_that_ends_itself_runs_once(reason: str, seconds: float):
+def test_self_terminating_answer_runs_once(reason: str, seconds: float):
     runs = []
 
     def run(*_: Any) -> Outcome:
@@ -100,7 +100,7 @@ def test_an_answer_that_ends_itself_runs_once(reason: str, seconds: float):
     assert len(runs) == 1
 
 
-def test_what_an_answer_waits_for_others_costs_it_nothing():
+def test_time_waiting_for_others_is_free():
     sandbox = FakeSandbox({"missing": True})
     with mock.patch.object(sandbox, "run", lambda *_: Outcome({"missing": True}, "exit 0", 9.0, 8.5)):
         graded = grade_answer(sandbox, "x")

@@ -28,7 +28,7 @@ def records(out: Path, **settings: object) -> Records:
     return Records(out, {**SETTINGS, **settings})
 
 
-def test_settings_that_differ_are_told_in_words(tmp_path: Path):
+def test_changed_settings_are_described_in_words(tmp_path: Path):
     records(tmp_path, own={"week_3": "5e" * 32}).write("ada", [SUBMISSION], [GRADED], GUARDS)
     changed = records(tmp_path, limits=[2.5, 512], torch="2.13").changed_settings("ada", [SUBMISSION])
     assert changed.split("; ") == [
@@ -40,7 +40,7 @@ def test_settings_that_differ_are_told_in_words(tmp_path: Path):
     assert records(tmp_path).changed_settings("ben", [SUBMISSION]) == ""
 
 
-def test_what_is_read_is_what_was_written(tmp_path: Path):
+def test_records_round_trip(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
     message = read_records(tmp_path)
@@ -53,7 +53,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path):
     assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}
 
 
-def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path: Path):
+def test_any_relevant_change_triggers_grading_again(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == []
     elsewhere = replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))
@@ -66,14 +66,14 @@ def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path
 
 
 @pytest.mark.parametrize("reason", ["SIGKILL", "busy", "SIGSEGV"])
-def test_a_student_whose_answer_others_have_ended_is_graded_again(tmp_path: Path, reason: str):
+def test_answer_killed_by_others_is_graded_again(tmp_path: Path, reason: str):
     crashed = Verdict("softmax", "crashed", explain_exit(reason, Limits(seconds=3.0)))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     records(tmp_path).write("ada", [SUBMISSION], [ended], GUARDS)
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == ([] if reason == "SIGSEGV" else [SUBMISSION])
 
 
-def test_an_answer_that_always_kills_itself_is_graded_three_times(tmp_path: Path):
+def test_answer_that_kills_itself_is_graded_three_times(tmp_path: Path):
     crashed = Verdict("softmax", "crashed", explain_exit("SIGKILL", Limits()))
     ended = replace(GRADED, exercises=[replace(GRADED.exercises[0], verdict=crashed)])
     runs = 0
@@ -85,26 +85,26 @@ def test_an_answer_that_always_kills_itself_is_graded_three_times(tmp_path: Path
     assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
 
 
-def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
+def test_similar_file_names_are_kept_apart(tmp_path: Path):
     for name in ("a/b", "a b", "a_b"):
         records(tmp_path).write(name, [], [], GUARDS)
     assert set(read_records(tmp_path)) == {"a/b", "a b", "a_b"}
 
 
-def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Path):
+def test_ignores_corrupted_and_outdated_records(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     [path] = (tmp_path / "students").iterdir()
     whole = path.read_text("utf-8")
     for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
         path.write_text(text, "utf-8")
-        with pytest.warns(UserWarning, match="ada.* is damaged or from an older edition"):
+        with pytest.warns(UserWarning, match="ada.* is corrupted or from an older version"):
             assert read_records(tmp_path) == {}, text
         assert records(tmp_path).not_yet_graded("ada", [SUBMISSION]) == [SUBMISSION]
     path.write_text(whole, "utf-8")
     assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
 
 
-def test_another_lesson_leaves_the_record_of_the_first_alone(tmp_path: Path):
+def test_grading_another_lesson_keeps_the_first_record(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     second = replace(SUBMISSION, lesson="02_scaling", digest="02")
     records(tmp_path).write("ada", [second], [GradedSubmission(second, [])], GUARDS)
@@ -130,7 +130,7 @@ def test_drops_an_attempt_that_the_same_notebook_has_improved_on(tmp_path: Path)
     assert [one.points for one in read_records(tmp_path)["ada"]] == [2, 0]
 
 
-def test_the_time_of_a_copy_does_not_replace_an_earlier_time(tmp_path: Path):
+def test_later_copy_keeps_the_earlier_time(tmp_path: Path):
     early, late = (replace(SUBMISSION, handed_in=f"2026-10-{day}T09:00:00+00:00") for day in (12, 20))
     records(tmp_path).write("ada", [early], [replace(GRADED, submission=early)], GUARDS)
     records(tmp_path).update_times("ada", [late])
@@ -139,15 +139,15 @@ def test_the_time_of_a_copy_does_not_replace_an_earlier_time(tmp_path: Path):
     assert read_records(tmp_path)["ada"][0].submission.handed_in == late.handed_in
 
 
-def test_a_record_with_the_name_of_another_student_counts_as_none(tmp_path: Path):
+def test_ignores_a_record_with_another_students_name(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     [path] = (tmp_path / "students").iterdir()
     path.write_text(path.read_text("utf-8").replace('"student": "ada"', '"student": "eve"'), "utf-8")
-    with pytest.warns(UserWarning, match="is damaged"):
+    with pytest.warns(UserWarning, match="is corrupted"):
         assert read_records(tmp_path) == {}
 
 
-def test_what_is_forgotten_is_gone(tmp_path: Path):
+def test_discarded_records_are_deleted(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     records(tmp_path).forget_all()
     assert read_records(tmp_path) == {}

@@ -41,7 +41,7 @@ def canvas(folder: Path, column: str, *grades: float | str) -> Path:
     return folder / "gradebook.csv"
 
 
-def test_participant_numbers_tell_the_assignments_of_moodle_apart(tmp_path: Path):
+def test_participant_numbers_distinguish_moodle_assignments(tmp_path: Path):
     results = two_weeks()
     for week, lesson in enumerate(LESSONS, 1):
         assert merge_into_moodle(moodle(tmp_path, week), results, lesson=lesson).doubts == []
@@ -74,7 +74,7 @@ def test_participant_numbers_tell_the_assignments_of_moodle_apart(tmp_path: Path
         ("Masks", "“Masks” names 04_masks"),
     ],
 )
-def test_title_of_the_column_tells_the_lesson(tmp_path: Path, column: str, doubt: str):
+def test_column_title_identifies_the_lesson(tmp_path: Path, column: str, doubt: str):
     found = merge_into_canvas(canvas(tmp_path, column), two_weeks(), lesson="01_lookup", column=column).doubts
     assert found == ([doubt] if doubt else [])
 
@@ -84,13 +84,13 @@ def test_download_without_a_number_is_no_evidence(tmp_path: Path):
     assert not merge_into_canvas(canvas(tmp_path, "Week 1"), results, lesson="01_lookup", column="Week 1").doubts
 
 
-def test_name_of_the_worksheet_tells_the_lesson(tmp_path: Path):
+def test_worksheet_name_identifies_the_lesson(tmp_path: Path):
     path = moodle(tmp_path, 1, "Grades-CS101-Week 2-4721.csv")
     [doubt] = merge_into_moodle(path, two_weeks(), lesson="01_lookup").doubts
     assert doubt.startswith("“Grades-CS101-Week 2-4721” has “4721” and “week 2” like the folder or zip with")
 
 
-def test_grades_of_another_lesson_in_the_column_are_noticed(tmp_path: Path):
+def test_notices_grades_of_another_lesson_in_the_column(tmp_path: Path):
     assert FIRST != SECOND
     for grades, doubts in (
         ((SECOND,) * 3, ["it already has the points of 02_scaling for 3 of 3 students"]),

@@ -37,7 +37,7 @@ def text_of(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("</style>")[2]).split())
 
 
-def test_the_mistake_of_most_students_comes_first():
+def test_most_common_mistake_comes_first():
     first, second = shared_mistakes(a_class())
     assert (first.exercise, first.summary) == (SECOND, "they return the logarithms of the weights")
     assert first.students == ["student 0", "student 1", "student 2"] and first.n_answers == 5
@@ -53,7 +53,7 @@ def test_the_mistake_of_most_students_comes_first():
     assert f"3 of 5 : {SECOND.name} :" in to_explain and "other" not in to_explain
 
 
-def test_everybody_who_needs_a_word_is_named():
+def test_students_who_need_attention_are_listed():
     page = text_of(class_page(a_class()))
     assert "Submitted nothing (1) idle" in page
     assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
@@ -61,7 +61,7 @@ def test_everybody_who_needs_a_word_is_named():
     assert "6 of 7 students submitted something." in page
 
 
-def test_who_has_nothing_right_or_never_began_is_named():
+def test_lists_students_without_right_answers_or_attempts():
     begun = notebook(0)
     never = [replace(one, verdict=replace(one.verdict, status="not_started")) for one in begun.exercises]
     graded = {"ada": [begun], "ben": [replace(begun, exercises=never)], "cleo": [notebook(1)]}
@@ -70,7 +70,7 @@ def test_who_has_nothing_right_or_never_began_is_named():
     assert "cleo" not in page.partition("Who needs a word")[2].partition("Points")[0]
 
 
-def test_each_exercise_is_counted_by_how_it_went():
+def test_counts_results_of_each_exercise():
     page = class_page(a_class())
     rows = dict(re.findall(r'<tr><th scope="row"><code>(\w+)</code>.*?</th>(.*?)</tr>', page))
     passed, partly, *others = map(int, re.findall(r"<td>(\d+)</td>", rows[FIRST.name]))
@@ -79,7 +79,7 @@ def test_each_exercise_is_counted_by_how_it_went():
     assert re.findall(r"<td>(\d+[.]\d\d)</td>", rows[SECOND.name]) == ["0.20", "0.20"]
 
 
-def test_what_is_worth_a_look_is_listed_and_changes_no_points():
+def test_remarks_are_listed_without_changing_points():
     own = frozenset(range(100))
     graded = {
         name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls `torch.softmax` <b>."])]
@@ -96,7 +96,7 @@ def test_what_is_worth_a_look_is_listed_and_changes_no_points():
     assert "softmax calls `torch.softmax` <b>." in list(results.students[0].remarks)
 
 
-def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():
+def test_failures_without_a_mistake_are_described():
     softmax = every_exercise()["softmax"]
     assert describe_mistake(softmax, "changes_argument") == "they change an argument"
     assert describe_mistake(softmax, "stops_at_total") == "their code stops after *sum the exponentials of each row*"
@@ -133,7 +133,7 @@ class Outline(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_the_page_is_whole_offline_and_accessible():
+def test_page_is_offline_and_accessible():
     for results in (a_class(), class_results({}), class_results({"ada": []})):
         page = class_page(results)
         outline = Outline(page)

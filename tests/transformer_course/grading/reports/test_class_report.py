@@ -9,7 +9,7 @@ from tests.transformer_course.grading.sample_results import write_results
 from transformer_course.grading.reports.class_report import rewrite_report
 
 
-def test_what_is_written_again_is_the_same_but_for_what_was_changed_by_hand(tmp_path: Path):
+def test_regenerating_changes_only_manual_edits(tmp_path: Path):
     write_results(tmp_path, {"ada": 2, "ben": 0})
     written = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert {"gradebook.csv", "results.json", "class.html", "mistakes.csv", "ada.html"} <= {
@@ -25,7 +25,7 @@ def test_what_is_written_again_is_the_same_but_for_what_was_changed_by_hand(tmp_
     assert {path.name for path in (tmp_path / "feedback").iterdir()} == {"Ada.html", "ben.html", "Cleo.html"}
 
 
-def test_what_has_changed_since_last_time_is_told(tmp_path: Path):
+def test_changes_since_last_time_are_listed(tmp_path: Path):
     write_results(tmp_path, {"ada": 2, "ben": 0})
     assert "Changed" not in rewrite_report(tmp_path)
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nben,softmax,1.5\n")
@@ -35,7 +35,7 @@ def test_what_has_changed_since_last_time_is_told(tmp_path: Path):
     assert "ben: 1.5 of 10 points" in rewrite_report(tmp_path)
 
 
-def test_a_table_that_cannot_be_read_changes_nothing(tmp_path: Path):
+def test_unreadable_table_changes_nothing(tmp_path: Path):
     write_results(tmp_path, {"ada": 2})
     before = (tmp_path / "gradebook.csv").read_bytes()
     (tmp_path / "overrides.csv").write_text("student,exercise,points\nada,softmax,99\n")

@@ -78,13 +78,13 @@ def test_guess_that_passes_counts_no_more_than_any_other():
     assert eve.points == 0 and list(eve.remarks) == [line] and line in feedback_page(eve)
 
 
-def test_one_that_can_be_read_counts_before_one_that_cannot():
+def test_readable_notebook_beats_an_unreadable_one():
     notebooks = [answered(1, notebook(0)), notebook(0, problem="It is damaged.")]
     [ada] = class_results({"ada": notebooks[::-1]}).students
     assert ada.lessons["01_lookup"].notebook is notebooks[0]
 
 
-def test_lateness_takes_nothing_off_the_points_and_has_a_sum_of_its_own():
+def test_lateness_has_a_separate_total():
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     [ada] = class_results({"ada": [late]}, LATE).students
     assert ada.points == FIRST.points + SECOND.points
@@ -92,14 +92,14 @@ def test_lateness_takes_nothing_off_the_points_and_has_a_sum_of_its_own():
     assert ada.lessons["01_lookup"].lateness.message == "2 days late (time of the file)"
 
 
-def test_a_late_notebook_never_counts_to_a_students_harm():
+def test_late_notebook_never_lowers_points():
     in_time = answered(2, notebook(2, handed_in="2026-10-11T09:00:00+00:00"))
     late = answered(3, notebook(3, handed_in="2026-10-31T09:00:00+00:00"))
     [ada] = class_results({"ada": [in_time, late]}, LATE).students
     assert ada.lessons["01_lookup"].notebook is in_time
 
 
-def test_everybody_in_the_roster_has_a_row_and_others_are_told():
+def test_roster_students_have_rows_and_others_are_reported():
     results = class_results({"lovelaceada": [notebook(2)], "2": [notebook(1)], "eve": [notebook(0)]}, LISTED)
     rows = {student.name: (student.status, student.is_listed, student.points > 0) for student in results.students}
     assert rows == {
@@ -112,14 +112,14 @@ def test_everybody_in_the_roster_has_a_row_and_others_are_told():
     assert list(eve.remarks) == ["Not in the roster."]
 
 
-def test_what_two_systems_call_one_person_is_one_row():
+def test_one_person_from_two_systems_has_one_row():
     second = answered(2, notebook(2, lms_id="1", platform="Canvas"))
     ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [second]}, LISTED).students
     assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
     assert list(ada.remarks) == ["2 notebooks of 01_lookup were submitted; 01_lookup.ipynb counts."]
 
 
-def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student_graded():
+def test_similar_name_is_remarked_once_and_still_graded():
     alike = "This name differs from that of “Eve” only in case."
     twice = [notebook(2, remark=alike), notebook(1, file="01_lookup-1.ipynb", remark=alike)]
     results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
@@ -130,7 +130,7 @@ def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student
     assert "could not" not in class_page(results).lower() and alike not in feedback_page(results.students[1])
 
 
-def test_what_is_given_by_hand_stands_over_the_grader_and_is_marked():
+def test_points_by_hand_override_the_grader_and_are_marked():
     overrides = [
         Override("ada@uni.edu", SECOND.name, 0.5, "Half of it is there."),
         Override("1", "", None, "Come and see me."),
@@ -145,14 +145,14 @@ def test_what_is_given_by_hand_stands_over_the_grader_and_is_marked():
     assert results.unknown == ["overrides.csv: there is no student 'bob'."]
 
 
-def test_the_weakest_isolation_counts():
+def test_weakest_isolation_counts():
     one, other = notebook(1), notebook(2)
     object.__setattr__(other, "isolation", "none")
     [ada] = class_results({"ada": [one, other]}).students
     assert ada.isolation == "none"
 
 
-def test_with_partial_credit_right_cases_count_and_full_points_stay():
+def test_partial_credit_counts_passed_cases():
     book = notebook(1)
     wrong = replace(book.exercises[1], n_right=1, n_cases=4)
     book = replace(book, exercises=[book.exercises[0], wrong, *book.exercises[2:]])
@@ -162,7 +162,7 @@ def test_with_partial_credit_right_cases_count_and_full_points_stay():
     assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points / 4
 
 
-def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_said():
+def test_rare_lesson_does_not_count_and_is_reported():
     graded = {f"student {n}": [notebook(2)] for n in range(9)}
     graded["euler"] = [notebook(1, file="02_scaling.ipynb", lesson="02_scaling")]
     results = class_results(graded)
@@ -190,7 +190,7 @@ def test_a_lesson_that_hardly_anybody_handed_in_changes_nobodys_points_and_is_sa
         ([("01", "02"), ("01", "02"), ("03",)], ["01", "02"]),
     ],
 )
-def test_in_a_small_class_one_student_alone_adds_no_lesson(handed_in: list[tuple[str, ...]], counts: list[str]):
+def test_one_student_in_a_small_class_adds_no_lesson(handed_in: list[tuple[str, ...]], counts: list[str]):
     names = {lesson[:2]: lesson for lesson in every_lesson()}
     graded = {f"student {i}": [notebook(1, lesson=names[lesson]) for lesson in own] for i, own in enumerate(handed_in)}
     results = class_results(graded)
@@ -198,7 +198,7 @@ def test_in_a_small_class_one_student_alone_adds_no_lesson(handed_in: list[tuple
     assert len(results.left_out) == len({*sum(handed_in, ())}) - len(counts) == len(list(results.remarks))
 
 
-def test_of_several_notebooks_what_is_exported_decides():
+def test_exported_points_choose_among_notebooks():
     exercises = exercises_of("01_lookup")
     core = [one for one in notebook(99).exercises if not one.exercise.stretch]
     in_time = replace(notebook(0, handed_in="2026-10-11T09:00:00+00:00"), exercises=core)
@@ -211,7 +211,7 @@ def test_of_several_notebooks_what_is_exported_decides():
         assert ada.points_after == (full if best is in_time else 0.9 * full)
 
 
-def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_path: Path):
+def test_extension_changes_points_and_is_reported(tmp_path: Path):
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     write_gradebook(tmp_path, class_results({"ada": [late]}, LATE), {})
     before = recorded_points(tmp_path)
@@ -222,7 +222,7 @@ def test_an_extension_changes_the_points_after_lateness_and_that_is_told(tmp_pat
     assert point_changes(before, extended) == [f"ada: 01_lookup lateness deduction {off:g} → 0"]
 
 
-def test_a_name_of_two_students_in_a_table_is_told_with_both():
+def test_ambiguous_name_in_a_table_is_reported_with_both():
     people = [Person("1", "Anna Müller"), Person("2", "Anna Müller")]
     rules = ClassRules(roster=Roster(people), overrides=[Override("Müller, Anna", FIRST.name, 1.0)])
     [message] = class_results({}, rules).unknown
@@ -232,7 +232,7 @@ def test_a_name_of_two_students_in_a_table_is_told_with_both():
     )
 
 
-def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
+def test_open_marks_and_requests_are_reported_until_done():
     asked = Override("ada", FIRST.name, request="My line 3 is right.")
     graded = {"ada": [notebook(1, written={"why": "so", "what": "that"})]}
     message = "\n".join(class_results(graded, ClassRules(overrides=[asked])).remarks)
@@ -244,14 +244,14 @@ def test_what_is_left_to_mark_and_to_answer_is_said_until_it_is_done():
     assert list(class_results(graded, done).remarks) == []
 
 
-def test_points_by_hand_that_fall_behind_the_grader_are_remarked():
+def test_points_by_hand_below_the_grader_get_a_remark():
     overrides = [Override("ada", FIRST.name, 0.5), Override("ben", FIRST.name, 0.5)]
     ada, ben = class_results({"ada": [notebook(1)], "ben": [notebook(0)]}, ClassRules(overrides=overrides)).students
     assert f"{FIRST.name}: you gave 0.5 by hand, and the grader gives {FIRST.points}." in ada.remarks
     assert list(ben.remarks) == [f"Points given by hand: {FIRST.name}."]
 
 
-def test_a_request_is_open_until_it_has_an_answer():
+def test_request_is_open_until_answered():
     open_one = Override("ada", FIRST.name, request="My line 3 is right.")
     [ada] = class_results({"ada": [notebook(0)]}, ClassRules(overrides=[open_one])).students
     assert f"Asked about {FIRST.name}: My line 3 is right." in ada.remarks and "You asked" in feedback_page(ada)
@@ -261,7 +261,7 @@ def test_a_request_is_open_until_it_has_an_answer():
         assert not ada.requests and "You asked" in feedback_page(ada)
 
 
-def test_copies_are_told_in_groups_and_in_each_row():
+def test_copies_are_reported_by_group_and_row():
     own, other = frozenset(range(100)), frozenset(range(500, 600))
     prints = (
         {f"a{n}": own - {n} for n in range(4)} | {f"b{n}": other - {500 + n} for n in range(2)} | {"c": frozenset()}
@@ -275,7 +275,7 @@ def test_copies_are_told_in_groups_and_in_each_row():
     )
 
 
-def test_sums_are_rounded():
+def test_totals_are_rounded():
     book = notebook(0)
     third = [replace(one, n_right=1, n_cases=3) for one in book.exercises]
     [ada] = class_results({"ada": [replace(book, exercises=third)]}, ClassRules(partial_credit=True)).students
@@ -298,7 +298,7 @@ def attempts(*notebooks: GradedSubmission) -> list[GradedSubmission]:
         ((None, 1), 1, ""),
     ],
 )
-def test_a_later_attempt_counts_unless_points_fall(passed: tuple[int | None, ...], counts: int, lowered: str):
+def test_later_attempt_counts_unless_points_fall(passed: tuple[int | None, ...], counts: int, lowered: str):
     books = [notebook(n) if n is not None else notebook(0, lesson="", problem="Damaged.") for n in passed]
     results = class_results({"ada": attempts(*books)})
     [ada] = results.students
@@ -319,7 +319,7 @@ def test_late_notebook_counts_next_to_points_by_hand():
         assert ada.points == FIRST.points + 1 and ada.points_after == 0
 
 
-def test_an_exercise_that_falls_holds_an_attempt_back_though_the_total_rises():
+def test_one_lower_exercise_holds_back_a_better_total():
     better_but_one = notebook(4)
     first = replace(better_but_one.exercises[0], verdict=Verdict("similarity", "wrong", ""))
     better_but_one = replace(better_but_one, exercises=[first, *better_but_one.exercises[1:]])
@@ -328,7 +328,7 @@ def test_an_exercise_that_falls_holds_an_attempt_back_though_the_total_rises():
     assert f"{FIRST.name} {FIRST.points} → 0" in results.held_back[0]
 
 
-def test_attempts_count_in_the_order_of_submission_whatever_the_order_of_grading():
+def test_attempts_count_in_order_of_submission():
     early = notebook(2, handed_in="2026-10-12T09:00:00+00:00")
     late = notebook(2, file="01_lookup-1.ipynb", handed_in="2026-10-13T09:00:00+00:00")
     for one, other in ((early, late), (late, early)):
@@ -337,7 +337,7 @@ def test_attempts_count_in_the_order_of_submission_whatever_the_order_of_grading
         assert ada.lessons["01_lookup"].notebook.submission.file == "01_lookup-1.ipynb"
 
 
-def test_a_late_copy_of_the_same_points_does_not_replace_one_in_time():
+def test_late_copy_with_equal_points_does_not_count():
     early = notebook(2, handed_in="2026-10-11T09:00:00+00:00")
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     [ada] = class_results({"ada": attempts(early, late)}, LATE).students
@@ -345,7 +345,7 @@ def test_a_late_copy_of_the_same_points_does_not_replace_one_in_time():
     assert "the points after lateness" in ada.held_back[0]
 
 
-def test_a_later_due_date_counts_for_every_attempt():
+def test_later_due_date_applies_to_every_attempt():
     early = notebook(1, handed_in="2026-10-11T09:00:00+00:00")
     late = notebook(2, handed_in="2026-10-25T09:00:00+00:00")
     moved = replace(LATE, late_policy=LatePolicy({"": datetime(2026, 11, 1, tzinfo=UTC)}, penalty=10))
@@ -353,7 +353,7 @@ def test_a_later_due_date_counts_for_every_attempt():
     assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points
 
 
-def test_a_lesson_of_one_batch_counts_though_few_of_the_class_submitted_it():
+def test_lesson_submitted_together_counts_even_if_rare():
     graded = {f"student {n}": [notebook(2)] for n in range(12)}
     for n in range(2):
         new = replace(notebook(1, lesson="02_scaling", batch="week 2"), attempt=Attempt("02_scaling", "k"))
@@ -371,7 +371,7 @@ def test_copies_under_several_names_are_one_attempt():
     assert "2 notebooks of 01_lookup were submitted" in " ".join(ada.remarks)
 
 
-def test_a_group_gives_its_points_to_all_members_and_is_no_copy():
+def test_group_points_go_to_members_without_a_copy_remark():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ben Shaw"), Person("3", "Eve Hart")]
     rules = ClassRules(Roster(people, {"Team 1": people[:2]}))
     book = replace(notebook(2), fingerprint=frozenset(range(100)))
@@ -406,7 +406,7 @@ def test_override_of_several_students_counts_for_each():
     assert class_results({"1": [notebook(0)]}, unclear).unknown
 
 
-def test_marks_and_overrides_of_a_spreadsheet_find_their_student():
+def test_spreadsheet_changes_to_ids_are_tolerated():
     people = [Person("00123", "Ada Lovelace"), Person("202611000000123", "Ben Shaw")]
     books = {name: [notebook(1, written={"why": "so"})] for name in ("Ada Lovelace", "Ben Shaw")}
     plain = class_results(books, ClassRules(Roster(people))).students
@@ -422,7 +422,7 @@ def test_marks_and_overrides_of_a_spreadsheet_find_their_student():
     assert {key[2] for key in results.rules.marks} == {"Ada Lovelace", "Ben Shaw"}
 
 
-def test_a_student_who_is_not_in_the_roster_is_listed_with_candidates():
+def test_student_missing_from_the_roster_is_listed_with_candidates():
     people = [Person("1", "Ada Lovelace"), Person("2", "Ada Byron")]
     results = class_results({"Ada": [notebook(1)]}, ClassRules(Roster(people)))
     [ada] = [one for one in results.students if not one.is_listed]
@@ -430,7 +430,7 @@ def test_a_student_who_is_not_in_the_roster_is_listed_with_candidates():
     assert "Ada is not in the roster. It may be Ada Lovelace or Ada Byron." in summary(Path("out"), results)
 
 
-def test_the_same_name_in_two_downloads_of_moodle_is_one_student():
+def test_same_name_in_two_moodle_downloads_is_one_student():
     first = notebook(1, lms_id="611", platform="Moodle", batch="1", known_as="Ada Lovelace")
     second = notebook(1, lesson="02_scaling", lms_id="702", platform="Moodle", batch="2", known_as="Ada Lovelace")
     [ada] = class_results({"Ada Lovelace": [first, second]}).students

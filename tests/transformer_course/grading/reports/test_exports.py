@@ -58,7 +58,7 @@ def merged(folder: Path, text: str, results: ClassResults, **how: str) -> tuple[
     return table.content.decode("utf-8", "surrogateescape"), table.messages
 
 
-def test_canvas_gets_points_in_a_column_that_it_has_and_all_else_stays(tmp_path: Path):
+def test_canvas_export_changes_only_the_points_column(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three(), column="Lookup")
     points, most = FIRST.points + SECOND.points, max_points(["01_lookup"])
     assert text == CANVAS.replace('""A""",,', f'""A""",{points},').replace(
@@ -80,7 +80,7 @@ def test_reports_other_points_possible_in_canvas(tmp_path: Path):
     assert "Points Possible" not in merged(tmp_path, CANVAS, class_of_three(), column="Lookup")[1]
 
 
-def test_canvas_gets_a_new_column_where_it_has_none(tmp_path: Path):
+def test_canvas_export_adds_a_missing_column(tmp_path: Path):
     text, report = merged(tmp_path, CANVAS, class_of_three())
     assert report.startswith("The column is “Transformer Course”, a new one next to “Lookup (4711)” and “Quiz (12)”.\n")
     before, after = (list(csv.reader(io.StringIO(t.lstrip("\ufeff"), newline=""))) for t in (CANVAS, text))
@@ -106,7 +106,7 @@ def test_moodle_gets_grades_and_feedback(tmp_path: Path):
     assert ben[4] == "3" and "nothing submitted; the cell is unchanged" in report
 
 
-def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
+def test_moodle_export_shows_late_points_and_labels_the_bonus(tmp_path: Path):
     bonus = next(e for e in exercises_of("01_lookup") if e.stretch)
     report = Verdict(bonus.name, "wrong", "Look at `x` & <i>, *twice*.\nMore.")
     book = replace(notebook(0), exercises=[GradedExercise(bonus, report, 0.1)])
@@ -120,7 +120,7 @@ def test_moodle_gets_no_raw_marks_and_a_bonus_is_called_one(tmp_path: Path):
     )
 
 
-def test_what_is_possible_in_canvas_has_the_written_answers(tmp_path: Path):
+def test_canvas_maximum_includes_written_answers(tmp_path: Path):
     one = WrittenAnswer("01_lookup", "why", "ada", "So.", 2.0, 3.0)
     results = class_results({"ada": [notebook(99, written={"why": "So."})]}, ClassRules(marks={one.key: one}))
     text, report = merged(tmp_path, "Student,ID\nPoints Possible,\nada,1\n", results)
@@ -135,7 +135,7 @@ def test_reports_student_without_the_exported_lesson(tmp_path: Path):
     assert "  ben: nothing submitted for 02_scaling; the cell is unchanged." in report and "ben,2,5\n" in text
 
 
-def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
+def test_exports_one_lesson_with_its_bonus(tmp_path: Path):
     results = class_results({"ada": [notebook(99), notebook(99, lesson="02_scaling", file="02_scaling.ipynb")]})
     text = "Student,ID\nada,1\n"
     bonus = sum(e.points for e in exercises_of("01_lookup") if e.stretch)
@@ -145,7 +145,7 @@ def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
     most = max_points(["01_lookup"])
     assert one == f"Student,ID,Transformer Course\nada,1,{most + bonus}\n"
     assert f"1 of them have more than the {most} points possible: Canvas allows that." in report
-    with pytest.raises(ValueError, match="no student submitted '03_heads'; there are 01_lookup, 02_scaling"):
+    with pytest.raises(ValueError, match="no student submitted '03_heads'; submitted lessons: 01_lookup, 02_scaling"):
         merged(tmp_path, text, results, lesson="03_heads")
 
 
@@ -157,11 +157,11 @@ def test_one_lesson_and_its_bonus_can_be_exported(tmp_path: Path):
             "is not a gradebook from Canvas, which has the columns Student and ID; its columns are “Student”, “Name”",
         ),
         ("Name,Points\n", "has no column for a grade; its columns are “Name”, “Points”"),
-        ("", "is empty; it needs a row of titles"),
+        ("", "is empty; it must have a row of titles"),
         ('Student,"ID\n', "line 1: a quoted cell does not end"),
     ],
 )
-def test_another_table_is_refused(tmp_path: Path, text: str, message: str):
+def test_rejects_a_different_table(tmp_path: Path, text: str, message: str):
     with pytest.raises(ValueError, match=message):
         merged(tmp_path, text, class_of_three())
 

@@ -18,19 +18,19 @@ def page(student: str, notebooks: list[GradedSubmission]) -> str:
 @pytest.mark.parametrize(
     "student", ["../../etc/passwd", "..", "a/b\\c", "CON", "nul.txt", "ada\n", "💥", "x" * 999, "-"]
 )
-def test_a_name_never_leads_out_of_the_folder(student: str):
+def test_student_name_cannot_leave_the_folder(student: str):
     name = file_names([student])[student]
     assert Path(name).name == name and name.endswith(".html") and len(name) < 100
     assert name.partition(".")[0].lower() not in ("", "con", "nul")
 
 
-def test_no_two_students_share_a_page():
+def test_students_never_share_a_page():
     students = ["ada", "Ada", "ADA", "a da", "a_da", "a/da", "ada-2"]
     names = file_names(students)
     assert len({name.casefold() for name in names.values()}) == len(students)
 
 
-def test_points_and_bonus_are_told_apart():
+def test_points_and_bonus_are_shown_separately():
     exercises = every_exercise()
     graded = [
         GradedExercise(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")
@@ -43,7 +43,7 @@ def test_points_and_bonus_are_told_apart():
     assert f"distance_attention: passed (bonus: {stretch} of {stretch})" in text
 
 
-def test_the_notebook_that_counts_comes_first_and_others_are_folded():
+def test_graded_notebook_comes_first_and_others_are_collapsed():
     softmax = every_exercise()["softmax"]
 
     def notebook(file: str, status: Status, answer: str) -> GradedSubmission:
@@ -56,7 +56,7 @@ def test_the_notebook_that_counts_comes_first_and_others_are_folded():
     assert text.count("Another notebook counts.") == 1
 
 
-def test_a_learner_sees_the_own_code_with_the_place_marked():
+def test_learners_code_is_shown_with_the_line_marked():
     softmax = every_exercise()["softmax"]
     code = "def softmax(scores):\n    return scores / scores.sum()"
     message = "It is here.\n    line 2:  return scores / scores.sum()\n                             ^^^^^^^^^^^^"
@@ -74,7 +74,7 @@ def test_a_learner_sees_the_own_code_with_the_place_marked():
     assert "Your code" not in page("ada", [GradedSubmission(submission, [untouched], answers={"softmax": code})])
 
 
-def test_the_hint_says_more_than_the_verdict():
+def test_hint_adds_to_the_verdict():
     softmax = every_exercise()["softmax"]
 
     def hint(verdict: Verdict) -> str:

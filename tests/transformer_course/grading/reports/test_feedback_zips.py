@@ -16,7 +16,7 @@ ADA = "lovelaceada_LATE_12345_67890_01_lookup-1.ipynb"
 BEN = "ben_12346_67891_my work.zip"
 
 
-def test_each_page_is_a_file_of_the_kind_and_name_that_canvas_gave_out():
+def test_canvas_pages_keep_the_submitted_file_names():
     in_zip = notebook(2)
     in_zip = replace(in_zip, submission=replace(in_zip.submission, path=Path("x", BEN, "week 1", "01_lookup.ipynb")))
     graded = {"ada": [notebook(1, file=ADA)], "ben": [in_zip], "eve": [notebook(1, file="01_lookup.ipynb")]}
@@ -30,12 +30,12 @@ def test_each_page_is_a_file_of_the_kind_and_name_that_canvas_gave_out():
     assert "<h1>ada</h1>" in book.cells[0].outputs[0].data["text/html"]
 
 
-def test_the_same_pages_give_the_same_zip():
+def test_same_pages_give_the_same_zip():
     students = class_results({"ada": [notebook(1, file=ADA)]}).students
     assert canvas_feedback(students) == canvas_feedback(students) and canvas_feedback([])[1] == 0
 
 
-def test_pages_for_moodle_are_in_folders_that_it_recognizes():
+def test_moodle_pages_are_in_folders_that_moodle_recognizes():
     """Moodle's ``importziplib.php`` splits a name at underscores into at most five parts."""
     graded = {"ada": [notebook(1)], "ben": [notebook(2), notebook(2, lesson="02_scaling", file="02_scaling.ipynb")]}
     ada, ben = class_results(graded).students
@@ -57,7 +57,7 @@ def test_pages_for_moodle_are_in_folders_that_it_recognizes():
     assert "<h1>ben</h1>" in page and "01_lookup.ipynb" in page and "02_scaling" not in page
 
 
-def test_feedback_for_canvas_is_about_the_exported_lesson():
+def test_canvas_feedback_is_about_the_exported_lesson():
     week_1, week_2 = ("ada_12345_1001_01_lookup.ipynb", "ada_12345_2002_02_scaling.ipynb")
     students = class_results(
         {"ada": [notebook(1, file=week_1), notebook(1, file=week_2, lesson="02_scaling")]}

@@ -34,7 +34,7 @@ def table_of(students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRul
     return pd.DataFrame([gradebook.gradebook_row(student, results) for student in results.students])
 
 
-def test_the_table_has_points_for_each_exercise_and_in_all():
+def test_gradebook_has_points_per_exercise_and_totals():
     table = table_of({"ben": [], "ada": [notebook(2)]}).set_index("student")
     first, second, *others = exercises_of("01_lookup")
     assert list(table.index) == ["ada", "ben"]
@@ -46,7 +46,7 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
     assert set(table["of"]) == {sum(e.points for e in exercises_of("01_lookup") if not e.stretch)}
 
 
-def test_table_has_time_of_submission_and_its_source():
+def test_gradebook_has_submission_times_and_sources():
     known = notebook(1, handed_in="2026-07-12T15:58:23+00:00", time_source="time in the zip")
     unknown = notebook(1, time_source="timestamp.txt is empty")
     rules = ClassRules(late_policy=LatePolicy(zone=ZoneInfo("America/New_York")))
@@ -80,7 +80,7 @@ def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> d
     return text
 
 
-def test_results_are_as_the_schema_describes_them(tmp_path: Path):
+def test_results_match_their_schema(tmp_path: Path):
     schema = json.loads((Path(__file__).parents[4] / "docs" / "results.schema.json").read_text("utf-8"))
     in_words = notebook(2, mistakes=("first_axis",), written={"why": "Because."})
     students = {"ada": [in_words, notebook(0, problem="It is damaged.")], "ben": []}
@@ -92,7 +92,7 @@ def test_results_are_as_the_schema_describes_them(tmp_path: Path):
         jsonschema.validate(text, schema)
 
 
-def test_who_it_is_and_how_late_has_columns_of_its_own():
+def test_identity_and_lateness_have_their_own_columns():
     rules = ClassRules(
         Roster([Person("1", "Ada Lovelace", "ada@uni.edu", "al"), Person("2", "=Ben")]),
         LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50),
@@ -108,7 +108,7 @@ def test_who_it_is_and_how_late_has_columns_of_its_own():
     assert ada["comment"] == "softmax: =Nice." and ben["status"] == "nothing submitted" and ben["late"] == ""
 
 
-def test_results_tell_how_each_exercise_went(tmp_path: Path):
+def test_results_describe_each_exercise(tmp_path: Path):
     text = written_results(tmp_path / "new", {"ada": [notebook(1)]})
     assert (text["seed"], text["limits"]["seconds"], text["guards"]) == (7, 3.0, {"landlock": 5})
     first, second = text["students"]["ada"]["notebooks"][0]["exercises"][:2]
@@ -117,7 +117,7 @@ def test_results_tell_how_each_exercise_went(tmp_path: Path):
     assert (second["status"], second["points"]) == ("wrong", 0)
 
 
-def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
+def test_unprintable_names_are_written_safely(tmp_path: Path):
     students = {"ada": [notebook(0, file="\udcff\x1b[31m.ipynb", problem="It is damaged.")]}
     text = written_results(tmp_path, students)
     assert text["students"]["ada"]["notebooks"][0]["notebook"].endswith("?_[31m.ipynb")
@@ -128,14 +128,14 @@ def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
     )
 
 
-def test_the_file_holds_the_rows_as_they_are(tmp_path: Path):
+def test_file_contains_the_rows_unchanged(tmp_path: Path):
     text = 'ada, "the first"\nline'
     written_results(tmp_path, {text: [notebook(2)], "ben": []})
     table = pd.read_csv(tmp_path / "gradebook.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(table, table_of({text: [notebook(2)], "ben": []}))
 
 
-def test_the_summary_counts_and_names_what_could_not_be_graded():
+def test_summary_counts_and_names_ungraded_submissions():
     students = {"ada": [notebook(2), notebook(0, file="x.ipynb", problem="It is damaged.")], "ben": [notebook(0)]}
     first, *others = gradebook.summary(Path("out"), class_results(students)).splitlines()
     assert first == "Graded 2 notebooks of 2 students: 01_lookup (2)."
@@ -144,7 +144,7 @@ def test_the_summary_counts_and_names_what_could_not_be_graded():
     assert gradebook.summary(Path("out"), class_results(ungraded)).startswith("Graded 1 notebook of 1 student:")
 
 
-def test_the_summary_tells_what_lateness_leaves():
+def test_summary_reports_points_after_lateness():
     policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
     late = notebook(99, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
     text = gradebook.summary(Path("out"), class_results({"ada": [late]}, ClassRules(late_policy=policy)))
@@ -154,9 +154,9 @@ def test_the_summary_tells_what_lateness_leaves():
 
 @pytest.mark.parametrize(
     ("reason", "message"),
-    [("SIGKILL", "was killed"), ("supervisor", "was killed"), ("busy", "got too little processor time")],
+    [("SIGKILL", "was killed"), ("supervisor", "was killed"), ("busy", "got too little CPU time")],
 )
-def test_the_summary_says_what_others_ended(reason: str, message: str):
+def test_summary_reports_answers_killed_by_others(reason: str, message: str):
     graded = notebook(1)
     killed = Verdict(graded.exercises[2].exercise.name, "crashed", explain_exit(reason, Limits(seconds=3)))
     exercises = [*graded.exercises[:2], replace(graded.exercises[2], verdict=killed), *graded.exercises[3:]]
@@ -164,7 +164,7 @@ def test_the_summary_says_what_others_ended(reason: str, message: str):
     assert f"ada: 01_lookup: {killed.exercise} could not be judged: it {message}" in text and text.count(message) == 1
 
 
-def test_the_summary_of_a_large_class_lists_no_students():
+def test_summary_of_a_large_class_lists_no_students():
     students = {f"student {number}": [notebook(0)] for number in range(21)}
     assert len(gradebook.summary(Path("out"), class_results(students)).splitlines()) == 2
 

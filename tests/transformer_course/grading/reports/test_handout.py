@@ -8,7 +8,7 @@ from transformer_course.grading.reports.handout import stub, write_handout
 from transformer_course.grading.rules.own_exercises import OwnExercises
 
 
-def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
+def test_notebook_has_questions_without_answers(own_file: Path, tmp_path: Path):
     own = OwnExercises.read(own_file)
     write_handout(own, tmp_path / "out")
     text = (tmp_path / "out" / "week_3.ipynb").read_text("utf-8")
@@ -28,11 +28,11 @@ def test_the_notebook_asks_and_does_not_answer(own_file: Path, tmp_path: Path):
         write_handout(own, tmp_path / "out")
 
 
-def test_one_exercise_is_counted_as_one(own_file: Path, tmp_path: Path):
+def test_single_exercise_is_counted_in_singular(own_file: Path, tmp_path: Path):
     own_file.write_text(f"{own_file.read_text()}\ndel EXERCISES[1:]\n")
     message = write_handout(OwnExercises.read(own_file), tmp_path / "out")
     assert message == "week_3: 1 exercise of your own, without answers and checks"
 
 
-def test_of_a_class_the_signatures_stay():
+def test_class_stub_keeps_its_signatures():
     assert stub(every_exercise()["FeedForward"]).count("raise NotImplementedError") == 2

@@ -13,19 +13,19 @@ def place(number: int, line: str, what: str) -> str:
     return f"It is wrong.\n{before}{line}\n{' ' * (len(before) + line.index(what))}{'^' * len(what)}\nMore."
 
 
-def test_the_place_of_a_message_is_marked_in_the_code_and_lines_are_numbered():
+def test_message_location_is_marked_in_numbered_code():
     displayed, is_marked = marked_code(CODE, place(4, "total = scores.sum() + 1 < 2", "scores.sum()"))
     assert is_marked and "  4      total = <mark>scores.sum()</mark> + 1 &lt; 2\n" in displayed
     assert re.findall(r"^ +(\d)", displayed.removeprefix('<pre class="own">'), re.MULTILINE) == list("12345")
 
 
-def test_of_a_long_line_the_part_that_is_shown_is_found():
+def test_long_line_shows_the_marked_part():
     line = f"    y = {'a + ' * 30}scores.sum()"
     message = place(1, f"… {line[60:]}", "scores.sum()")
     assert "+ <mark>scores.sum()</mark></pre>" in marked_code(line, message)[0]
 
 
-def test_the_line_of_an_error_is_marked():
+def test_error_line_is_marked():
     message = "On the input x: ValueError: a\nOn your line 5:\n    return scores / total\nThe inputs: x."
     assert "  5      <mark>return scores / total</mark></pre>" in marked_code(CODE, message)[0]
 
@@ -41,11 +41,11 @@ def test_the_line_of_an_error_is_marked():
         "    line 4:  total\n ^",
     ],
 )
-def test_what_the_code_has_not_is_not_marked(message: str):
+def test_text_missing_from_the_code_is_not_marked(message: str):
     displayed, is_marked = marked_code(CODE, message)
     assert not is_marked and "<mark>" not in displayed
 
 
-def test_what_a_learner_wrote_stays_text_and_a_long_cell_is_cut():
+def test_learners_code_is_escaped_and_truncated():
     displayed, is_marked = marked_code("<script>\n" * 300, "Oh.\nOn your line 1:\n    <script>")
     assert is_marked and "<script" not in displayed and "… and 100 more lines" in displayed

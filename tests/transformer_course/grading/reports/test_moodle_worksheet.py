@@ -31,7 +31,7 @@ WORKSHEETS = {
 @pytest.mark.parametrize(
     ("separator", "encoding"), [(";", "utf-8"), (",", "utf-8-sig"), ("\t", "utf-16"), (":", "cp1252")]
 )
-def test_moodle_worksheet_in_any_language(tmp_path: Path, language: str, separator: str, encoding: str):
+def test_reads_moodle_worksheet_in_any_language(tmp_path: Path, language: str, separator: str, encoding: str):
     decimal = "." if separator == "," else ","
     before = WORKSHEETS[language].replace("10,00", f"10{decimal}00").replace(";", separator)
     (tmp_path / "export.csv").write_bytes(before.encode(encoding))
@@ -61,7 +61,7 @@ def test_columns_of_a_worksheet_can_be_chosen(tmp_path: Path):
     assert table.content.startswith(f"A,B,C,D\n7,Ada,{FIRST.points},<b>".encode())
 
 
-def test_worksheet_without_comments_gets_grades_only(tmp_path: Path):
+def test_worksheet_without_comments_gets_only_grades(tmp_path: Path):
     text = "ID;Vollständiger Name;Bewertung;Bestwertung;Zuletzt geändert (Bewertung)\nTeilnehmer/in7;Ada;;10,00;-\n"
     (tmp_path / "export.csv").write_bytes(text.encode())
     table = merge_into_moodle(tmp_path / "export.csv", class_results({"7": [notebook(1)]}))

@@ -15,7 +15,7 @@ PEOPLE = [Person("1", "Ada Lovelace", "ada@uni.edu"), Person("2", "Li Na"), Pers
 LATE = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=10)
 
 
-def test_an_extension_is_for_one_student_and_is_said():
+def test_extension_is_for_one_student_and_shown():
     late = notebook(2, handed_in="2026-10-13T09:00:00+00:00", time_source="time of the file")
     extension = Extension("Ada Lovelace", "01_lookup", datetime(2026, 10, 14, 18, tzinfo=ZoneInfo("Asia/Tokyo")))
     rules = ClassRules(Roster(PEOPLE), late_policy=LATE, extensions=[extension, replace(extension, student="bob")])

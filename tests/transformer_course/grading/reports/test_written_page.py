@@ -6,7 +6,7 @@ from transformer_course.grading.reports.written_page import mark, written_answer
 ADA = WrittenAnswer("01_lookup", "why", "ada", "<b>Because</b>\n# so.", of=3.0, rubric="One `reason`.")
 
 
-def test_each_question_stands_over_all_its_answers_with_what_to_look_for():
+def test_each_question_shows_all_answers_and_its_rubric():
     other = replace(ADA, question="how", student="ben", rubric="")
     ben = replace(ADA, student="ben", points=2.5, comment="Good.", note="It has changed.")
     page = written_answers_page([ben, other, ADA])
@@ -22,6 +22,6 @@ def test_each_question_stands_over_all_its_answers_with_what_to_look_for():
     assert page.count("What to look for") == 1 and "<b>Because" not in page and "1 of 2 are not marked yet." in page
 
 
-def test_a_mark_says_of_how_many():
+def test_mark_shows_the_maximum():
     assert mark(ADA) == "not marked yet, 3 at most" and mark(replace(ADA, of=None)) == "not marked yet"
     assert mark(replace(ADA, points=2.0)) == "2 of 3" and mark(replace(ADA, points=2.0, of=None)) == "2"

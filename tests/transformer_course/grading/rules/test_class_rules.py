@@ -15,7 +15,7 @@ def keep(out: Path, changes: RuleChanges) -> None:
     write_class_rules(out, changes.apply(read_class_rules(out)), changes)
 
 
-def test_what_is_set_is_kept_in_the_folder_of_results(tmp_path: Path):
+def test_settings_are_kept_in_the_results_folder(tmp_path: Path):
     assert read_class_rules(tmp_path).roster.people == []
     (tmp_path / "class.csv").write_text("id,name\n1,Ada\n")
     late_policy = LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50)
@@ -49,18 +49,18 @@ def test_keeps_time_zone_and_chosen_columns_of_the_roster(tmp_path: Path):
 @pytest.mark.parametrize(
     "text", ["[]", "{", '{"due": {"": "soon"}}', '{"lessons": ["03"]}', '{"partial_credit": 1}', '{"timezone": "X"}']
 )
-def test_rules_that_are_none_are_named_by_their_file(tmp_path: Path, text: str):
+def test_invalid_rules_error_names_the_file(tmp_path: Path, text: str):
     (tmp_path / "class_rules.json").write_text(text)
-    with pytest.raises(ValueError, match=r"class_rules\.json is not a valid file of class rules"):
+    with pytest.raises(ValueError, match=r"class_rules\.json does not contain valid class rules"):
         read_class_rules(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
+        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; the lessons are 00_bottleneck, 01_lookup, "),
         ({"library_calls": "some"}, "library_calls must be one of full, remark, none; got 'some'"),
-        ({"roster_columns": {"name": "A"}}, "--columns needs --roster CSV or --worksheet CSV"),
+        ({"roster_columns": {"name": "A"}}, "--columns requires --roster CSV or --worksheet CSV"),
     ],
 )
 def test_rejects_unknown_lessons_and_unknown_library_calls(changes: dict[str, Any], message: str):

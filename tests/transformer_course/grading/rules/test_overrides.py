@@ -15,11 +15,11 @@ def overrides(out: Path, *rows: str) -> list[Override]:
     return read_overrides(out)
 
 
-def test_there_are_none_until_somebody_writes_some(tmp_path: Path):
+def test_there_are_no_overrides_by_default(tmp_path: Path):
     assert read_overrides(tmp_path) == [] == overrides(tmp_path)
 
 
-def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
+def test_overrides_are_read_and_never_overwritten(tmp_path: Path):
     rows = [
         "Ada,1,softmax,1,shown in class",
         "Ada,,,,Come and see me.",
@@ -39,16 +39,16 @@ def test_what_is_written_is_read_and_never_overwritten(tmp_path: Path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (",01_lookup,softmax,1,", "the row names no student"),
+        (",01_lookup,softmax,1,", "the row has no student"),
         ("Ada,,softmx,1,", "there is no exercise 'softmx'"),
         ("Ada,02_scaling,softmax,1,", "softmax is in 01_lookup; got lesson='02_scaling'"),
         ("Ada,,softmax,many,", f"points must be a number between 0 and {MAX_POINTS}; got points='many'"),
         ("Ada,,softmax,99,", f"points must be a number between 0 and {MAX_POINTS}; got points='99'"),
         ("Ada,,softmax,nan,", "got points='nan'"),
-        ("Ada,01_lookup,,1,", "points need an exercise; got points='1'"),
+        ("Ada,01_lookup,,1,", "points require an exercise; got points='1'"),
     ],
 )
-def test_a_row_that_makes_no_sense_is_named_by_its_line(tmp_path: Path, row: str, message: str):
+def test_invalid_row_is_reported_by_line(tmp_path: Path, row: str, message: str):
     with pytest.raises(ValueError, match=r"overrides\.csv, line 3: ") as error:
         overrides(tmp_path, "Ada,,softmax,1,", row)
     assert message in str(error.value)

@@ -35,7 +35,7 @@ def handed_in(folder: Path, *sources: str) -> Path:
     return write_notebook(folder / "ada" / "week_3.ipynb", cells)
 
 
-def test_they_are_a_lesson_beside_the_others(own_file: Path):
+def test_own_exercises_are_a_lesson_like_others(own_file: Path):
     OwnExercises.read(own_file)
     assert every_lesson() == (*LESSONS, "week_3")
     assert [one.name for one in exercises_of("week_3")] == ["centered", "Shift"]
@@ -44,7 +44,7 @@ def test_they_are_a_lesson_beside_the_others(own_file: Path):
 
 
 @linux
-def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Path, tmp_path: Path):
+def test_class_is_graded_and_shown_again_without_the_file(own_file: Path, tmp_path: Path):
     folder, out = tmp_path / "class", tmp_path / "out"
     handed_in(folder, "def centered(x):\n    return x - x.mean()", MODULE.format(""))
     write_notebook(folder / "ben" / "mine.ipynb", [{"id": "centered", "source": RIGHT}])
@@ -66,7 +66,7 @@ def test_a_class_is_graded_on_them_and_shown_again_without_the_file(own_file: Pa
     assert "ben: 30 of 32 points" in rewrite_report(out)
 
 
-def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox: Sandbox, monkeypatch):
+def test_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, sandbox: Sandbox, monkeypatch):
     OwnExercises.read(own_file)
     jobs, run = [], sandbox.run
 
@@ -91,16 +91,16 @@ def test_their_answers_never_enter_the_sandbox(own_file: Path, tmp_path: Path, s
     [
         ("EXERCISES = [", "EXERCISES = [(", r"SyntaxError: "),
         ("points=3", "points=threee", r"week_3\.py: line \d+: NameError: name 'threee' is not defined"),
-        ("EXERCISES =", "MINE =", r"week_3\.py: .*it should define EXERCISES, a list of Exercise\(\.\.\.\); got None"),
-        ("EXERCISES = [", "EXERCISES = [3, ", r"EXERCISES should hold Exercise\(\.\.\.\) only; got 3"),
+        ("EXERCISES =", "MINE =", r"week_3\.py: .*must define EXERCISES, a list of Exercise\(\.\.\.\); got None"),
+        ("EXERCISES = [", "EXERCISES = [3, ", r"EXERCISES must contain only Exercise\(\.\.\.\); got 3"),
         ("points=3", "points=0", "the points of centered must be a whole number above 0; got 0"),
         ("centered", "softmax", "softmax is an exercise of the course; choose another name"),
-        ("Shift", "centered", "two exercises are called centered"),
-        ("draw(seed, (2, 3), (5, 4)", "draw(3, (2, 3), (5, 4)", "the cases of centered should depend on the seed"),
+        ("Shift", "centered", "two exercises have the name centered"),
+        ("draw(seed, (2, 3), (5, 4)", "draw(3, (2, 3), (5, 4)", "the cases of centered must depend on the seed"),
         ("x - secret", "x - secrett", "the reference of centered fails: NameError: name 'secrett' is not defined"),
     ],
 )
-def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, old: str, new: str, message: str):
+def test_invalid_file_is_reported_before_anything_runs(own_file: Path, old: str, new: str, message: str):
     own_file.write_text(own_file.read_text().replace(old, new))
     with pytest.raises(ValueError, match=message):
         OwnExercises.read(own_file)
@@ -108,7 +108,7 @@ def test_what_is_wrong_with_a_file_is_told_before_anything_runs(own_file: Path, 
 
 
 @pytest.mark.parametrize("name", ["01_lookup.py", "week 3.py", "week_3.txt", "class.py", "primer.py"])
-def test_a_file_is_called_as_its_lesson(own_file: Path, name: str):
+def test_file_is_named_after_its_lesson(own_file: Path, name: str):
     path = own_file.rename(own_file.with_name(name))
-    with pytest.raises(ValueError, match=r"should be such as week_3\.py|is a lesson of the course"):
+    with pytest.raises(ValueError, match=r"it must be an identifier such as week_3\.py|is a lesson of the course"):
         OwnExercises.read(path)

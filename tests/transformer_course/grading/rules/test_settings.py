@@ -13,7 +13,7 @@ from transformer_course.grading.rules.settings import (
 from transformer_course.sandbox.resource_limits import Limits
 
 
-def test_what_is_recorded_is_what_was_set(tmp_path: Path):
+def test_recorded_settings_match_the_options(tmp_path: Path):
     settings = new_settings(7, Limits(seconds=3.0), {"landlock": 5})
     write_settings(tmp_path / "out", settings)
     tmp_path = tmp_path / "out"
@@ -26,16 +26,16 @@ def test_what_is_recorded_is_what_was_set(tmp_path: Path):
     assert recorded_settings(tmp_path) is None
 
 
-def test_a_folder_with_other_things_is_refused(tmp_path: Path):
+def test_rejects_a_folder_with_other_files(tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "settings.json").write_text("[]")
     with pytest.raises(ValueError, match="contains something other than the results of an earlier run"):
         check_output_folder(tmp_path)
-    with pytest.raises(ValueError, match="file is a file; the results need a folder"):
+    with pytest.raises(ValueError, match="file is a file; choose a folder for the results"):
         check_output_folder(tmp_path / "file")
 
 
-def test_a_folder_that_is_new_empty_or_of_an_earlier_grading_is_taken(tmp_path: Path):
+def test_accepts_new_empty_or_earlier_results_folder(tmp_path: Path):
     check_output_folder(tmp_path / "new")
     check_output_folder(tmp_path)
     write_settings(tmp_path, new_settings(7, Limits(seconds=3.0), {"landlock": 5}))
