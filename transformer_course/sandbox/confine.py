@@ -1,4 +1,4 @@
-"""Drop the rights of the sandbox's process, from within, before it runs the learner's code."""
+"""Drop the privileges of the current process before it runs a learner's code."""
 
 import contextlib
 import ctypes
@@ -24,17 +24,17 @@ from transformer_course.sandbox.linux.sealed_memory import seal_memory
 from transformer_course.sandbox.resource_limits import Limits
 
 FIRST_UID = 1_879_048_192
-"""Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
+"""First of the user ids that no system assigns (systemd.io/UIDS-GIDS); the process id is added."""
 NO_GUARDS = {
     "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "own_root": False,
     "cgroup": False,
 }  # fmt: skip
-"""Those that ``confine`` returns, and those that the supervisor adds: ``own_disk`` and ``cgroups``."""
+"""All guards, off: those from ``confine``, and ``own_disk`` and ``cgroups`` from the supervisor."""
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 COURSE = "transformer_course"
 LITTLE_MEMORY_MB = 128
-"""Up to this limit, the job is a test of how much memory an answer needs: it gets no memory in any other way."""
+"""Maximum memory limit of jobs that test an answer's memory use, which cannot get memory in any other way."""
 PAGES_MAPPED, PAGES_OF_DATA = 0, 5
 """Fields of ``/proc/self/statm``: all mappings, and those that are private and writable."""
 M_MMAP_THRESHOLD = -3
@@ -47,16 +47,16 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
 
     Args:
         limits: Resource limits to set.
-        folder: Where it may write; it becomes the working directory and ``HOME``.
-        root: A folder with a file system of its own, as ``private_root.make`` makes it; empty if there is none.
+        folder: The writable folder, which becomes the working directory and ``HOME``.
+        root: The folder of a private root from ``private_root.make``, or empty.
 
     Returns:
-        The guards that protect the rest of the machine, beyond the limits: whether the process became a user of its
-        own (``own_user``), is in ``namespaces`` of its own or has a file system of its own (``own_root``), the version
-        of ``landlock`` that restricts it (0 if none), and whether ``seccomp`` does.
+        The guards that protect the machine in addition to the limits: whether the process has a separate user
+        (``own_user``), separate ``namespaces`` or a private root (``own_root``), the active version of ``landlock`` (0
+        if none), and whether ``seccomp`` is active.
 
     Raises:
-        OSError: The system refuses a restriction that it should support.
+        OSError: A restriction fails that the system should support.
     """
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
@@ -76,15 +76,15 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
         pages, page_bytes = Path("/proc/self/statm").read_text().split(), os.sysconf("SC_PAGESIZE")
         bounds["RLIMIT_AS"] = int(pages[PAGES_MAPPED]) * page_bytes + (limits.memory_mb << 20)
         bounds["RLIMIT_DATA"] = int(pages[PAGES_OF_DATA]) * page_bytes + (limits.memory_mb << 20)
-        threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # to look for them takes milliseconds
-        if root:  # there is no /proc in it
+        threads = _threads_of_this_user() if os.geteuid() != 0 else 0  # counting takes milliseconds
+        if root:  # it has no /proc
             private_root.enter(root)
             os.chdir(folder)
             guards["own_root"] = True
         guards["own_user"] = switch_to_own_user(os.getpid(), folder)
         guards["namespaces"] = namespaces.is_inside
         if namespaces.is_inside:
-            set_capabilities(0)  # who makes a namespace has all rights in it
+            set_capabilities(0)  # the creator of a namespace has all capabilities in it
         bounds["RLIMIT_NPROC"] = limits.processes + threads
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)
@@ -103,39 +103,39 @@ def confine(limits: Limits, folder: str, root: str = "") -> dict[str, Any]:
 
 
 def _prefer_for_oom_kill() -> None:
-    """Let Linux kill this process first when memory runs out, rather than an innocent one."""
-    prctl(DUMPABLE, 1)  # else its files in /proc belong to root
+    """Make Linux kill this process first when memory runs out."""
+    prctl(DUMPABLE, 1)  # otherwise its files in /proc belong to root
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def _return_large_blocks() -> None:
-    """Have every tensor of more than 128 kB take memory of its own, which goes back to the system with it.
+    """Make malloc allocate every tensor of more than 128 kB separately, so that its memory returns to the system.
 
-    Otherwise small ones that stay lie between the holes that large ones leave, and what is held at once says little of
-    what is taken: a right answer that keeps a result of each block took as much as the whole table.
+    Otherwise, memory fragments and usage says little about live tensors: a right answer that keeps a small result of
+    each block used as much memory as the whole score matrix.
     """
-    with contextlib.suppress(AttributeError):  # only glibc has it: ``man 3 mallopt``
+    with contextlib.suppress(AttributeError):  # only in glibc: ``man 3 mallopt``
         ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 17)
 
 
 def uid_for(pid: int) -> int:
-    """Return the user id that a process switches to: no two running processes share one."""
+    """Return the unique user id that a process switches to."""
     return FIRST_UID + pid
 
 
 def switch_to_own_user(pid: int, folder: str) -> bool:
     """Switch to a user id that no other process has, if this process is root and the system permits it.
 
-    Where only root can read Python's files (as in ``/root``), the capability to read every file is kept, and it is
-    left to Landlock to restrict it.
+    If only root can read Python's files (as in ``/root``), the process keeps the capability to read all files, and
+    Landlock restricts it.
 
     Args:
-        pid: The process's own number.
-        folder: Folder to hand over to the new user.
+        pid: The process id.
+        folder: The folder whose owner becomes the new user.
 
     Returns:
-        Whether the process has a user of its own now. A root without other users, as in some containers, stays root
+        Whether the process now has a separate user. If root cannot switch users, as in some containers, it stays root
         but drops all capabilities.
     """
     if os.geteuid() != 0:
@@ -156,7 +156,7 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
 
 
 def prepare() -> None:
-    """Do once, in the process that is forked for each job, what is the same for all of them."""
+    """Prepare, before forking, everything that is the same for all jobs."""
     _without_answers()
     visible_paths()
     if platform.machine() in seccomp.ARCHITECTURES:
@@ -165,7 +165,7 @@ def prepare() -> None:
 
 @cache
 def visible_paths() -> tuple[str, ...]:
-    """List what exists in a job's own file system: Python under all its names, and a few files of the system."""
+    """Return the paths in a job's private root: Python under all its names, and a few system files."""
     links = (path for path in ("/bin", "/sbin", "/lib", "/lib32", "/lib64") if os.path.islink(path))
     named = (sys.prefix, sys.base_prefix, sys.executable, *site.getsitepackages(), *sys.path)
     return (*_python_paths(), *filter(os.path.isabs, named), *links, *SYSTEM_FILES, *DEVICES)
@@ -173,17 +173,17 @@ def visible_paths() -> tuple[str, ...]:
 
 @cache
 def _python_paths() -> tuple[str, ...]:
-    """List the paths of Python and its packages, among them the sandbox's copy of the course."""
+    """Return the paths of Python and its packages, including the sandbox's copy of the course."""
     folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
     return tuple(sorted({str(Path(folder).resolve()) for folder in folders if folder}))
 
 
 @cache
 def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Split Python's paths where the course is installed among them: its answers are not to be read.
+    """Split Python's paths so that a course installed among them, with its answers, cannot be read.
 
     Returns:
-        What may be read; and the folders around it, of which only the names may be.
+        The readable paths, and the folders in which only names may be listed.
     """
     places = {Path(folder, COURSE).resolve() for folder in (*_python_paths(), *site.getsitepackages(), *sys.path)}
     hidden = {place for place in places if place.is_dir() and place != Path(__file__).parents[1].resolve()}
@@ -207,7 +207,7 @@ def _without_answers() -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _threads_of_this_user() -> int:
-    """Count the threads that this user runs already: ``RLIMIT_NPROC`` counts all of them."""
+    """Count the user's running threads, because ``RLIMIT_NPROC`` includes them."""
     count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -216,13 +216,13 @@ def _threads_of_this_user() -> int:
 
 
 def set_capabilities(capabilities: int) -> None:
-    """Restrict this process to some of root's capabilities.
+    """Restrict the capabilities of this process.
 
     Args:
-        capabilities: Bit mask of those to keep; 0 drops all.
+        capabilities: Bit mask of the capabilities to keep; 0 drops all.
 
     Raises:
-        OSError: The system refuses.
+        OSError: The system call fails.
     """
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
     data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)  # effective, permitted, inheritable; twice

@@ -1,8 +1,8 @@
-"""Run the sandbox's interpreter in a container of podman or docker: for systems that lack the guards of Linux.
+"""Run the sandbox's interpreter in a podman or docker container, for systems without Linux's guards.
 
-The container has no network, no right of root's, nothing to write on and nothing of this machine but the sandbox's
-folder, which holds no more than a copy of the library and the folders that jobs work in. All that the sandbox does
-itself, it does in there as well.
+The container has no network, no root capabilities and a read-only file system. Its only access to this machine is the
+sandbox's folder, which contains just a copy of the library and the jobs' folders. All guards of the sandbox are also
+active inside the container.
 """
 
 import importlib.metadata
@@ -21,9 +21,9 @@ PACKAGES = (
     "beartype", "huggingface-hub", "ipython", "jaxtyping", "matplotlib", "numpy", "pandas", "pillow", "sacrebleu",
     "safetensors", "sentencepiece", "tokenizers", "torch", "tqdm",
 )  # fmt: skip
-"""What the sandboxed packages and the library import."""
+"""Packages that the sandboxed code and the library import."""
 OVERHEAD_PROCESSES, OVERHEAD_MB = 64, 2048
-"""What Python, torch, the fork server and a supervisor take, on top of what a job may."""
+"""Memory for Python, torch, the fork server and a supervisor, in addition to a job's limit."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Container:
 
     Args:
         tool: One of ``CONTAINER_TOOLS``.
-        image: The image to start; if there is none of this name, it is built.
+        image: The image to start, which is built if it does not exist.
 
     Raises:
         ValueError: The tool is unknown.
@@ -43,13 +43,13 @@ class Container:
 
     def __post_init__(self) -> None:
         if self.tool not in CONTAINER_TOOLS:
-            raise ValueError(f"the tool for containers must be one of {', '.join(CONTAINER_TOOLS)}; got {self.tool!r}")
+            raise ValueError(f"the container tool must be one of {', '.join(CONTAINER_TOOLS)}; got {self.tool!r}")
 
     def prepare(self) -> None:
-        """Build the image if it is not there.
+        """Build the image if it does not exist.
 
         Raises:
-            OSError: The tool is not there, or the image cannot be built.
+            OSError: The tool is not installed, or the image cannot be built.
         """
         if self._call("image", "inspect", self.image).returncode == 0:
             return
@@ -59,14 +59,14 @@ class Container:
             raise OSError(f"{self.tool} cannot build the image {self.image}: {last}")
 
     def command(self, folder: Path, limits: Limits, variables: Mapping[str, str]) -> list[str]:
-        """Return the command that a Python's arguments follow.
+        """Return the command to which Python's arguments are appended.
 
         Args:
-            folder: The sandbox's folder, which is all that the container sees of this machine.
+            folder: The sandbox's folder, the only part of this machine that the container can access.
             limits: Limits of a job; the container as a whole gets a little more.
             variables: The environment.
         """
-        is_rootless = self.tool == "podman" and os.geteuid() != 0  # for root, podman refuses to keep the user
+        is_rootless = self.tool == "podman" and os.geteuid() != 0  # podman cannot keep the user if it is root
         user = ["--userns", "keep-id"] if is_rootless else ["--user", f"{os.getuid()}:{os.getgid()}"]
         return [
             *(self.tool, "run", "--rm", "--interactive", "--name", folder.name),
@@ -80,7 +80,7 @@ class Container:
         ]
 
     def remove(self, folder: Path) -> None:
-        """End and remove the container of a sandbox, if it is still there."""
+        """Stop and remove the container of a sandbox, if it still exists."""
         self._call("rm", "--force", folder.name)
 
     def _call(self, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
@@ -88,7 +88,7 @@ class Container:
 
 
 def containerfile() -> str:
-    """Return the recipe of the image: this Python, with the packages of the versions that are installed here."""
+    """Return the Containerfile of the image, with this Python and the locally installed package versions."""
     pinned = [f"{name}=={importlib.metadata.version(name).partition('+')[0]}" for name in PACKAGES]
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     return f"FROM docker.io/library/python:{python}-slim\nRUN pip install --no-cache-dir {' '.join(pinned)}\n"

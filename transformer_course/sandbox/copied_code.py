@@ -8,14 +8,14 @@ ROOT = Path(__file__).parents[2]
 LIBRARY = "transformer_lab"
 COURSE = "transformer_course"
 COPIED_PACKAGES = ("running", "sandbox")
-"""Packages of the course that the sandbox contains: no reference, mistake or judge. The model library comes too."""
+"""The packages of the course in the sandbox, without references, mistakes or judge; the model library is added."""
 
 
 def copy_course(to: Path) -> None:
     """Copy the Python files of the model library and of the ``COPIED_PACKAGES`` packages, readable by every user.
 
     Args:
-        to: Folder that will contain the packages; it has to go on the sandbox's ``sys.path``.
+        to: The folder for the packages, which must be on the sandbox's ``sys.path``.
     """
     sources = [*(ROOT / LIBRARY).rglob("*.py"), ROOT / COURSE / "__init__.py"]
     for package in COPIED_PACKAGES:

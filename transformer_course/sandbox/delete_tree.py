@@ -1,4 +1,4 @@
-"""Delete the files that a learner's code wrote, however deep or write-protected they are."""
+"""Delete the files that a learner's code wrote, even if they are deeply nested or write-protected."""
 
 import contextlib
 import itertools
@@ -9,17 +9,17 @@ import time
 
 
 def delete_tree(folder: str, seconds: float = math.inf) -> None:
-    """Delete a folder with everything in it, as far as the system permits, and stop when time is up.
+    """Delete a folder and its contents as far as the system permits, and stop at a time limit.
 
-    ``shutil.rmtree`` fails on folders that are nested too deep for a path or for recursion. So each folder is moved
-    to the top before it is emptied. Links are deleted, never followed. Errors are ignored.
+    ``shutil.rmtree`` fails on folders nested too deeply for a path or for recursion. So each folder is moved to the top
+    level before it is emptied. Links are deleted, never followed. Errors are ignored.
 
     Args:
-        folder: Path of the folder; one that does not exist is no error.
-        seconds: Time after which to stop; a later call can continue.
+        folder: Path of the folder; a missing folder is not an error.
+        seconds: Time limit in seconds; a later call can continue.
     """
     deadline = time.monotonic() + seconds
-    prefix = secrets.token_hex(8)  # names that the learner's code cannot have taken on purpose
+    prefix = secrets.token_hex(8)  # names that the learner's code cannot predict
     names = (os.path.join(folder, f"{prefix}-{number}") for number in itertools.count())
     with contextlib.suppress(OSError):
         while inner := _delete_files(folder):
@@ -34,7 +34,7 @@ def delete_tree(folder: str, seconds: float = math.inf) -> None:
 
 def _delete_files(folder: str) -> list[str]:
     """Delete the files in a folder, and return the paths of the folders in it."""
-    os.chmod(folder, 0o700)  # its permissions may exclude the owner; such a folder cannot be moved either
+    os.chmod(folder, 0o700)  # its permissions may exclude the owner, in which case it cannot be moved either
     with os.scandir(folder) as entries:
         listed = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
     for path, is_folder in listed:

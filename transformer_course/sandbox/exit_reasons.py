@@ -1,21 +1,21 @@
-"""Why a job's process ended: as one word for programs, and as a sentence for the learner."""
+"""Why a job's process ended, as a word for programs and as a sentence for the learner."""
 
 import signal
 
 from transformer_course.sandbox.resource_limits import Limits
 
-WHILE_OTHERS_RAN = "but for most of them other programs had the processors"
-"""What is said of a machine that is too busy."""
+WHILE_OTHERS_RAN = "but other programs used the CPUs most of that time"
+"""Part of the message for a machine that is too busy."""
 KILLED_REASONS = ("SIGKILL", "SIGTERM", "supervisor")
-"""Reasons that mean twice in a row that others ended an answer: its process, or the sandbox's, was killed."""
+"""Reasons that, twice in a row, mean that others killed the answer's process or the sandbox's process."""
 LIMIT_SIGNALS = ("SIGXCPU", "SIGXFSZ", "SIGSYS")
-"""Signals by which the system enforces a limit: a second run would end in the same way."""
+"""Signals that enforce a limit, so that a second run would end in the same way."""
 BUSY_REASON = "busy"
-"""The reason of an answer that others ended, too: other programs had the processors."""
+"""The reason if other programs used the CPUs, which also means that others ended the answer."""
 
 
 def may_be_ended_by_others(reason: str) -> bool:
-    """Return whether a job may have ended for something outside it, so that it is worth another run."""
+    """Return whether something outside the job may have ended it, so that it is worth another run."""
     return reason == "supervisor" or (reason.lower().startswith("sig") and reason not in LIMIT_SIGNALS)
 
 
@@ -23,7 +23,7 @@ def exit_reason(code: int) -> str:
     """Return the name of an exit code: ``exit 0``, another status, or the fatal signal, such as ``SIGSEGV``.
 
     Args:
-        code: Exit status, or the negative number of a signal, as ``os.waitstatus_to_exitcode`` returns it.
+        code: Exit status or negative signal number, from ``os.waitstatus_to_exitcode``.
     """
     if code >= 0:
         return f"exit {code}"
@@ -34,14 +34,14 @@ def exit_reason(code: int) -> str:
 
 
 def explain_exit(reason: str, limits: Limits) -> str:
-    """Return the sentence that tells the learner why there is no answer.
+    """Return a sentence for the learner that explains why there is no result.
 
     Args:
-        reason: What ``exit_reason`` returns; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
-            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; ``busy`` if
-            other programs had the processors most of it; ``unreadable`` if its answer makes no sense; or ``supervisor``
-            if it killed or blocked its supervisor.
-        limits: Limits that it ran under.
+        reason: The result of ``exit_reason``; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
+            for exceeding that limit; ``time and memory`` if it timed out with high memory use; ``busy`` if other
+            programs used the CPUs most of the time; ``unreadable`` if its reply is invalid; or ``supervisor`` if it
+            killed or blocked its supervisor.
+        limits: The limits of the job.
     """
     if reason in ("time", "SIGXCPU"):
         return f"Stopped: no answer within {limits.seconds:g} s. Either it never ends, or it is very slow."
@@ -62,7 +62,7 @@ def explain_exit(reason: str, limits: Limits) -> str:
     if reason == "size":
         return f"Stopped: it gave back more than {limits.answer_mb} MB."
     if reason == "supervisor":
-        return "It ended, or kept busy, the process that looked after it."
+        return "It killed or blocked the process that supervises it."
     if reason == "unreadable":
         return (
             "What came back cannot be read. Has your code started a second process that answered as well, "
@@ -71,7 +71,7 @@ def explain_exit(reason: str, limits: Limits) -> str:
     if reason.startswith("exit "):
         return f"Your code ended the process with {reason} before there was an answer. Is there an `exit` in it?"
     cause = {
-        "SIGSEGV": "it broke into memory that is not its own, or a recursion went too deep",
+        "SIGSEGV": "it accessed memory it does not own (segmentation fault), or a recursion was too deep",
         "SIGKILL": "it killed itself, or the machine ran out of memory",
         "SIGXFSZ": f"it wrote a file of more than {limits.file_mb} MB",
     }.get(reason, "something in it ended the process")

@@ -1,8 +1,8 @@
-"""Fork server: a process that has imported torch, and forks a supervisor for each job.
+"""The fork server, a process that has imported torch and forks a supervisor for each notebook.
 
-It runs in a fresh interpreter that sees only the sandbox's copy of the course. No job passes through its own memory:
-there, one learner's submission would remain, and every process forked later would get a copy of it. Where processes
-cannot be forked safely (macOS, Windows), it runs a single job itself.
+It runs in a fresh interpreter that can import only the sandbox's copy of the course. It never reads a job, because a
+learner's submission would stay in its memory and be copied to every process forked later. If processes cannot be forked
+safely (macOS, Windows), it runs a single job itself.
 """
 
 import contextlib
@@ -28,13 +28,13 @@ from transformer_course.sandbox.resource_limits import Limits
 
 
 def main(folder: str, forks: bool) -> None:
-    """Serve jobs that come on standard input, and answer on standard output, until the input is closed.
+    """Read jobs from standard input and write replies to standard output until the input is closed.
 
     Args:
-        folder: Where to make the processes' own folders.
-        forks: Whether to fork a supervisor for each job; else a single job is run in this process.
+        folder: The folder for the processes' folders.
+        forks: Whether to fork supervisors; otherwise, this process runs a single job.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the grader, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the grader handles Ctrl-C, and it ends this process
     jobs, answers = FileIO(os.dup(0), "r"), FileIO(os.dup(1), "w")
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
@@ -45,7 +45,7 @@ def main(folder: str, forks: bool) -> None:
         prctl(DUMPABLE, 0)  # no process of the same user may read its memory
         _warm_up()
         confine.prepare()
-        gc.freeze()  # else collecting garbage writes to all that a child shares with this process
+        gc.freeze()  # otherwise, garbage collection writes to memory shared with children
     gc.enable()
     guards = _probe_guards(folder)
     framing.send(answers, json.dumps(guards).encode())
@@ -67,9 +67,9 @@ def main(folder: str, forks: bool) -> None:
 
 
 def hide_other_copies() -> None:
-    """Remove from ``sys.path`` every folder that contains the course, except the sandbox's copy.
+    """Remove all folders with the course from ``sys.path``, except the sandbox's copy.
 
-    A folder that contains torch as well stays: it is ``site-packages``, and the sandbox's copy precedes it.
+    A folder that also contains torch stays, because it is ``site-packages``; the sandbox's copy precedes it.
     """
     own = str(Path(__file__).parents[2])
     sys.path[:] = [
@@ -80,10 +80,10 @@ def hide_other_copies() -> None:
 
 
 def _warm_up() -> None:
-    """Run a job that makes torch load what it loads at its first call, once for all children.
+    """Run a job so that torch does the work of its first call once for all children.
 
-    So is IPython's syntax, for its magic. There is no backward pass in it: autograd would start threads, after which
-    the children could not run another.
+    IPython's parser is loaded, too, by a magic command. There is no backward pass, because autograd would start
+    threads, after which children could not run another backward pass.
     """
     source = "%matplotlib inline\ndef warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
@@ -95,7 +95,7 @@ def _warm_up() -> None:
 
 
 def _probe_guards(folder: str) -> dict[str, Any]:
-    """Return the guards that this system offers, by confining a child process, if possible in namespaces of its own.
+    """Return the guards that work on this system, by confining a child process, if possible in separate namespaces.
 
     Raises:
         SystemExit: The child cannot be confined; the reason is on standard error.
@@ -110,7 +110,7 @@ def _probe_guards(folder: str) -> dict[str, Any]:
 
 
 def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
-    """Return the guards of a child that was confined; None if it could not be."""
+    """Return the guards of a confined child process, or None if it could not be confined."""
     own_folder = tempfile.mkdtemp(dir=folder)
     group = control_groups.make(Limits())
     reading, writing = os.pipe()

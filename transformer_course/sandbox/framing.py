@@ -3,18 +3,18 @@
 from typing import BinaryIO
 
 LIBRARY_FOLDER = "library"
-"""Folder of the sandbox, beside the one that jobs work in, with files for a job's own process to read."""
+"""Folder of the sandbox with files that only a job's own process reads, next to the jobs' folder."""
 LENGTH_BYTES = 8
 """Size of the big-endian length in front of each frame."""
 ANNOUNCEMENT = b"a job"
-"""Frame in front of the first job of a notebook: the fork server waits for it, and leaves the rest to a supervisor."""
+"""Frame before the first job of a notebook; the fork server waits for it and leaves the rest to a supervisor."""
 SAME_NOTEBOOK = b"one more"
-"""Frame in front of each of the notebook's other jobs, which the same supervisor reads."""
+"""Frame before each of the notebook's other jobs, which the same supervisor reads."""
 END_OF_NOTEBOOK = b""
 
 
 class BrokenFrame(Exception):
-    """The other side closed the pipe within a frame, or announced a frame above the permitted size."""
+    """The other side closed the pipe in the middle of a frame, or announced a frame that is too large."""
 
 
 def send(pipe: BinaryIO, payload: bytes) -> None:

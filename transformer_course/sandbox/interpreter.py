@@ -1,4 +1,4 @@
-"""A fresh Python process that sees only the sandbox's copy of the course, and the pipes to and from it."""
+"""A fresh Python process that can import only the sandbox's copy of the course, with pipes to and from it."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from transformer_course.sandbox import framing
 T = TypeVar("T")
 
 START_TIMEOUT_S = 120.0
-"""Seconds that importing torch may take on a cold and busy machine."""
+"""Time limit in seconds for importing torch on a cold and busy machine."""
 INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
 FIXED_VARIABLES = {
     "OMP_NUM_THREADS": "1",
@@ -29,25 +29,25 @@ FIXED_VARIABLES = {
     "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",  # larger pages: a fork copies the table of them (a third of its time)
 }
-"""Variables that make all runs alike."""
+"""Environment variables that make all runs alike."""
 
 
 class SandboxError(OSError):
-    """The sandbox itself does not work."""
+    """The sandbox itself failed."""
 
 
 class Interpreter:
-    """The process that runs ``fork_server.main``; it starts at once, and is waited for when its guards are asked for.
+    """The process that runs ``fork_server.main``; it starts immediately, and reading ``guards`` waits for it.
 
     Args:
-        folder: The sandbox's folder, which contains the ``course`` and an empty folder to ``work`` in.
+        folder: The sandbox's folder, which contains ``course`` and an empty folder ``work``.
         forks: Whether the process forks a supervisor for each job.
         python: The command that starts Python; by default the Python that runs this.
         environment: The command's environment; by default the few variables that Python needs.
 
     Attributes:
         process: The process itself.
-        notebook: The cells of the notebook whose jobs have a supervisor that waits for more of them; None if none does.
+        notebook: The cells of the notebook whose supervisor waits for more jobs, or None.
     """
 
     notebook: Sequence[Mapping[str, str]] | None = None
@@ -61,10 +61,10 @@ class Interpreter:
     ) -> None:
         self._folder = folder
         course, work = str(folder / "course"), str(folder / "work")
-        # Python's own finders look into folders; that of an editable installation would find all of the course.
+        # Keep only Python's own finders, because the finder of an editable installation would find the whole course.
         own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
         code = (
-            "import gc, sys; gc.disable(); "  # until all is imported: to look for garbage takes a tenth of that time
+            "import gc, sys; gc.disable(); "  # during imports, of which garbage collection takes a tenth
             f"sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
             "from transformer_course.sandbox import fork_server"
         )
@@ -81,11 +81,13 @@ class Interpreter:
                 start_new_session=True,
             )
         if sys.platform != "win32":
-            os.set_blocking(cast(BinaryIO, self.process.stdin).fileno(), False)  # else a write waits for all to be read
+            os.set_blocking(
+                cast(BinaryIO, self.process.stdin).fileno(), False
+            )  # otherwise, a write waits until everything is read
 
     @cached_property
     def guards(self) -> dict[str, Any]:
-        """The guards that it reports when it is ready, as ``confine.confine`` returns them.
+        """The guards that the process reports when it is ready, from ``confine.confine``.
 
         Raises:
             SandboxError: The process does not start.
@@ -96,7 +98,7 @@ class Interpreter:
         except (framing.BrokenFrame, TimeoutError):
             self.stop()
             lines = (self._folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
-            raise SandboxError(f"the sandbox does not start: {lines[-1] if lines else 'it says nothing'}") from None
+            raise SandboxError(f"could not start the sandbox: {lines[-1] if lines else 'no output'}") from None
         except BaseException:
             self.stop()
             raise
@@ -138,12 +140,12 @@ class Interpreter:
 
 
 def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) -> T:
-    """Call a function that reads or writes a pipe, which may block for ever, and return its result.
+    """Call a function that reads or writes a pipe, which may block forever, and return its result.
 
     Raises:
         TimeoutError: There is no result after ``seconds``.
         BrokenFrame: The pipe is broken.
-        SandboxError: The system has no thread left (on Windows, which cannot wait for pipes).
+        SandboxError: The system has no threads left (on Windows, which cannot wait for pipes).
     """
     try:
         if sys.platform == "win32":
@@ -156,30 +158,30 @@ def _with_timeout(seconds: float, act: Callable[[BinaryIO], T], pipe: BinaryIO) 
 
 
 class _TimedPipe:
-    """A pipe that is read or written for a time: a thread for each message would take as long as the message.
+    """A pipe with a time limit for reading and writing, because a thread per message would double the time.
 
     Args:
-        pipe: This side's end of it.
-        seconds: The time.
+        pipe: This side's end of the pipe.
+        seconds: The time limit in seconds.
     """
 
     def __init__(self, pipe: BinaryIO, seconds: float) -> None:
         self._pipe, self._deadline = pipe, time.monotonic() + seconds
 
     def read(self, size: int) -> bytes:
-        """Return the bytes that come next, at most so many; none at the end.
+        """Return up to ``size`` bytes, or none at the end.
 
         Raises:
-            TimeoutError: None have come in time.
+            TimeoutError: Nothing arrived in time.
         """
         self._wait(select.POLLIN)
         return self._pipe.read(size)
 
     def write(self, payload: memoryview) -> int:
-        """Write what the pipe takes at once, and return how many bytes that were.
+        """Write as much as the pipe accepts without blocking, and return the number of bytes.
 
         Raises:
-            TimeoutError: It takes none in time.
+            TimeoutError: The pipe accepted nothing in time.
         """
         self._wait(select.POLLOUT)
         return self._pipe.write(payload) or 0

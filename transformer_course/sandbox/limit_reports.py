@@ -1,6 +1,4 @@
-"""Say which limit of the sandbox an error comes from: the system's own words would puzzle whoever reads
-the feedback.
-"""
+"""Explain errors caused by the sandbox's limits, because the system's own messages would confuse readers."""
 
 import re
 import sys
@@ -12,12 +10,12 @@ from transformer_course.sandbox.resource_limits import Limits
 
 
 def name_limits(answer: Mapping[str, Any], limits: Limits, took_mb: int) -> None:
-    """Add to the message of each error of a job that a limit explains which limit it is.
+    """Add the name of the limit to the message of each error that was caused by a limit.
 
     Args:
-        answer: What ``run_job`` returned; its messages are changed.
-        limits: Limits that the job ran under.
-        took_mb: Memory that it took.
+        answer: The result of ``run_job``, whose messages are changed.
+        limits: The limits of the job.
+        took_mb: The job's memory use.
     """
     for report in _crash_reports(answer):
         if cause := _cause(report, limits, took_mb):
@@ -25,12 +23,12 @@ def name_limits(answer: Mapping[str, Any], limits: Limits, took_mb: int) -> None
 
 
 def is_much(took_mb: int, limits: Limits) -> bool:
-    """Return whether a job that ran out of time may have done so because it took memory without end."""
+    """Return whether a job may have timed out because its memory grew without bound."""
     return took_mb > limits.memory_mb // 2
 
 
 def peak_kb() -> int:
-    """Return how many KB of memory this process has held at most; 0 where the system does not tell."""
+    """Return the peak memory of this process in KB, or 0 if the system does not report it."""
     if sys.platform != "linux":
         return 0
     import resource

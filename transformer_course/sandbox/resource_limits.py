@@ -3,17 +3,17 @@
 from dataclasses import asdict, dataclass
 
 MAX_LIMIT = 1_000_000
-"""Upper bound of every limit: more than any job needs, and small enough for every system call."""
+"""Upper bound of every limit, more than any job needs and small enough for every system call."""
 GRACE_S = 1.0
 
 CLOCK_FACTOR = 6.0
-"""By the clock, a job may take this many times its time limit, where it is ready to run and other work goes on."""
+"""Maximum wall-clock time of a job as a multiple of its time limit, if other programs use the CPUs."""
 MIN_CLOCK_S = 60.0
-"""So long it may take at least there: a second is short where twenty programs share a processor."""
+"""Minimum of that wall-clock limit in seconds, because a second is short if twenty programs share a CPU."""
 SUPERVISOR_TIMEOUT_S = 30.0
-"""The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
+"""Maximum delay of the supervisor in enforcing the time limit; then it is killed, with the fork server."""
 MAX_JOB_BYTES = 1 << 30
-"""Size of each of the parts of a job."""
+"""Maximum size of each part of a job."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Limits:
     """Resource limits of one exercise of one submission.
 
     Args:
-        seconds: Wall-clock time for all cases together, less that for which other programs had the processors.
-        memory_mb: Memory on top of what Python and torch take.
+        seconds: Wall-clock time for all cases, minus the time for which other programs used the CPUs.
+        memory_mb: Memory in addition to Python and torch.
         processes: Number of processes and threads.
-        file_mb: Size of each file that it writes.
-        disk_mb: Size of all files together.
+        file_mb: Size of each written file.
+        disk_mb: Size of all files.
         files: Number of files and folders.
-        open_files: Number of files that are open at once.
-        answer_mb: Size of the observations that it returns.
+        open_files: Number of open files.
+        answer_mb: Size of the returned observations.
 
     Raises:
         ValueError: A limit is not above 0, or is above ``MAX_LIMIT``.
@@ -50,20 +50,20 @@ class Limits:
 
     @property
     def kill_after(self) -> float:
-        """Seconds after which the process is killed: long enough for it to report itself that time is up."""
+        """Seconds until the process is killed, long enough for it to report a timeout itself."""
         return self.seconds + self.grace
 
     @property
     def grace(self) -> float:
-        """Seconds in which the process may still report that its time is up."""
+        """Seconds in which the process may still report its timeout."""
         return min(GRACE_S, self.seconds / 4)
 
     @property
     def clock(self) -> float:
-        """Seconds of the clock that all cases together may take on a busy machine."""
+        """Maximum wall-clock seconds for all cases on a busy machine."""
         return max(CLOCK_FACTOR * self.seconds, MIN_CLOCK_S)
 
     @property
     def killed_after(self) -> float:
-        """Seconds of the clock after which the process has been killed, however busy the machine is."""
+        """Wall-clock seconds after which the process has been killed, however busy the machine is."""
         return self.clock + self.grace

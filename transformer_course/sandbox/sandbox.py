@@ -1,7 +1,7 @@
-"""Run a job in the sandbox, and treat its answer as untrusted bytes.
+"""Run a job in the sandbox, and treat its reply as untrusted bytes.
 
-This module runs on the trusted side. What crosses the border, both ways, is ``plain_data.pack``: tensors and JSON.
-It imports torch only once there is a job: a sandbox can be started before, and imports it meanwhile.
+This module runs on the trusted side. All data in both directions are encoded with ``plain_data.pack``: tensors and
+JSON. It imports torch only for the first job, so that the sandbox can be started first and import torch in parallel.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from transformer_course.sandbox.resource_limits import SUPERVISOR_TIMEOUT_S, Lim
 from transformer_course.sandbox.trace_conversation import Conversation
 
 START_GRACE_S = 60.0
-"""A sandbox's folder that is older than this, and has no lock, has nobody who is about to make one."""
+"""Age in seconds from which a sandbox's folder without a lock is abandoned."""
 FOLDER_PREFIX = "transformer-course-sandbox-"
 
 
@@ -40,10 +40,10 @@ class Outcome:
     """Result of a job.
 
     Args:
-        answer: What ``run_job`` returned, or None if there is no readable answer.
-        reason: Why its process ended, as ``explain_exit`` takes it.
-        seconds: Wall-clock time that it took.
-        waited: Seconds of them for which other programs had the processors.
+        answer: The result of ``run_job``, or None if there is no readable reply.
+        reason: Why its process ended, for ``explain_exit``.
+        seconds: Wall-clock time in seconds.
+        waited: Seconds of that time for which other programs used the CPUs.
     """
 
     answer: dict[str, Any] | None
@@ -53,23 +53,22 @@ class Outcome:
 
     @property
     def cost(self) -> float:
-        """Seconds that it took of its own: those of others cost it nothing."""
+        """Seconds that count for the job, without the time used by others."""
         return self.seconds - self.waited
 
 
 class Sandbox:
-    """The sandbox that learners' code runs in; a context manager.
+    """The sandbox in which learners' code runs; a context manager.
 
     Args:
         limits: Resource limits of each job.
-        forks: Whether a fork server, which has imported torch, forks a process for each job. The alternative is a
-            fresh process for each, seconds slower: for systems where torch should not be forked.
-        container: The container to run all of it in; there, processes are always forked.
+        forks: Whether a fork server that has imported torch forks a process for each job. Otherwise, each job runs in
+            a fresh process, which is seconds slower, for systems where torch must not be forked.
+        container: The container to run the sandbox in, where processes are always forked.
 
     Attributes:
-        guards: The guards that protect the machine beyond the limits, as ``confine.NO_GUARDS`` lists them; and the tool
-            of the ``container``, if it is in one.
-        folder: The sandbox's own folder while it is open, else None.
+        guards: The active guards of ``confine.NO_GUARDS``, and the tool of the ``container``, if any.
+        folder: The sandbox's folder while it is open, otherwise None.
 
     Raises:
         SandboxError: The sandbox does not start.
@@ -87,14 +86,14 @@ class Sandbox:
         self._lock: IO[bytes] | None = None
 
     def start(self) -> None:
-        """Start its process, which takes seconds to be ready; ``with`` waits for that.
+        """Start the process without waiting until it is ready, which takes seconds; ``with`` waits for it.
 
         Raises:
-            SandboxError: It cannot be started.
+            SandboxError: The process cannot be started.
         """
         remove_dead_sandboxes()
         self.folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
-        self.folder.chmod(0o711)  # the users that jobs run as have to pass through
+        self.folder.chmod(0o711)  # accessible to the users that jobs run as
         with self._closed_on_error():
             self._lock = (self.folder / "lock").open("wb")
             lock_descriptor(self._lock.fileno(), blocking=False)
@@ -116,19 +115,19 @@ class Sandbox:
         self.close()
 
     def leave_to_child(self) -> None:
-        """Leave the sandbox to a process that was forked after it had started: that uses it and removes its folder.
+        """Hand the sandbox to a process that was forked after its start, which uses it and removes its folder.
 
-        Only to end the sandbox's process remains for ``close``; it is a child of this one.
+        ``close`` then only ends the sandbox's process, which is a child of this one.
         """
         self.folder = None
         if self._interpreter is not None:
             self._interpreter.close_pipes()
         if self._lock is not None:
-            self._lock.close()  # the child holds the lock as well
+            self._lock.close()  # the child also holds the lock
             self._lock = None
 
     def close(self) -> None:
-        """End its process and remove its folder."""
+        """End the process and remove the folder."""
         self._stop()
         if self.folder is not None:
             _delete_sandbox(self.folder)
@@ -149,20 +148,20 @@ class Sandbox:
 
     @property
     def process(self) -> subprocess.Popen[bytes] | None:
-        """The fork server's process; None while there is none, as between two jobs that are not forked."""
+        """The fork server's process, or None, as between two jobs that are not forked."""
         return self._interpreter.process if self._interpreter else None
 
     def run(self, job: dict[str, Any], packed: bytes = b"", models: bytes = b"") -> Outcome:
-        """Run one job; whatever goes wrong in it is part of the outcome.
+        """Run a job; its errors are part of the outcome.
 
         Args:
             job: The job.
-            packed: More of the job, as ``pack`` returns it: what is the same for many need not be packed for each.
-            models: The descriptions of its models that are only called, packed, for a process beside the job's; empty
+            packed: The packed part of the job that is the same for many jobs.
+            models: The packed descriptions of models that the job may only call, which a separate process runs; empty
                 if there are none.
 
         Raises:
-            SandboxError: The sandbox itself does not start again after a job has broken it, or is not open.
+            SandboxError: The sandbox is not open, or does not restart after a job has broken it.
         """
         from transformer_course.running.plain_data import NotPlainData, pack, unpack
 
@@ -176,7 +175,7 @@ class Sandbox:
         answer = None
         if reason == "exit 0" and data:
             with contextlib.suppress(NotPlainData):
-                answer = unpack(data)  # which takes seconds for millions of small things: they count as the job's
+                answer = unpack(data)  # takes seconds for millions of small objects, which count for the job
             reason = "exit 0" if isinstance(answer, dict) else "unreadable"
         seconds = time.monotonic() - started
         return Outcome(
@@ -185,13 +184,13 @@ class Sandbox:
 
     @contextlib.contextmanager
     def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:
-        """Define an answer, and trace it as often as is asked inside the block, in a process of its own.
+        """Define an answer in a separate process, and trace it as often as requested inside the ``with`` block.
 
         Args:
             job: The job.
-            limits: Its limits, for all that is asked together.
-            cpu_seconds: Time that its process may compute once the answer is defined. (Linux only; elsewhere, only the
-                limits hold.)
+            limits: The limits for all requests together.
+            cpu_seconds: CPU time of its process after the answer is defined (only on Linux; otherwise, only the limits
+                apply).
 
         Raises:
             SandboxError: As for ``run``.
@@ -211,9 +210,10 @@ class Sandbox:
                 self._stop()
 
     def _with_file(self, job: dict[str, Any]) -> dict[str, Any]:
-        """Return a job with the name of a file in place of its library, which only the job's own process is to read.
+        """Return a job with its library replaced by the name of a file that only the job's own process reads.
 
-        A supervisor that had read it could pass on to the next job of the notebook the part that this is to write.
+        If the supervisor read the library, the notebook's next job could find the part that it must implement in its
+        memory.
         """
         if "library" not in job:
             return job
@@ -226,7 +226,7 @@ class Sandbox:
         return {**job, "library": file.name}
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
-        """Have a supervisor run the job; return why the child ended, and its answer."""
+        """Let a supervisor run the job; return why the child ended, and its reply."""
         timeout = self.limits.killed_after + SUPERVISOR_TIMEOUT_S
         try:
             interpreter.send(*request)
@@ -237,12 +237,12 @@ class Sandbox:
             return "supervisor", b""
         if reason == "supervisor":
             if request[0] == framing.SAME_NOTEBOOK:
-                self._stop()  # it may have ended before the job came, which the fork server cannot tell from a new one
+                self._stop()  # it may have ended before the job arrived, unnoticed by the fork server
             interpreter.notebook = None
         return reason, answer
 
     def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
-        """Have the interpreter itself run the job, which ends it; return why it ended, and its answer."""
+        """Let the interpreter run the job, which ends it; return why it ended, and its reply."""
         try:
             interpreter.send(*request)
             return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
@@ -256,11 +256,11 @@ class Sandbox:
             self._stop()
 
     def _started(self) -> Interpreter:
-        """Return the interpreter, a new one after a job has broken the last, as soon as it is ready."""
+        """Return the interpreter when it is ready, starting a new one if a job has broken the last."""
         if self.folder is None:
-            raise SandboxError("a sandbox runs jobs only in a `with` block")
+            raise SandboxError("a sandbox runs jobs only inside a `with` block")
         interpreter, self._interpreter = self._interpreter or self._new_interpreter(self.folder), None
-        _ = interpreter.guards  # waits for them; one that does not start raises, and is not kept
+        _ = interpreter.guards  # waits for the start; if it fails, the interpreter is not kept
         self._interpreter = interpreter
         return interpreter
 
@@ -268,7 +268,7 @@ class Sandbox:
         if self.container is None:
             return Interpreter(folder, self.forks)
         command = self.container.command(folder, self.limits, FIXED_VARIABLES)
-        return Interpreter(folder, self.forks, command, os.environ)  # whose HOME the tool needs, and gives nobody
+        return Interpreter(folder, self.forks, command, os.environ)  # the tool needs HOME, but does not pass it on
 
     def _stop(self) -> None:
         if self._interpreter is not None:
@@ -279,12 +279,12 @@ class Sandbox:
 
 
 def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: bool = False) -> list[bytes]:
-    """Return the frames that go before a job; those of one notebook share a supervisor.
+    """Return the frames to send before a job; the jobs of a notebook share a supervisor.
 
     Args:
-        interpreter: Where it goes.
+        interpreter: The interpreter that gets the job.
         job: The job.
-        is_last: Whether the supervisor takes no other after it.
+        is_last: Whether it is the supervisor's last job.
     """
     before, interpreter.notebook = interpreter.notebook, None if is_last else job["cells"]
     if before == job["cells"]:
@@ -293,7 +293,7 @@ def _announced(interpreter: Interpreter, job: Mapping[str, Any], *, is_last: boo
 
 
 def remove_dead_sandboxes() -> None:
-    """Delete the folders of sandboxes that were killed before they could: those whose lock nobody holds, or is gone."""
+    """Delete the folders of killed sandboxes, whose lock is missing or not held."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
         with contextlib.suppress(OSError):  # it may belong to another user
             try:
@@ -301,12 +301,12 @@ def remove_dead_sandboxes() -> None:
                     if lock_descriptor(lock.fileno(), blocking=False):
                         _delete_sandbox(folder, seconds=5.0)
             except FileNotFoundError:
-                if time.time() - folder.stat().st_mtime > START_GRACE_S:  # else it may be about to get one
+                if time.time() - folder.stat().st_mtime > START_GRACE_S:  # otherwise, it may be about to get a lock
                     delete_tree(str(folder), seconds=5.0)
 
 
 def _delete_sandbox(folder: Path, seconds: float = math.inf) -> None:
-    """Delete a sandbox's folder, its lock last: by it, what is left by a process that is killed here is found later."""
+    """Delete a sandbox's folder with its lock last, so that leftovers are found if this process is killed."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             delete_tree(str(path), seconds)

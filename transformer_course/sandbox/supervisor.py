@@ -1,4 +1,4 @@
-"""Supervise the jobs of a notebook: run each in a child process, kill it when time is up, and leave nothing behind."""
+"""Supervise the jobs of a notebook: run each in a child process, enforce its limits, and leave nothing behind."""
 
 import contextlib
 import json
@@ -39,22 +39,21 @@ from transformer_course.sandbox.linux.process_times import (
 from transformer_course.sandbox.resource_limits import CLOCK_FACTOR, MAX_JOB_BYTES, Limits
 
 ROOT_FOLDER = "root"
-"""The folder, beside those of the jobs, on which a supervisor mounts their file system."""
+"""The folder, next to those of the jobs, on which a supervisor mounts their file system."""
 PIPE_BYTES = 4096
-"""Number of bytes that a pipe which is ready takes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
+"""Number of bytes that a ready pipe accepts without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the trusted side wants.
+    """A request from the trusted side.
 
     Args:
-        packed: The job, in two parts, which only the process that runs it unpacks: that is another copy of torch's
-            memory less to touch, and what is touched is copied. The models of its cases come after it.
-        limits: Its limits.
-        cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
-            for one that is observed.
-        has_models: Whether its cases have models that are only called, by another process.
+        packed: The job in two parts, which only the process that runs it unpacks, because unpacking here would
+            copy shared pages of torch's memory. The models of its cases follow it.
+        limits: The limits of the job.
+        cpu_seconds: For a traced job, the CPU time of its process after it has defined the answer; otherwise 0.
+        has_models: Whether its cases have models that a separate process runs.
     """
 
     packed: tuple[bytes, bytes]
@@ -63,7 +62,7 @@ class Request:
     has_models: bool = False
 
     def job(self, folder: str) -> Job:
-        """Return the job, whose own folder this is; to be called before it is confined to that."""
+        """Return the job, whose folder this is; call it before the process is confined to the folder."""
         own, of_all = self.packed
         job = cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
         job["library"] = Path(folder).parents[1].joinpath(framing.LIBRARY_FOLDER, job["library"]).read_text()
@@ -72,11 +71,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job runs.
+    """The location of a job.
 
     Args:
-        folder: Its own folder.
-        root: Its file system, as ``private_root.make`` makes it; empty if that of the machine.
+        folder: The job's folder.
+        root: The private root from ``private_root.make``, or empty.
     """
 
     folder: str
@@ -84,19 +83,19 @@ class Place:
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read the jobs of a notebook, run each in a child process, and send two frames: why that ended, and its answer.
+    """Read the jobs of a notebook, run each in a child process, and send two frames: why it ended, and its reply.
 
-    After the reason stand, on a line of their own, the seconds for which others had the processors.
+    After the reason, on a separate line, come the seconds for which other programs used the CPUs.
 
-    A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
-    the next request, or an empty frame as the end.
+    A traced job sends many replies. An empty frame before each reply means that the child has not ended. After the
+    reply, the grader sends the next request, or an empty frame to end the job.
 
-    A job with models is the last, so that no other is forked from a process that has held them.
+    A job with models is the last, so that no other job is forked from a process that contained them.
 
     Args:
-        jobs: Pipe that the jobs come on.
-        answers: Pipe that the two frames go to.
-        folder: Where to make the children's own folders.
+        jobs: Pipe from which to read the jobs.
+        answers: Pipe for the replies.
+        folder: The folder for the children's folders.
     """
     prctl(SUBREAPER, 1)
     root = own_root(folder)
@@ -108,7 +107,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
 
 
 def own_root(folder: str) -> str:
-    """Make a file system for jobs, in which their own folders and Python exist; "" where the system permits none."""
+    """Create a private root with Python for the jobs; return "" if the system does not permit it."""
     root = str(Path(folder).with_name(ROOT_FOLDER))
     is_made = sys.platform == "linux" and private_root.make(root, confine.visible_paths())
     return root if is_made else ""
@@ -127,13 +126,13 @@ def _supervise(request: Request, jobs: BinaryIO, answers: BinaryIO, folder: str,
     if root:
         disk_quota.unmount(root + own_folder)
     disk_quota.unmount(own_folder)
-    delete_tree(own_folder, seconds=5.0)  # when the sandbox is closed, it deletes what takes longer
+    delete_tree(own_folder, seconds=5.0)  # if it takes longer, closing the sandbox deletes the rest
     framing.send(answers, f"{reason}\n{waited:.3f}".encode())
     framing.send(answers, answer)
 
 
 def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read a job, run it in this very process, and send its answer, or all of them."""
+    """Read a job, run it in this process, and send its reply or replies."""
     request = _receive_job(jobs)
     own_folder = tempfile.mkdtemp(dir=folder)
     if request.cpu_seconds:
@@ -144,7 +143,7 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         framing.send(answers, b"exit 0")
         framing.send(answers, b"")
     else:
-        if request.has_models:  # nowhere else to have them
+        if request.has_models:  # there is no other process for them
             served_models.connect(ModelServer(_receive_models(jobs)).answer)
         jobs.close()
         framing.send(answers, _run_confined(request, Place(own_folder)))
@@ -196,16 +195,16 @@ def _run_confined(request: Request, place: Place) -> bytes:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
     most = request.limits.answer_mb << 20
     try:
-        if count_numbers(answer) > most:  # to pack it could take more memory than there is
+        if count_numbers(answer) > most:  # packing could take more memory than there is
             return bytes(most + 1)
         limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
         return pack(answer)
-    except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
+    except BaseException:  # safetensors panics when memory runs out, which is not a MemoryError
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
 def _run_in_child(request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO) -> tuple[str, float, bytes]:
-    """Run a job in a child process; return why the child ended, for how long others kept it waiting, and its answer.
+    """Run a job in a child process; return why it ended, how long others kept it waiting, and its reply.
 
     The models of its cases are read once the child is there, so that its memory has never held them.
     """
@@ -251,12 +250,13 @@ def _waited_for_others(clock: float, delay: float, computed: float) -> float:
 
 
 def _end(child: int, group: Path | None) -> tuple[int, int]:
-    """End a child process and all that it started; return its exit code, and the MB of memory that it took.
+    """Kill a child process and all processes it started; return its exit code and its memory use in MB.
 
-    The filter of system calls lets nothing leave the child's process group: one call ends it, which no fork can outrun.
+    The system-call filter prevents processes from leaving the child's process group, so a single call kills all of
+    them, however fast they fork.
     """
     os.kill(child, signal.SIGKILL)
-    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a group
+    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a process group
         os.killpg(child, signal.SIGKILL)
     control_groups.end(group)
     _, status, usage = os.wait4(child, 0)
@@ -276,8 +276,10 @@ def _child_main(request: Request, place: Place, group: Path | None, writing: int
 
 
 def _keep_open(*pipes: int) -> None:
-    """Give these the numbers from 3 on, and close all others above."""
-    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)]  # out of each other's way
+    """Move these pipes to the file descriptors from 3 on, and close all higher descriptors."""
+    high = [
+        os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate(pipes)
+    ]  # so that they do not overwrite each other
     for number, pipe in enumerate(high, 3):
         os.dup2(pipe, number)
     os.closerange(3 + len(pipes), 1 << 16)
@@ -289,7 +291,7 @@ def _ask(models: BinaryIO, request: bytes) -> bytes:
 
 
 def _serve_models(models: list[Any], limits: Limits, folder: str, asked: socket.socket) -> int:
-    """Answer for models in a process of its own, confined as that which calls them; return its number."""
+    """Run models in a separate confined process; return its process id."""
     own_folder = tempfile.mkdtemp(dir=folder)
 
     def serve() -> None:
@@ -308,11 +310,11 @@ def _serve_models(models: list[Any], limits: Limits, folder: str, asked: socket.
 def _collect_answer(
     child: int, reading: int, limits: Limits, watch: FolderWatch, memory: MemoryWatch
 ) -> tuple[str, bytes]:
-    """Read what a child writes until it ends, or until it exceeds its time, disk, memory or the size of an answer.
+    """Read a child's output until it ends or exceeds a limit on time, disk, memory or output size.
 
     Returns:
-        ``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``; and the bytes it wrote, which are empty unless
-        it ended by itself.
+        ``exit``, ``time``, ``busy``, ``disk``, ``memory`` or ``size``, and the output, which is empty unless the child
+        exited itself.
     """
     answer = bytearray()
     pipe_is_open = True
@@ -338,10 +340,11 @@ def _collect_answer(
 
 
 def _time_is_up(child: int, clock: float, limits: Limits) -> str:
-    """Return whether a child has had its time: ``time``, ``busy`` if others had more of it, or nothing until then.
+    """Return ``time`` if a child has used its time, ``busy`` if others used more of it, or an empty string.
 
-    Sleeping counts, and waiting for what it has started. Only the time for which it was ready and others ran does not,
-    up to a bound: what its own processes compute is no time of others, but those that have ended may not be known.
+    Sleeping counts, and so does waiting for its own processes. Only the time for which it was ready while other
+    programs ran does not count, up to a bound. Its own processes are not other programs, but processes that have ended
+    may be unknown.
     """
     late = clock - limits.kill_after
     if late < 0:
@@ -353,7 +356,7 @@ def _time_is_up(child: int, clock: float, limits: Limits) -> str:
 def _trace_in_child(
     request: Request, place: Place, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO
 ) -> tuple[str, float]:
-    """Have a child process answer requests; return why it ended, and for how long others kept it waiting."""
+    """Let a child process reply to requests; return why it ended, and how long others kept it waiting."""
     begun, computed = time.monotonic(), seconds_of_ended_children()
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
     group = control_groups.make(request.limits)
@@ -379,9 +382,9 @@ def _pass_on(
     to_child: tuple[BinaryIO, int],
     from_child: tuple[int, BinaryIO],
 ) -> str:
-    """Pass requests on to a child process, and its answers back; return why it ended.
+    """Forward requests to a child process and its replies back; return why it ended.
 
-    The time in which the grader thinks about its next request is not the child's.
+    The time between a reply and the next request does not count for the child.
     """
     (jobs, asking), (reading, answers) = to_child, from_child
     begun, cpu_limit = time.monotonic(), math.inf
@@ -426,8 +429,8 @@ def _collect_frame(
     """Read a frame that a child writes.
 
     Returns:
-        Why there is no frame: ``exit``, ``time``, ``disk``, ``memory`` or ``size``; empty if there is one. And the
-        frame.
+        The reason why there is no frame (``exit``, ``time``, ``disk``, ``memory`` or ``size``), or an empty string; and
+        the frame.
     """
     disk, memory = watches
     received = bytearray()
@@ -458,7 +461,7 @@ def _collect_frame(
 
 
 def _write(pipe: int, payload: bytes, time_is_up: Callable[[], bool]) -> None:
-    """Write to a child that may not read; why it does not shows when its answer is awaited."""
+    """Write to a child that may not read; waiting for its reply then reveals why."""
     rest = memoryview(payload)
     with contextlib.suppress(BrokenPipeError):
         while rest and not time_is_up():
@@ -470,9 +473,9 @@ def kill_descendants(uid: int | None = None) -> None:
     """Kill all descendants of this process, including orphans and those in other process groups.
 
     Args:
-        uid: The user id that all of them have, if it is theirs alone.
+        uid: The user id of all of them, if no other process has it.
     """
-    if namespaces.is_inside:  # all others in there are the job's; one call, which no fork can outrun
+    if namespaces.is_inside:  # all other processes in the namespace belong to the job, and one call kills them
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):
@@ -482,7 +485,7 @@ def kill_descendants(uid: int | None = None) -> None:
     while _has_children() and (descendants := _descendants(os.getpid())):
         if uid is not None and os.geteuid() == 0:
             os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks while others are killed
+        for number in (signal.SIGSTOP, signal.SIGKILL):  # stop them first, so that none forks while others are killed
             for process in descendants:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(process, number)
@@ -492,7 +495,7 @@ def kill_descendants(uid: int | None = None) -> None:
 
 
 def _has_children() -> bool:
-    """Return whether there is anything to kill: a subreaper adopts orphans, so who has no child has no descendant."""
+    """Return whether there are descendants; a subreaper adopts orphans, so without a child there are none."""
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     except ChildProcessError:
@@ -501,18 +504,18 @@ def _has_children() -> bool:
 
 
 def _kill_processes_of(uid: int) -> None:
-    """Become a user and kill all its processes in one call, which no fork can outrun; only root can."""
+    """As root, switch to a user and kill all its processes in one call, however fast they fork."""
     os.setresuid(uid, uid, uid)
     os.kill(-1, signal.SIGKILL)
 
 
 def _descendants(ancestor: int) -> list[int]:
-    """List the process ids of all descendants of a process, from ``/proc``."""
+    """Return the process ids of all descendants of a process, from ``/proc``."""
     parents: dict[int, int] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
             parents[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
     family = [ancestor]
-    for process in family:  # appended to while iterating
+    for process in family:  # the list grows while iterating
         family += [child for child, parent in parents.items() if parent == process]
     return family[1:]

@@ -1,4 +1,4 @@
-"""A conversation with a job that is traced: questions go in, answers come out as untrusted bytes."""
+"""A conversation with a traced job: requests and replies, which are untrusted bytes."""
 
 import time
 
@@ -6,41 +6,41 @@ from transformer_course.sandbox import framing
 from transformer_course.sandbox.interpreter import Interpreter
 
 REASON_BYTES = 1 << 10
-"""Size of the frame that says why a process ended."""
+"""Maximum size of the frame with the reason why a process ended."""
 
 
 class Conversation:
     """The trusted end of a conversation.
 
     Args:
-        interpreter: Where the job runs; it has been sent there.
-        seconds: Time after which no answer can come any more.
-        max_bytes: Size of each answer.
+        interpreter: The interpreter that runs the job.
+        seconds: Time limit in seconds for all replies.
+        max_bytes: Maximum size of each reply.
     """
 
     def __init__(self, interpreter: Interpreter, seconds: float, max_bytes: int) -> None:
         self._interpreter, self._timeout, self._max_bytes = interpreter, seconds, max_bytes
         self._is_waiting = False
         self.is_over = False
-        """Whether the process has ended, so that no more answer comes."""
+        """Whether the process has ended, so that there are no more replies."""
         self.waited = 0.0
-        """Seconds for which other programs had the processors, which is known when it is over."""
+        """Seconds for which other programs used the CPUs, known when the conversation is over."""
         self.seconds = 0.0
-        """Seconds for which answers were awaited."""
+        """Seconds spent waiting for replies."""
         self.reason = b""
         """Why the process ended, once it has."""
 
     def receive(self) -> bytes | None:
-        """Return the answer that comes first, without a question; None if there is none any more."""
+        """Return the first reply, which needs no request, or None if the process has ended."""
         return self._exchange()
 
     def ask(self, question: bytes) -> bytes | None:
-        """Return the answer to a question; None if there is none any more."""
+        """Return the reply to a request, or None if the process has ended."""
         return self._exchange(question)
 
     def end(self) -> bool:
-        """End the job; return whether the process that looked after it is ready for another."""
-        if self._is_waiting:  # it was left in the middle of an answer
+        """End the job; return whether its supervisor is ready for another job."""
+        if self._is_waiting:  # it was left in the middle of a reply
             return False
         if not self.is_over:
             self._exchange(b"")

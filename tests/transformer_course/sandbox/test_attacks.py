@@ -63,7 +63,7 @@ LINUX = {
 
 
 @pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in ENDLESS.items()])
-def test_what_never_ends_is_stopped_and_told_so(sandbox: Sandbox, source: str):
+def test_endless_answer_is_stopped_and_reported(sandbox: Sandbox, source: str):
     with short_time_limit(sandbox):
         graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
@@ -78,7 +78,7 @@ def test_what_never_ends_is_stopped_and_told_so(sandbox: Sandbox, source: str):
         *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
 )
-def test_an_attack_costs_its_own_points_and_says_why(sandbox: Sandbox, source: str, message: str):
+def test_attack_costs_only_its_points_and_is_explained(sandbox: Sandbox, source: str, message: str):
     graded = grade_answer(sandbox, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
     assert re.search(message, graded.verdict.message), graded.verdict.message
@@ -87,7 +87,7 @@ def test_an_attack_costs_its_own_points_and_says_why(sandbox: Sandbox, source: s
 
 
 @linux
-def test_a_fork_bomb_is_put_out(sandbox: Sandbox):
+def test_fork_bomb_is_stopped(sandbox: Sandbox):
     with short_time_limit(sandbox):
         assert grade_answer(sandbox, softmax_after("while True: os.fork()")).points == 0
     assert still_works(sandbox)

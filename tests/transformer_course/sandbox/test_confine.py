@@ -14,7 +14,7 @@ from transformer_course.sandbox.sandbox import Sandbox
 @pytest.mark.parametrize(
     ("name", "most"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 64)]
 )
-def test_the_system_keeps_the_limits(sandbox: Sandbox, name: str, most: int):
+def test_limits_are_enforced_by_the_system(sandbox: Sandbox, name: str, most: int):
     if name == "NPROC" and not sandbox.guards["own_user"]:
         pytest.skip("what else this user runs counts as well")
     body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({most}, {most})"
@@ -23,7 +23,7 @@ def test_the_system_keeps_the_limits(sandbox: Sandbox, name: str, most: int):
 
 
 @linux
-def test_the_limit_of_memory_is_on_top_of_what_torch_takes(sandbox: Sandbox):
+def test_memory_limit_is_on_top_of_torchs_memory(sandbox: Sandbox):
     body = "torch.ones({} << 18)"  # four bytes each
     assert grade_answer(sandbox, softmax_after(body.format(sandbox.limits.memory_mb // 2))).verdict.passed
     assert (
@@ -59,7 +59,7 @@ raise ValueError([is_refused(act) for act in acts])
 
 
 @linux
-def test_a_sandboxed_process_has_no_rights_and_gets_none(sandbox: Sandbox):
+def test_confined_process_has_no_privileges_and_gains_none(sandbox: Sandbox):
     body = """
 import resource
 libc = ctypes.CDLL(None, use_errno=True)
@@ -91,32 +91,30 @@ def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return capabilities
 
 
-def test_root_becomes_a_user_without_rights(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_root_becomes_an_unprivileged_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: True)
     assert confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_the_right_to_read_is_kept_where_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_keeps_read_access_if_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
     assert confine.switch_to_own_user(7, ".") and root == [confine.CAP_DAC_READ_SEARCH]
 
 
 @pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
-def test_where_there_are_no_other_users_root_stays_but_without_rights(
-    root: list[int], monkeypatch: pytest.MonkeyPatch, name: str
-):
+def test_root_without_other_users_drops_its_privileges(root: list[int], monkeypatch: pytest.MonkeyPatch, name: str):
     refusing: Callable[..., None] = refuse
     monkeypatch.setattr(os, name, refusing)
     assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_a_user_other_than_root_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_unprivileged_user_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not confine.switch_to_own_user(7, ".") and root == []
 
 
 @linux
-def test_answers_among_pythons_packages_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_course_installed_with_python_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     for file in ("lib/site/torch/x.py", "lib/site/transformer_course/exercises/answer.py", "lib/y.py"):

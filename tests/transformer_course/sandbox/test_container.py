@@ -47,7 +47,7 @@ class Fake:
 
 @linux
 @pytest.mark.thorough
-def test_a_sandbox_in_a_container_grades_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_container_sandbox_grades_like_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/7/docker.sock")
@@ -68,20 +68,20 @@ def test_a_sandbox_in_a_container_grades_as_any_other(tmp_path: Path, monkeypatc
     assert run[run.index("an-image") + 1] == "python" and "--privileged" not in message
 
 
-def test_podman_keeps_the_user_who_grades_unless_that_is_root_for_whom_it_refuses(tmp_path: Path, monkeypatch):
+def test_podman_keeps_the_user_and_rejects_root(tmp_path: Path, monkeypatch):
     for uid, option in ((1000, "--userns keep-id"), (0, f"--user 0:{os.getgid()}")):
         monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
         monkeypatch.setattr(os, "geteuid", lambda uid=uid: uid)
         assert f" {option} --volume" in " ".join(Container("podman").command(tmp_path, Limits(), {}))
 
 
-def test_docker_runs_it_as_the_user_who_grades(tmp_path: Path):
+def test_docker_runs_as_the_user_who_grades(tmp_path: Path):
     command = Container("docker").command(tmp_path, Limits(), {"A": "b"})
     assert command[command.index("--user") + 1] == f"{os.getuid()}:{os.getgid()}" and "--userns" not in command
     assert command[command.index("--env") + 1] == "A=b"
 
 
-def test_an_image_that_is_not_there_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_image_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path, image=1)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     Container("podman", "an-image").prepare()
@@ -90,7 +90,7 @@ def test_an_image_that_is_not_there_is_built(tmp_path: Path, monkeypatch: pytest
     assert re.search(r"^FROM \S*python:3\.\d+-slim\nRUN pip install .* torch==[\d.]+ tqdm==[\d.]+$", recipe, re.M)
 
 
-def test_an_image_that_cannot_be_built_is_told_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_failed_build_is_reported_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     Fake(tmp_path, image=1, build=1)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
@@ -102,7 +102,7 @@ def test_an_image_that_cannot_be_built_is_told_and_leaves_nothing(tmp_path: Path
     assert not list(tmp_path.glob(f"{sandbox_module.FOLDER_PREFIX}*"))
 
 
-def test_a_tool_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_missing_tool_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError, match="podman"), Sandbox(Limits(), container=Container("podman")):
         pass

@@ -6,19 +6,19 @@ import pytest
 from transformer_course.sandbox.copied_code import COPIED_PACKAGES, ROOT, copy_course
 
 
-def test_of_the_course_the_copy_holds_what_is_listed_and_nothing_else(tmp_path: Path):
+def test_copy_contains_only_the_listed_packages(tmp_path: Path):
     copy_course(tmp_path)
     assert {path.name for path in (tmp_path / "transformer_course").iterdir()} == {*COPIED_PACKAGES, "__init__.py"}
 
 
-def test_the_model_library_comes_along(tmp_path: Path):
+def test_copy_contains_the_model_library(tmp_path: Path):
     copy_course(tmp_path)
     top = {path.name for path in (tmp_path / "transformer_lab").iterdir()}
     assert {"__init__.py", "attention"} <= top
     assert "__pycache__" not in top
 
 
-def test_the_copy_holds_python_files_only_and_neither_tests_nor_caches(tmp_path: Path):
+def test_copy_contains_only_python_files_without_tests(tmp_path: Path):
     copy_course(tmp_path)
     files = [path.relative_to(tmp_path) for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} == {".py"}
@@ -26,7 +26,7 @@ def test_the_copy_holds_python_files_only_and_neither_tests_nor_caches(tmp_path:
     assert not [path for path in files if path.name.startswith("test_") or "tests" in path.parts]
 
 
-def test_every_module_of_a_copied_room_is_copied_as_it_is(tmp_path: Path):
+def test_every_module_of_a_copied_package_is_copied_unchanged(tmp_path: Path):
     copy_course(tmp_path)
     for room in (
         "transformer_lab/attention",
@@ -39,7 +39,7 @@ def test_every_module_of_a_copied_room_is_copied_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other ways to say who may do what")
-def test_every_user_may_read_the_copy_and_none_may_change_it(tmp_path: Path):
+def test_every_user_can_read_but_not_change_the_copy(tmp_path: Path):
     copy_course(tmp_path)
     for path in (tmp_path, *tmp_path.rglob("*")):
         assert path.stat().st_mode & 0o077 == (0o055 if path.is_dir() else 0o044)

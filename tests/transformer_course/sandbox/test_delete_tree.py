@@ -8,7 +8,7 @@ from transformer_course.sandbox.delete_tree import delete_tree
 
 
 @pytest.mark.skipif(os.mkdir not in os.supports_dir_fd, reason="no folders too deep for a path can be made here")
-def test_folders_too_deep_for_recursion_are_deleted(tmp_path: Path):
+def test_deletes_folders_too_deep_for_recursion(tmp_path: Path):
     victim = tmp_path / "victim"
     victim.mkdir()
     make_nested_folders(victim, 1100)
@@ -16,7 +16,7 @@ def test_folders_too_deep_for_recursion_are_deleted(tmp_path: Path):
     assert not victim.exists()
 
 
-def test_files_folders_and_what_is_closed_to_its_owner_are_deleted(tmp_path: Path):
+def test_deletes_files_folders_and_protected_entries(tmp_path: Path):
     victim = tmp_path / "victim"
     (victim / "a" / "b").mkdir(parents=True)
     (victim / "a" / "c").mkdir()
@@ -29,7 +29,7 @@ def test_files_folders_and_what_is_closed_to_its_owner_are_deleted(tmp_path: Pat
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system makes no links for everybody")
-def test_links_are_deleted_and_not_followed(tmp_path: Path):
+def test_deletes_links_without_following_them(tmp_path: Path):
     (tmp_path / "mine").mkdir(mode=0o751)
     (tmp_path / "mine" / "file").write_text("x")
     (tmp_path / "mine" / "file").chmod(0o640)
@@ -42,7 +42,7 @@ def test_links_are_deleted_and_not_followed(tmp_path: Path):
     assert [oct(path.stat().st_mode)[-3:] for path in (tmp_path / "mine", tmp_path / "mine" / "file")] == ["751", "640"]
 
 
-def test_it_stops_when_time_is_up_and_can_go_on_later(tmp_path: Path):
+def test_stops_at_the_time_limit_and_can_continue(tmp_path: Path):
     victim = tmp_path / "victim"
     for number in range(3):
         (victim / str(number)).mkdir(parents=True)
@@ -52,5 +52,5 @@ def test_it_stops_when_time_is_up_and_can_go_on_later(tmp_path: Path):
     assert not victim.exists()
 
 
-def test_what_is_not_there_is_no_error(tmp_path: Path):
+def test_missing_folder_is_not_an_error(tmp_path: Path):
     delete_tree(str(tmp_path / "nowhere"))

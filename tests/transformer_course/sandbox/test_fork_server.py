@@ -40,7 +40,7 @@ def softmax(s):
 """
 
 
-def test_what_others_handed_in_is_not_in_memory(sandbox: Sandbox):
+def test_other_submissions_are_not_in_memory(sandbox: Sandbox):
     """It reads what memory it can reach, as a process forked from one that had read all jobs could."""
     secret = "this is how ada did it"
     source = "".join(f"    # {secret}\n" for _ in range(300))
@@ -53,7 +53,7 @@ def test_what_others_handed_in_is_not_in_memory(sandbox: Sandbox):
     assert verdict.passed, verdict.message
 
 
-def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_in_the_next(sandbox: Sandbox):
+def test_parts_of_one_job_are_not_readable_in_the_next(sandbox: Sandbox):
     """Those of one exercise hold what the next is to write, and both have the same supervisor."""
     secret = "this is how the library does it"
     source = f"{FIND.format(reversed=secret[::-1])}\ndef g(s): return os.listdir('../../library')"
@@ -70,12 +70,12 @@ def test_the_parts_that_one_job_was_given_are_neither_in_memory_nor_to_be_read_i
     assert "here it is" in record("softmax", parts)  # it finds its own
 
 
-def test_the_fork_server_reports_the_guards(sandbox: Sandbox):
+def test_fork_server_reports_the_guards(sandbox: Sandbox):
     assert sandbox.guards.keys() == {*confine.NO_GUARDS, "container"}
     assert sandbox.guards["landlock"] == landlock.version()
 
 
-def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(sandbox: Sandbox):
+def test_fork_server_survives_a_killed_supervisor_and_kills_its_descendants(sandbox: Sandbox):
     assert sandbox.process is not None
     process = sandbox.process.pid
     outcomes: list[Outcome] = []
@@ -112,26 +112,26 @@ def supervisor_of(sandbox: Sandbox, notebook: str) -> int:
     return found[0]
 
 
-def test_the_jobs_of_a_notebook_share_a_supervisor_and_those_of_another_have_another(sandbox: Sandbox):
+def test_jobs_of_a_notebook_share_a_supervisor(sandbox: Sandbox):
     ada, again, emmy = (supervisor_of(sandbox, notebook) for notebook in ("ada", "ada", "emmy"))
     assert ada == again != emmy
 
 
-def test_no_job_is_forked_from_a_supervisor_that_has_held_models(sandbox: Sandbox):
+def test_supervisor_that_held_models_forks_no_more_jobs(sandbox: Sandbox):
     """The retry of a job could read there what it is to ask the models for."""
     before = supervisor_of(sandbox, "ada")
     assert "records" in (sandbox.run(job_of("ada"), models=pack([])).answer or {})
     assert supervisor_of(sandbox, "ada") != before
 
 
-def test_a_supervisor_that_is_killed_between_two_jobs_costs_one_try(sandbox: Sandbox):
+def test_supervisor_killed_between_jobs_costs_one_try(sandbox: Sandbox):
     os.kill(supervisor_of(sandbox, "ada"), signal.SIGKILL)
     reasons = [sandbox.run(job_of("ada")).reason for _ in range(3)]
     assert reasons == ["supervisor", "exit 0", "exit 0"]
     assert still_works(sandbox)
 
 
-def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_python_can_import_only_the_copy_of_the_course(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
         (tmp_path / name).mkdir(parents=True)
     own = str(Path(fork_server.__file__).parents[2])
@@ -141,7 +141,7 @@ def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.Monkey
     assert fork_server.sys.path == [own, *folders[1:]]
 
 
-def test_where_no_process_can_be_confined_it_does_not_start(
+def test_does_not_start_if_processes_cannot_be_confined(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ):
     def refuse(*_: object) -> None:
@@ -153,7 +153,7 @@ def test_where_no_process_can_be_confined_it_does_not_start(
     assert "OSError: no such luck" in capfd.readouterr().err
 
 
-def test_every_job_finds_the_same_chance(sandbox: Sandbox):
+def test_every_job_starts_with_the_same_random_state(sandbox: Sandbox):
     drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
     body = f"import random, numpy\nraise ValueError(str(({drawn})))"
     one, two = (grade_answer(sandbox, softmax_after(body)).verdict.message for _ in range(2))

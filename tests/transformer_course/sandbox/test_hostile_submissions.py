@@ -154,7 +154,7 @@ def each_gets_what_it_deserves(
 
 @linux
 @pytest.mark.slow
-def test_as_an_ordinary_user(python: Path, thoroughness: Thoroughness):
+def test_as_an_unprivileged_user(python: Path, thoroughness: Thoroughness):
     n = None if thoroughness.enabled else HANDFUL
     graded = grade_all(python, os.geteuid() or NOBODY, n)
     assert each_gets_what_it_deserves(graded["told"], n)
@@ -164,7 +164,7 @@ def test_as_an_ordinary_user(python: Path, thoroughness: Thoroughness):
 
 @linux
 @pytest.mark.thorough
-def test_as_an_ordinary_user_without_namespaces(python: Path):
+def test_as_an_unprivileged_user_without_namespaces(python: Path):
     graded = grade_all(python, os.geteuid() or NOBODY, None, NO_NAMESPACES="1")
     assert not graded["guards"]["namespaces"] and not graded["guards"]["own_disk"]
     if graded["guards"]["landlock"] < 6 or not graded["guards"]["seccomp"]:

@@ -43,31 +43,31 @@ def echo(tmp_path: Path) -> Iterator[Interpreter]:
     echo.stop()
 
 
-def test_frames_go_there_and_back(echo: Interpreter):
+def test_frames_round_trip(echo: Interpreter):
     echo.send(b"one", b"two")
     assert [echo.receive(60.0, 3), echo.receive(60.0, 3)] == [b"one", b"two"]
 
 
-def test_an_answer_that_does_not_come_is_not_waited_for(echo: Interpreter):
+def test_missing_reply_times_out(echo: Interpreter):
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
         echo.receive(0.1, 99)
 
 
-def test_a_frame_that_nobody_reads_is_not_waited_for(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+def test_unread_frame_times_out(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(interpreter, "START_TIMEOUT_S", 0.2)
     echo.send(b"sleep")
     with pytest.raises(TimeoutError):
         echo.send(bytes(1 << 20))  # more than a pipe holds
 
 
-def test_to_send_and_to_wait_takes_no_thread(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
+def test_sending_and_waiting_use_no_thread(echo: Interpreter, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(threading, "Thread", None)
     echo.send(b"a job")
     assert echo.receive(9.0, 99) == b"a job"
 
 
-def test_what_has_ended_is_not_waited_for(echo: Interpreter):
+def test_ended_process_is_not_waited_for(echo: Interpreter):
     echo.process.kill()
     echo.process.wait()  # a process that dies closes one pipe after the other
     with pytest.raises(framing.BrokenFrame):
@@ -76,13 +76,13 @@ def test_what_has_ended_is_not_waited_for(echo: Interpreter):
         echo.send(b"a job")
 
 
-def test_an_answer_that_is_too_large_is_not_read(echo: Interpreter):
+def test_too_large_reply_is_not_read(echo: Interpreter):
     echo.send(b"four")
     with pytest.raises(framing.BrokenFrame, match="the frame must have at most 3 bytes; got 4"):
         echo.receive(60.0, 3)
 
 
-def test_when_it_is_stopped_nothing_is_left_of_it(echo: Interpreter):
+def test_stopping_leaves_nothing(echo: Interpreter):
     echo.send(b"sleep")
     echo.stop()
     assert echo.process.returncode is not None
@@ -91,7 +91,7 @@ def test_when_it_is_stopped_nothing_is_left_of_it(echo: Interpreter):
 
 
 @pytest.mark.skipif(interpreter.sys.platform == "win32", reason="Windows cannot fork")
-def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
+def test_stopping_does_not_wait_for_unreachable_processes(tmp_path: Path):
     leave = """    import glob, os
     if os.fork() == 0:
         os.setsid()
@@ -113,20 +113,20 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("fork_server", "message"),
-    [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "it says nothing")],
+    [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "no output")],
 )
-def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, message: str):
-    with pytest.raises(SandboxError, match=f"the sandbox does not start: {message}"):
+def test_failed_start_gives_a_reason(tmp_path: Path, fork_server: str, message: str):
+    with pytest.raises(SandboxError, match=f"could not start the sandbox: {message}"):
         _ = Interpreter(sandbox_with(tmp_path, fork_server), forks=False).guards
 
 
-def test_an_interpreter_that_starts_with_nonsense_is_stopped(tmp_path: Path):
+def test_interpreter_that_sends_garbage_is_stopped(tmp_path: Path):
     nonsense = ECHO.replace('{"work": true}', "{")
     with pytest.raises(ValueError, match="Expecting property name"):
         _ = Interpreter(sandbox_with(tmp_path, nonsense), forks=False).guards
 
 
-def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_environment_has_only_what_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     text = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"

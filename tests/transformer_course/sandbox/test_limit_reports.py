@@ -21,7 +21,7 @@ LIMITS = Limits(memory_mb=100, processes=7, disk_mb=20, files=30, open_files=9, 
         ("TookTooLong", "no answer", "by then it had taken 60 of at most 100 MB of memory"),
     ],
 )
-def test_an_error_that_comes_from_a_limit_names_it(kind: str, message: str, cause: str):
+def test_error_caused_by_a_limit_names_it(kind: str, message: str, cause: str):
     answer = {"records": [{"output": 1}, {"error": {"type": kind, "message": message}}]}
     name_limits(answer, LIMITS, took_mb=60)
     report = answer["records"][1]["error"]
@@ -31,7 +31,7 @@ def test_an_error_that_comes_from_a_limit_names_it(kind: str, message: str, caus
     assert crash["crash"] == report
 
 
-def test_other_errors_stay_as_they_are():
+def test_other_errors_do_not_change():
     answer = {"records": [{"error": {"type": "ValueError", "message": "28"}}]}
     name_limits(answer, LIMITS, took_mb=60)
     assert answer["records"][0]["error"]["message"] == "28"

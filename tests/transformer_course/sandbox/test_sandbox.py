@@ -39,7 +39,7 @@ def copy_idle(to: Path) -> None:
 
 
 @linux
-def test_files_outside_the_sandbox_can_be_neither_read_nor_changed(sandbox: Sandbox):
+def test_outside_files_cannot_be_read_or_changed(sandbox: Sandbox):
     if not sandbox.guards["landlock"]:
         pytest.skip("this kernel has no Landlock")
     course = Path(sys.modules["transformer_course"].__file__ or "").parent / "exercises" / "__init__.py"
@@ -76,7 +76,7 @@ def test_files_outside_the_sandbox_can_be_neither_read_nor_changed(sandbox: Sand
         ),
     ],
 )
-def test_the_next_answer_finds_whole_what_one_answer_breaks(sandbox: Sandbox, source: str):
+def test_damage_by_one_answer_does_not_affect_the_next(sandbox: Sandbox, source: str):
     grade_answer(sandbox, source)
     assert still_works(sandbox)
 
@@ -93,14 +93,14 @@ def test_the_next_answer_finds_whole_what_one_answer_breaks(sandbox: Sandbox, so
         "grading.judging.assess",
     ],
 )
-def test_the_trusted_side_cannot_be_imported(sandbox: Sandbox, what: str):
+def test_trusted_packages_cannot_be_imported(sandbox: Sandbox, what: str):
     module, _, name = f"transformer_course.{what}".partition(".every")
     body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
     message = grade_answer(sandbox, softmax_after(body)).verdict.message
     assert "ModuleNotFoundError" in message or "has no attribute" in message
 
 
-def test_no_reference_seed_or_mistake_lies_in_memory(sandbox: Sandbox):
+def test_memory_contains_no_reference_seed_or_mistake(sandbox: Sandbox):
     body = """
 import gc, types
 for thing in gc.get_objects():
@@ -135,20 +135,20 @@ def softmax(s):
 
 
 @pytest.mark.parametrize("answer", [{"records": [{"output": 3}] * 8}, 3, {}])
-def test_made_up_answers_earn_nothing_and_break_nothing(sandbox: Sandbox, answer: object):
+def test_forged_answers_earn_nothing_and_break_nothing(sandbox: Sandbox, answer: object):
     graded = grade_answer(sandbox, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
     assert graded.points == 0
     assert still_works(sandbox)
 
 
-def test_a_sandbox_that_does_not_fork_gives_the_same_outcomes():
+def test_sandbox_without_forking_gives_the_same_outcomes():
     with Sandbox(Limits(seconds=60.0), forks=False) as sandbox:
         assert "exit 3" in grade_answer(sandbox, softmax_after("os._exit(3)")).verdict.message
         assert still_works(sandbox)
 
 
 @linux
-def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pytest.MonkeyPatch):
+def test_endless_answer_is_stopped_without_forking(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
     with Sandbox(Limits(seconds=60.0), forks=False) as sandbox, short_time_limit(sandbox):
         process = sandbox.process
@@ -158,7 +158,7 @@ def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pyte
 
 @linux
 @pytest.mark.thorough
-def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
+def test_limits_hold_without_guards(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
         room = to / "transformer_course" / "sandbox"
@@ -184,7 +184,7 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
         assert verdict.passed, verdict.message
 
 
-def test_a_sandbox_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+def test_sandbox_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
     with Sandbox(Limits(seconds=2.0)) as sandbox:
         folder, process = sandbox.folder, sandbox.process
@@ -195,7 +195,7 @@ def test_a_sandbox_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
 
 
 @linux
-def test_a_sandbox_that_was_started_can_be_left_to_a_forked_child(monkeypatch: pytest.MonkeyPatch):
+def test_forked_child_can_use_a_started_sandbox(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_course.sandbox.sandbox.copy_course", copy_idle)
     sandbox = Sandbox(Limits(seconds=2.0))
     sandbox.start()
@@ -217,25 +217,23 @@ def test_a_sandbox_that_was_started_can_be_left_to_a_forked_child(monkeypatch: p
     assert not folder.exists()
 
 
-def test_a_sandbox_that_does_not_start_says_why_and_leaves_nothing_behind(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_failed_start_gives_a_reason_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("transformer_course.sandbox.copied_code.COPIED_PACKAGES", ())
     with (
-        pytest.raises(SandboxError, match=r"the sandbox does not start: ModuleNotFoundError.*sandbox"),
+        pytest.raises(SandboxError, match=r"could not start the sandbox: ModuleNotFoundError.*sandbox"),
         Sandbox(Limits()),
     ):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_sandbox_that_is_not_open_runs_nothing():
-    with pytest.raises(SandboxError, match="only in a `with` block"):
+def test_closed_sandbox_runs_nothing():
+    with pytest.raises(SandboxError, match="only inside a `with` block"):
         Sandbox(Limits()).run({})
 
 
-def test_the_lock_of_a_sandbox_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_lock_file_is_deleted_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "sandbox" / "work").mkdir(parents=True)
     (tmp_path / "sandbox" / "lock").touch()
     (tmp_path / "sandbox" / "stderr").touch()
@@ -245,7 +243,7 @@ def test_the_lock_of_a_sandbox_goes_last(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @linux
-def test_an_answer_that_is_killed_once_is_run_again(sandbox: Sandbox):
+def test_killed_answer_is_run_again_once(sandbox: Sandbox):
     """Whoever kills it: the second time, nobody does."""
     runs = []
 
@@ -260,7 +258,7 @@ def test_an_answer_that_is_killed_once_is_run_again(sandbox: Sandbox):
 
 
 @linux
-def test_the_folder_of_a_sandbox_that_was_killed_is_removed_by_the_next(
+def test_folder_of_a_killed_sandbox_is_removed_by_the_next(
     sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

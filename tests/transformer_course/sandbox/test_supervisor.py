@@ -34,7 +34,7 @@ while True:
         "for _ in range(5): os.fork()\nif os.fork(): time.sleep(999)",
     ],
 )
-def test_nothing_is_left_running(sandbox: Sandbox, body: str):
+def test_no_process_is_left_running(sandbox: Sandbox, body: str):
     assert sandbox.process is not None
     with short_time_limit(sandbox):
         grade_answer(sandbox, softmax_after(body))
@@ -45,14 +45,14 @@ def test_nothing_is_left_running(sandbox: Sandbox, body: str):
 
 
 @pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
-def test_an_answer_that_kills_other_processes_costs_only_itself(sandbox: Sandbox, victim: str):
+def test_killing_other_processes_costs_only_the_answer(sandbox: Sandbox, victim: str):
     if not (sandbox.guards["own_user"] or sandbox.guards["landlock"] >= 6):
         pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
     grade_answer(sandbox, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
     assert still_works(sandbox)
 
 
-def test_its_own_folder_can_be_used_and_is_gone_afterwards(sandbox: Sandbox):
+def test_job_folder_is_usable_and_deleted_afterwards(sandbox: Sandbox):
     body = """
 if not os.path.exists('a'):
     os.makedirs('a/b')
@@ -67,7 +67,7 @@ if not os.path.exists('a'):
     assert set(os.listdir(sandbox.folder / "work")) <= before
 
 
-def test_what_its_children_say_after_it_does_not_count(sandbox: Sandbox):
+def test_output_of_forked_children_is_ignored(sandbox: Sandbox):
     body = """
 if os.fork() == 0:
     while os.getppid() != 1: os.write(3, bytes(1 << 10))
@@ -78,7 +78,7 @@ os._exit(0)
     assert still_works(sandbox)
 
 
-def test_an_answer_that_dawdles_is_cut_off(sandbox: Sandbox):
+def test_slow_answer_is_stopped(sandbox: Sandbox):
     with short_time_limit(sandbox):
         graded = grade_answer(sandbox, softmax_after(DAWDLE))
     assert re.search(STOPPED, graded.verdict.message)
@@ -96,7 +96,7 @@ def test_an_answer_that_dawdles_is_cut_off(sandbox: Sandbox):
         (61.1, 99.0, "busy"),
     ],
 )
-def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
+def test_time_used_by_others_is_free_up_to_a_bound(
     monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, message: str
 ):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
@@ -104,7 +104,7 @@ def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
     assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == message
 
 
-def test_that_its_own_processes_kept_it_waiting_is_no_excuse(monkeypatch: pytest.MonkeyPatch):
+def test_waiting_for_own_processes_counts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(supervisor, "delay_seconds", lambda process: 9.0)
     for computed, message in ((2.0, ""), (18.0, "time")):
         monkeypatch.setattr(supervisor, "seconds_of_family", lambda computed=computed: computed)
@@ -120,5 +120,5 @@ def test_that_its_own_processes_kept_it_waiting_is_no_excuse(monkeypatch: pytest
         (30.0, 29.0, 0.1, 25.0),  # more is not believed: what it starts and never waits for is not counted
     ],
 )
-def test_only_the_time_of_others_is_time_waited_for(clock: float, delay: float, computed: float, waited: float):
+def test_only_time_used_by_others_counts_as_waiting(clock: float, delay: float, computed: float, waited: float):
     assert supervisor._waited_for_others(clock, delay, computed) == pytest.approx(waited)

@@ -31,7 +31,7 @@ def talk_with(sandbox, what, limits=LIMITS, cpu_seconds=CPU_SECONDS):
     return sandbox.conversation(what, limits, cpu_seconds)
 
 
-def test_each_question_has_its_answer(sandbox: Sandbox):
+def test_each_request_gets_its_reply(sandbox: Sandbox):
     with talk_with(sandbox, job("return x * 3")) as talk:
         known = unpack_expressions(talk.receive())
         number = next(one.number for one in known if one.text == "3")
@@ -43,7 +43,7 @@ def test_each_question_has_its_answer(sandbox: Sandbox):
 
 
 @linux
-def test_time_of_the_grader_is_not_the_answers(sandbox: Sandbox):
+def test_graders_time_does_not_count_for_the_answer(sandbox: Sandbox):
     """On a busy machine, the grader may take longer for its next question than the answer may run."""
     with talk_with(sandbox, job("return x * 3"), limits=replace(LIMITS, seconds=1.0)) as talk:
         known = unpack_expressions(talk.receive())
@@ -52,14 +52,14 @@ def test_time_of_the_grader_is_not_the_answers(sandbox: Sandbox):
         assert same(trace.output, X * 3)
 
 
-def test_a_conversation_may_end_before_the_first_answer(sandbox: Sandbox):
+def test_conversation_may_end_before_the_first_reply(sandbox: Sandbox):
     with talk_with(sandbox, job("return x")):
         pass
     assert still_works(sandbox)
 
 
 @pytest.mark.thorough
-def test_a_sandbox_that_does_not_fork_has_the_same_conversations():
+def test_works_the_same_without_forking():
     with Sandbox(LIMITS, forks=False) as sandbox:
         with talk_with(sandbox, job("return x * 3")) as talk:
             known = unpack_expressions(talk.receive())
@@ -69,7 +69,7 @@ def test_a_sandbox_that_does_not_fork_has_the_same_conversations():
         assert still_works(sandbox)
 
 
-def test_a_sandbox_that_is_not_open_has_no_conversations():
+def test_closed_sandbox_rejects_conversations():
     with pytest.raises(SandboxError, match="with"), talk_with(Sandbox(LIMITS), job("return x")):
         pass
 
@@ -88,7 +88,7 @@ def test_a_sandbox_that_is_not_open_has_no_conversations():
     ],
     ids=["exit", "kill", "empty frame", "huge frame", "broken frame", "closed pipes", "flood"],
 )
-def test_a_process_that_breaks_off_ends_its_own_conversation_only(sandbox: Sandbox, line: str):
+def test_broken_process_ends_only_its_own_conversation(sandbox: Sandbox, line: str):
     with talk_with(sandbox, job(line, "return x")) as talk:
         assert talk.receive() is not None
         talk.ask(pack_request(0, {}))  # a forged answer, perhaps
@@ -99,7 +99,7 @@ def test_a_process_that_breaks_off_ends_its_own_conversation_only(sandbox: Sandb
 
 @linux
 @pytest.mark.parametrize("line", ["while True: pass", "while True: os.getpid()"])
-def test_a_process_that_computes_too_long_is_stopped(sandbox: Sandbox, line: str):
+def test_process_over_its_cpu_limit_is_stopped(sandbox: Sandbox, line: str):
     started = time.monotonic()
     with talk_with(sandbox, job(line), cpu_seconds=0.1) as talk:
         assert talk.receive() is not None
@@ -110,7 +110,7 @@ def test_a_process_that_computes_too_long_is_stopped(sandbox: Sandbox, line: str
 
 
 @linux
-def test_the_time_that_others_had_is_told(sandbox: Sandbox):
+def test_time_used_by_others_is_reported(sandbox: Sandbox):
     """Three others share its processor: it waits for longer than it computes."""
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not tell")
@@ -125,7 +125,7 @@ def test_the_time_that_others_had_is_told(sandbox: Sandbox):
 
 
 @linux
-def test_a_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
+def test_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
     with talk_with(sandbox, job("time.sleep(600)"), Limits(seconds=0.2, answer_mb=1)) as talk:
         assert talk.receive() is not None
         assert talk.ask(pack_request(0, {})) is None
@@ -133,7 +133,7 @@ def test_a_process_that_waits_too_long_is_stopped(sandbox: Sandbox):
 
 
 @linux
-def test_a_process_that_does_not_read_keeps_nobody_waiting(sandbox: Sandbox):
+def test_process_that_does_not_read_blocks_no_one(sandbox: Sandbox):
     with talk_with(sandbox, job("time.sleep(600)", "return x"), Limits(seconds=0.2, answer_mb=1)) as talk:
         assert talk.receive() is not None
         assert talk.ask(pack({"x": torch.ones(1 << 18)})) is None
@@ -141,7 +141,7 @@ def test_a_process_that_does_not_read_keeps_nobody_waiting(sandbox: Sandbox):
 
 
 @linux
-def test_nothing_is_left_running(sandbox: Sandbox):
+def test_no_process_is_left_running(sandbox: Sandbox):
     with talk_with(sandbox, job("if os.fork() == 0: time.sleep(600)", "return x")) as talk:
         known = unpack_expressions(talk.receive())
         assert unpack_traces(talk.ask(pack_request(0, {})), len(known), 1)
@@ -152,7 +152,7 @@ def test_nothing_is_left_running(sandbox: Sandbox):
     assert still_works(sandbox)
 
 
-def test_a_conversation_that_is_left_by_an_error_leaves_the_sandbox_whole(sandbox: Sandbox):
+def test_error_in_the_block_leaves_the_sandbox_usable(sandbox: Sandbox):
     with pytest.raises(ZeroDivisionError), talk_with(sandbox, job("return x")) as talk:
         talk.receive()
         raise ZeroDivisionError

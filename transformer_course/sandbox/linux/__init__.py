@@ -1,7 +1,8 @@
-"""What Linux offers to confine a process, a module for each of its means; the rest of the sandbox puts them together.
+"""Linux's mechanisms for confining a process, one module for each; the rest of the sandbox combines them.
 
-``landlock`` restricts files, ``seccomp`` system calls to the ``permitted_system_calls``, ``namespaces`` what an
-ordinary user's job can see, ``disk_quota`` what it may write, and ``control_groups`` and ``family_watch`` what all of
-its processes take; ``sealed_memory`` keeps a process from unmapping torch. ``process_settings`` are those that the
-kernel keeps, and ``process_times`` what it measures.
+``landlock`` restricts file access, ``seccomp`` restricts system calls to the ``permitted_system_calls``, ``namespaces``
+isolates an unprivileged user's job, ``private_root`` hides other files, ``disk_quota`` limits disk use, and
+``control_groups`` and ``family_watch`` limit the resources of all processes of a job; ``sealed_memory`` prevents a
+process from unmapping torch. ``process_settings`` changes kernel settings of a process, and ``process_times`` measures
+its times.
 """

@@ -1,7 +1,7 @@
-"""A control group of its own for a job, where the system has left some to the user who grades: ``man 7 cgroups``.
+"""A control group for a job, if the system delegates control groups to the user who grades: ``man 7 cgroups``.
 
-Resource limits count what one process takes, or what one user runs; a group counts the memory of all that the job
-starts, and its processes alone, and ends them in one step. Only version 2 is used.
+Resource limits apply to a process or a user. A control group counts the memory and the processes of exactly one job,
+and can kill all of them in one step. Only version 2 is used.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from transformer_course.sandbox.resource_limits import Limits
 ROOT = Path("/sys/fs/cgroup")
 OWN_GROUP = Path("/proc/self/cgroup")
 OVERHEAD_MB = 256
-"""Memory that the kernel needs for a job: page tables, pipes, and pages of torch that are written to."""
+"""Kernel memory for a job: page tables, pipes, and modified pages of torch."""
 
 
 def make(limits: Limits) -> Path | None:
-    """Make a group for a job that this process supervises.
+    """Create a group for a job that this process supervises.
 
     Returns:
-        Its folder; None if the system leaves no groups to this user.
+        The group's folder, or None if the system delegates no groups to this user.
     """
     for parent in _candidates():
         group = parent / f"transformer-course-{os.getpid()}-{os.urandom(4).hex()}"
@@ -41,7 +41,7 @@ def make(limits: Limits) -> Path | None:
 
 
 def _candidates() -> list[Path]:
-    """List the groups that this process may have to itself: its own, and the one around it, as systemd makes them."""
+    """Return the groups that may belong to this process alone: its own group and the parent, as created by systemd."""
     try:
         lines = OWN_GROUP.read_text().splitlines()
     except OSError:
@@ -62,7 +62,7 @@ def join(group: Path | None) -> bool:
 
 
 def ran_out_of_memory(group: Path | None) -> bool:
-    """Return whether a process of a group was ended because the group took too much memory."""
+    """Return whether a process of a group was killed because the group used too much memory."""
     if group is None:
         return False
     with contextlib.suppress(OSError, ValueError):
@@ -72,7 +72,7 @@ def ran_out_of_memory(group: Path | None) -> bool:
 
 
 def end(group: Path | None) -> None:
-    """End all processes of a group."""
+    """Kill all processes of a group."""
     if group is not None:
         with contextlib.suppress(OSError):
             (group / "cgroup.kill").write_text("1")

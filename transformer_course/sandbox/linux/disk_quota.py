@@ -1,7 +1,7 @@
-"""How much a job may write in all: on a file system of its own, where Linux permits one, or else by looking.
+"""Limit the disk use of a job, with a private file system if Linux permits it, or else by checking its folder.
 
-A file system in memory that is mounted for the job alone bounds the size and the number of its files, and is gone with
-everything in it when the job ends. Without the right to mount one, its folder is looked through ten times a second.
+An in-memory file system mounted for the job limits the size and the number of its files, and disappears with the job.
+If it cannot be mounted, the job's folder is checked ten times per second.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ _has_own_mounts = False
 
 
 def mount(folder: str, limits: Limits) -> bool:
-    """Put a file system of limited size on a folder, for this process and its children only.
+    """Mount a file system of limited size on a folder, only for this process and its children.
 
     Returns:
         Whether the system permits it.
@@ -39,7 +39,7 @@ def mount(folder: str, limits: Limits) -> bool:
 
 
 def enter_own_mounts() -> None:
-    """See to it that no other process sees what this one mounts.
+    """Make this process's mounts invisible to other processes.
 
     Raises:
         OSError: The system does not permit it.
@@ -54,7 +54,7 @@ def enter_own_mounts() -> None:
 
 
 def unmount(folder: str) -> None:
-    """Take the file system off its folder again, if there is one."""
+    """Unmount the file system of a folder, if there is one."""
     if sys.platform == "linux":
         ctypes.CDLL(None).umount2(os.fsencode(folder), DETACH)
 
@@ -72,12 +72,12 @@ def mount_on(source: str, target: str, kind: str | None, flags: int, options: st
 
 
 class FolderWatch:
-    """Watches how much lies in a folder, or has been deleted there and is still held open by a job.
+    """Watches the size of a folder, including deleted files that a job still holds open.
 
     Args:
         folder: The folder.
-        limits: What may lie in it.
-        is_needed: Whether to look at all.
+        limits: The limits for the folder.
+        is_needed: Whether to check at all.
     """
 
     def __init__(self, folder: str, limits: Limits, is_needed: bool = True) -> None:
@@ -85,7 +85,7 @@ class FolderWatch:
         self._next_look = time.monotonic() if is_needed else math.inf
 
     def is_exceeded(self) -> bool:
-        """Return whether more than the limits permit lies in the folder; it looks now and then only."""
+        """Return whether the folder exceeds the limits; most calls return False without a check."""
         if time.monotonic() < self._next_look:
             return False
         left = (self._limits.disk_mb << 20) - (deleted_bytes() if sys.platform == "linux" else 0)
@@ -95,7 +95,7 @@ class FolderWatch:
 
 
 def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
-    """Count until it is too much; where something could lie that cannot be counted, it is too much as well."""
+    """Return whether a folder exceeds these sizes, or contains something that cannot be counted."""
     waiting = [folder]
     while waiting:
         path = waiting.pop()
@@ -118,7 +118,7 @@ def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
 
 
 def _can_be_filled(folder: str) -> bool:
-    """Return whether files can be made in a folder, though it may be closed to whoever wants to list them."""
+    """Return whether files can be created in a folder that may not be listable."""
     try:
         return os.lstat(folder).st_mode & 0o300 == 0o300
     except OSError:

@@ -1,7 +1,7 @@
-"""Watch what all processes of a job take together: memory, and files that are open though they have been deleted.
+"""Watch the total memory of all processes of a job, and their deleted but open files.
 
-Where the system offers a control group, and a file system of the job's own, those bound it. Elsewhere each process has
-limits of its own, and so many processes could take many times as much: so they are looked at ten times a second.
+A control group and a private file system limit these if the system offers them. Otherwise, each process has only its
+own limits, and many processes could use many times as much, so they are checked ten times per second.
 """
 
 import contextlib
@@ -20,10 +20,10 @@ CHECK_INTERVAL_S = 0.1
 
 
 class MemoryWatch:
-    """Watches how much memory the descendants of this process take together.
+    """Watches the total memory of the descendants of this process.
 
     Each page counts once, however many processes share it. Pages of Python and torch that a fork shares with this
-    process count for nothing; a program that was started with ``exec`` shares none of them, so all of it counts.
+    process do not count; a program started with ``exec`` shares none, so all of its memory counts.
 
     Args:
         limits: The limits of the job.
@@ -36,7 +36,7 @@ class MemoryWatch:
         self._next_check = time.monotonic() if self._own else math.inf
 
     def is_exceeded(self) -> bool:
-        """Return whether they take more than the limit; most calls return False without a check."""
+        """Return whether the descendants exceed the limit; most calls return False without a check."""
         if time.monotonic() < self._next_check:
             return False
         processes = [*family()]
@@ -52,11 +52,11 @@ class MemoryWatch:
 
 
 def family() -> Iterator[str]:
-    """Iterate over the numbers of all descendants of this process, as ``/proc`` has them."""
+    """Yield the process ids of all descendants of this process, from ``/proc``."""
     waiting = ["self"]
     while waiting:
         found: list[str] = []
-        threads = f"/proc/{waiting.pop()}/task"  # no Path: each job would compile its pattern anew, and look often
+        threads = f"/proc/{waiting.pop()}/task"  # not a Path, which is slow and used often
         with contextlib.suppress(OSError):  # it has ended
             for thread in os.listdir(threads):
                 with contextlib.suppress(OSError), open(f"{threads}/{thread}/children") as children:
@@ -66,7 +66,7 @@ def family() -> Iterator[str]:
 
 
 def deleted_bytes() -> int:
-    """Return the size of all files that descendants of this process hold open though they have been deleted."""
+    """Return the total size of deleted files that descendants of this process still hold open."""
     found = {}
     for process in family():
         with contextlib.suppress(OSError):
@@ -87,7 +87,7 @@ def _resident(process: str) -> int:
 
 
 def _proportional_and_private(process: str) -> tuple[int, int]:
-    """Return the memory of a process in bytes: with a page that n processes share as 1/n of a page, and without it."""
+    """Return a process's memory in bytes: proportional (a page shared by n processes counts 1/n), and private."""
     try:
         text = Path("/proc", process, "smaps_rollup").read_text()
     except OSError:  # the process has ended

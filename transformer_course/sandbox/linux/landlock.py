@@ -1,7 +1,7 @@
-"""Restrict this process to a few paths with Linux's Landlock: no other files, no TCP, no signals to processes outside.
+"""Restrict this process with Linux's Landlock: only a few paths, no TCP, no signals to other processes.
 
-Landlock needs no privileges, and holds for every process started from here on. ``man 7 landlock`` explains the terms;
-an older kernel supports fewer of them, and one before 5.13 none.
+Landlock needs no privileges and also applies to every process started later. ``man 7 landlock`` explains the terms;
+older kernels support fewer restrictions, and kernels before 5.13 none.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock that this system supports; 0 if none."""
+    """Return the version of Landlock that this system supports, or 0."""
     if sys.platform != "linux":
         return 0
     try:
@@ -40,15 +40,15 @@ def version() -> int:
 
 
 def restrict_self(readable: Iterable[str], writable: Iterable[str], listed: Iterable[str] = ()) -> None:
-    """Restrict this process irrevocably to files below some paths; where the kernel can, forbid TCP and signals, too.
+    """Restrict this process irrevocably to files below these paths, and block TCP and signals if the kernel can.
 
     Args:
-        readable: Paths below which files may be read and executed; those that do not exist are ignored.
-        writable: Paths below which files may be written as well.
-        listed: Folders below which only names may be read.
+        readable: Paths below which files may be read and executed; missing paths are ignored.
+        writable: Paths below which files may also be written.
+        listed: Folders in which only names may be listed.
 
     Raises:
-        OSError: The kernel refuses.
+        OSError: The system call fails.
     """
     supported = version()
     reading = EXECUTE | READ_FILE | READ_DIR
@@ -80,7 +80,7 @@ def _add_rule(rules: int, path: str, allowed: int) -> None:
         os.close(parent)
 
 
-@cache  # each new one takes as long as a call, of which there are twenty for a job
+@cache  # creating it takes as long as a call, and a job makes twenty calls
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 

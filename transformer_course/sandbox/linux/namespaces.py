@@ -1,8 +1,8 @@
-"""Linux namespaces for a job, where an ordinary user may make them: no other processes, no network, nothing to leave.
+"""Linux namespaces for a job, if an unprivileged user may create them: no other processes and no network.
 
-An ordinary user cannot give a job a user id of its own, as root can. In a process namespace of its own a job sees no
-other process all the same, and whatever it starts ends with the namespace's first process: no fork outruns that.
-``man 7 namespaces``.
+An unprivileged user cannot give a job a separate user id, as root can. But in a separate process namespace, a job sees
+no other process, and all its processes end with the namespace's first process, however fast it forks: ``man 7
+namespaces``.
 """
 
 import ctypes
@@ -15,19 +15,19 @@ from pathlib import Path
 from transformer_course.sandbox.linux.process_settings import DIE_WITH_PARENT, DUMPABLE, prctl
 
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME, NEW_MOUNTS = (1 << n for n in (28, 29, 30, 27, 26, 17))
-"""``CLONE_NEW*`` of linux/sched.h. Only the first needs no rights; inside of it, there are rights to the others."""
+"""``CLONE_NEW*`` of linux/sched.h. Only the first needs no privileges; inside it, the others are permitted."""
 
 is_inside = False
-"""Whether this process is in namespaces of its own."""
+"""Whether this process is in separate namespaces."""
 
 
 def are_possible() -> bool:
-    """Return whether to try: root has users instead, and other systems have none."""
+    """Return whether to try namespaces: root uses separate users instead, and other systems have none."""
     return sys.platform == "linux" and os.geteuid() != 0
 
 
 def run_inside(act: Callable[[], object]) -> None:
-    """Call a function in a new process that is the first in namespaces of its own, and wait until all in it has ended.
+    """Call a function in the first process of new namespaces, and wait until all their processes have ended.
 
     Raises:
         OSError: The system does not permit it.
@@ -47,10 +47,10 @@ def run_inside(act: Callable[[], object]) -> None:
 
 
 def _enter() -> None:
-    """Move this process into a new user namespace, in which its user is the same, and its children into the others."""
+    """Move this process into a new user namespace with the same user, and its children into the other namespaces."""
     global is_inside
     uid, gid = os.geteuid(), os.getegid()
-    prctl(DUMPABLE, 1)  # else the files below belong to root
+    prctl(DUMPABLE, 1)  # otherwise, the files below belong to root
     unshare(NEW_USER | NEW_PROCESSES | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME | NEW_MOUNTS)
     for file, text in {"setgroups": "deny", "uid_map": f"{uid} {uid} 1", "gid_map": f"{gid} {gid} 1"}.items():
         Path("/proc/self", file).write_text(text)
@@ -59,7 +59,7 @@ def _enter() -> None:
 
 
 def unshare(kinds: int) -> None:
-    """Move this process into new namespaces of some kinds.
+    """Move this process into new namespaces of these kinds.
 
     Raises:
         OSError: The system does not permit it.

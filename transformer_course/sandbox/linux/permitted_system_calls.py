@@ -5,7 +5,7 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "brk": (12, 214), "mmap": (9, 222), "munmap": (11, 215), "mprotect": (10, 226), "mremap": (25, 216),
     "madvise": (28, 233), "msync": (26, 227), "mincore": (27, 232), "mlock": (149, 228), "munlock": (150, 229),
     "membarrier": (324, 283),
-    # processes, threads and what they wait for
+    # processes, threads and synchronization
     "fork": (57, None), "vfork": (58, None), "execve": (59, 221), "exit": (60, 93), "exit_group": (231, 94),
     "wait4": (61, 260), "waitid": (247, 95), "set_tid_address": (218, 96), "set_robust_list": (273, 99),
     "get_robust_list": (274, 100), "rseq": (334, 293), "futex": (202, 98), "sched_yield": (24, 124),
@@ -18,10 +18,10 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "rt_sigpending": (127, 136),
     "rt_sigsuspend": (130, 133), "rt_sigtimedwait": (128, 137), "sigaltstack": (131, 132), "pause": (34, None),
     "alarm": (37, None), "setitimer": (38, 103), "getitimer": (36, 102),
-    # time and chance
+    # time and random numbers
     "clock_gettime": (228, 113), "clock_getres": (229, 114), "clock_nanosleep": (230, 115), "nanosleep": (35, 101),
     "gettimeofday": (96, 169), "time": (201, None), "times": (100, 153), "getrandom": (318, 278),
-    # who and where it is
+    # identity and location
     "getuid": (102, 174), "geteuid": (107, 175), "getgid": (104, 176), "getegid": (108, 177), "getresuid": (118, 148),
     "getresgid": (120, 150), "getgroups": (115, 158), "uname": (63, 160), "sysinfo": (99, 179),
     "getrusage": (98, 165), "getrlimit": (97, 163), "setrlimit": (160, 164), "capget": (125, 90), "umask": (95, 166),
@@ -42,18 +42,23 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38), "renameat2": (316, 276),
     "link": (86, None), "linkat": (265, 37), "symlink": (88, None), "symlinkat": (266, 36),
 }  # fmt: skip
-"""Number on x86-64, and on arm64; None where there is no such call."""
+"""Numbers on x86-64 and on arm64, or None if there is no such call."""
 
 ALLOWED_WITH: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
-    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no locks, which others see, and no signals
-    "ioctl": (16, 29, 1, (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)),  # is it a terminal, a pipe
-    "prctl": (157, 167, 0, (15, 16, 23, 39)),  # the name of a thread; what it may do
-    "prlimit64": (302, 261, 0, (0,)),  # of the calling process only
+    "fcntl": (72, 25, 1, (0, 1, 2, 3, 4, 1030, 1031, 1032)),  # no locks, which other processes see, and no signals
+    "ioctl": (
+        16,
+        29,
+        1,
+        (0x5401, 0x802C_542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451),
+    ),  # queries about terminals and pipes
+    "prctl": (157, 167, 0, (15, 16, 23, 39)),  # the name and the privileges of a thread
+    "prlimit64": (302, 261, 0, (0,)),  # only for the calling process
 }
 """Numbers as above, of an argument, and what it has to be: ``man 2`` and the name."""
 CLONE = (56, 220)
 """``clone``, which is allowed unless its first argument asks for a new namespace."""
 CLONE3 = 435
-"""Its arguments are behind a pointer, where no filter sees them: it is said to be missing, and ``clone`` is used."""
+"""A filter cannot read its arguments behind a pointer, so it fails as not implemented, and ``clone`` is used."""
 FIRST_UNKNOWN = 467
-"""This call and all later ones are said to be missing: programs expect that of what is newer than the system."""
+"""This call and all later ones fail as not implemented, which programs expect on older systems."""

@@ -1,8 +1,8 @@
-"""A file system of a job's own, in which only Python, its packages and the job's folder exist.
+"""A private root directory for a job, with only Python, its packages and the job's folder.
 
-Landlock denies reading and writing elsewhere, but has no rule for ``stat`` and ``readlink``: whether a file exists, its
-size and its times would be open. A process that has changed its root cannot name any other file. This needs mounts,
-which root has, and an ordinary user in namespaces.
+Landlock denies reading and writing elsewhere, but has no rule for ``stat`` and ``readlink``, which reveal whether a
+file exists, its size and its times. A process with a private root cannot name any other file. This needs the privilege
+to mount, which root has, and an unprivileged user has inside namespaces.
 """
 
 import os
@@ -16,11 +16,11 @@ RECURSIVE = 1 << 14
 
 
 def make(root: str, paths: Iterable[str]) -> bool:
-    """Mount an empty file system on a folder, and bind paths into it; for this process and its children only.
+    """Mount an empty file system on a folder and bind paths into it, only for this process and its children.
 
     Args:
         root: The folder.
-        paths: What exists in it, below the same names, with the symbolic links on the way there.
+        paths: The paths to bind under the same names, including symbolic links on the way.
 
     Returns:
         Whether the system permits it.
@@ -38,7 +38,7 @@ def make(root: str, paths: Iterable[str]) -> bool:
 
 
 def bind_folder(root: str, folder: str) -> None:
-    """Let a folder exist in a root that was made before."""
+    """Bind a folder into an existing private root."""
     _bind(root, Path(folder), [])
 
 
@@ -46,7 +46,7 @@ def enter(root: str) -> None:
     """Make a folder the root of this process, which must have no other folder open.
 
     Raises:
-        OSError: The system refuses.
+        OSError: The system call fails.
     """
     os.chroot(root)
     os.chdir("/")

@@ -1,4 +1,4 @@
-"""Settings of this process that Linux keeps: ``man 2 prctl``."""
+"""Change kernel settings of this process: ``man 2 prctl``."""
 
 import ctypes
 
@@ -9,7 +9,7 @@ def prctl(option: int, value: int) -> None:
     """Change a setting of this process.
 
     Raises:
-        OSError: The system refuses.
+        OSError: The system call fails.
     """
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")

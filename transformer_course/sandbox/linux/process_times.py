@@ -1,4 +1,4 @@
-"""How long a child process has computed, and how long it could have if others had not: the kernel measures both."""
+"""Measure a child process's CPU time, and the time for which it waited for a CPU."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"^Pid:\s*(\d+)$", re.MULTILINE)
 
 
 def cpu_seconds(process: int) -> float:
-    """Return the time that a child process has computed (``man 3 clock_getcpuclockid``)."""
+    """Return the CPU time of a child process in seconds (``man 3 clock_getcpuclockid``)."""
     try:
         return time.clock_gettime(~process << 3 | 2)
     except OSError:  # it has ended
@@ -21,16 +21,16 @@ def cpu_seconds(process: int) -> float:
 
 
 def delay_seconds(process: int) -> float:
-    """Return the time that the first thread of this process, or of a child, was ready while others had the processors.
+    """Return the seconds for which the first thread of this process or a child was ready but had no CPU.
 
-    That is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"). Where the system does not
-    tell, it is 0.
+    It is the second number in ``/proc/PID/schedstat`` (kernel.org, "Scheduler Statistics"), or 0 if the system does not
+    report it.
     """
     if sys.platform != "linux":
         return 0.0
     try:
         handle = os.pidfd_open(process)
-        try:  # /proc may be that of an outer namespace, and have another number for it
+        try:  # /proc may belong to an outer namespace with a different process id
             text = Path(f"/proc/self/fdinfo/{handle}").read_text()
         finally:
             os.close(handle)
@@ -41,7 +41,7 @@ def delay_seconds(process: int) -> float:
 
 
 def seconds_of_family() -> float:
-    """Return the time that all descendants of this process have computed, with those that they have waited for."""
+    """Return the CPU time of all descendants of this process, including children that they have waited for."""
     ticks = 0
     for process in family():
         with contextlib.suppress(OSError, IndexError, ValueError):  # it has ended
@@ -51,9 +51,9 @@ def seconds_of_family() -> float:
 
 
 def seconds_of_ended_children() -> float:
-    """Return the time that all ended children of this process, and theirs, have computed (``man 2 getrusage``).
+    """Return the CPU time of all ended children of this process and their descendants (``man 2 getrusage``).
 
-    What a child starts and never waits for is missing, unless this process has inherited it.
+    Processes that a child never waited for are missing, unless this process has inherited them.
     """
     import resource  # which Windows lacks
 

@@ -1,6 +1,6 @@
-"""Seal the memory map of this process with ``mseal`` (Linux 6.10), so that it cannot unmap anything it starts with.
+"""Seal the memory map of this process with ``mseal`` (Linux 6.10), so that it cannot unmap its initial mappings.
 
-``RLIMIT_AS`` counts what is mapped. A process that unmaps a part of torch could otherwise map as much of its own.
+``RLIMIT_AS`` limits mapped memory. Otherwise, a process could unmap a part of torch and map other memory instead.
 """
 
 import ctypes
@@ -12,7 +12,7 @@ MSEAL = 462
 
 
 def seal_memory() -> None:
-    """Keep this process from unmapping, moving or replacing its present mappings; older kernels ignore the call."""
+    """Prevent this process from unmapping, moving or replacing its mappings; older kernels ignore the call."""
     libc = ctypes.CDLL(None)
     maps = Path("/proc/self/maps").read_text()
     for start, end in re.findall(r"^([0-9a-f]+)-([0-9a-f]+) .*?(?<!\[stack\])$", maps, re.MULTILINE):

@@ -1,11 +1,11 @@
-"""Refuse, with Linux's seccomp, every system call but those that computing takes.
+"""Deny all system calls with Linux's seccomp, except those that computing needs.
 
-Resource limits and Landlock leave much open. Sockets lead to the network and to services that run commands for any
-local user. Shared memory, message queues and keyrings outlive the process: they would fill the machine, or be read by
-the next learner's code. Where the grader is an ordinary user, sandboxed code has the same user id, and so could change
-the permissions of that user's files, or the limits and the scheduling of that user's processes. And each call that is
-not needed is one more door into the kernel. So what is allowed is listed, in ``permitted_system_calls``, and not what
-is refused.
+Resource limits and Landlock leave gaps. Sockets give access to the network and to services that run commands for any
+local user. Shared memory, message queues and keyrings outlive the process, so they could fill the machine or be read by
+the next learner's code. If the grader is an unprivileged user, sandboxed code has the same user id, and could change
+the permissions of that user's files, or the limits and the scheduling of that user's processes. And every unnecessary
+call increases the kernel's attack surface. So ``permitted_system_calls`` is a list of allowed calls, and all others are
+denied.
 """
 
 import ctypes
@@ -40,13 +40,13 @@ class _Program(ctypes.Structure):
 
 
 def install_filter(*, single_process: bool = False) -> bool:
-    """Refuse all other system calls to this process and to all its future children, irrevocably.
+    """Deny all other system calls to this process and all its future children, irrevocably.
 
     The process must have set ``PR_SET_NO_NEW_PRIVS`` before.
 
     Args:
-        single_process: Whether to refuse new processes and programs as well, and memory that ``RLIMIT_DATA`` does not
-            count. Threads are still allowed.
+        single_process: Whether to also deny new processes and programs, and memory that ``RLIMIT_DATA`` does not count.
+            Threads are still allowed.
 
     Returns:
         Whether this system has installed the filter.
@@ -59,13 +59,13 @@ def install_filter(*, single_process: bool = False) -> bool:
 
 @cache
 def filter_for(machine: str, single_process: bool = False) -> ctypes.Structure:
-    """Return the filter as the kernel takes it; making it takes milliseconds, so all jobs share it."""
+    """Return the filter in the kernel's format; building it takes milliseconds, so all jobs share it."""
     instructions = _instructions(machine, single_process)
     return _Program(len(instructions), (_Instruction * len(instructions))(*instructions))
 
 
 def _instructions(machine: str, single_process: bool = False) -> list[_Instruction]:
-    """Return the filter: one test after the other, each followed by what happens if it holds."""
+    """Return the filter as a sequence of tests, each followed by the action if it holds."""
     column = list(ARCHITECTURES).index(machine)
     refused = (*START_PROCESS, "mmap") if single_process else ()
     numbers = sorted(
@@ -81,7 +81,7 @@ def _instructions(machine: str, single_process: bool = False) -> list[_Instructi
     )
     return [
         _Instruction(LOAD, 0, 0, ARCHITECTURE),
-        _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # another one has other numbers
+        _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # other architectures have different numbers
         _Instruction(RETURN, 0, 0, REFUSE),
         _Instruction(LOAD, 0, 0, NUMBER),
         *_if(AT_LEAST, X32_SYSCALL_BIT, _Instruction(RETURN, 0, 0, REFUSE)),
@@ -113,5 +113,5 @@ def _instructions(machine: str, single_process: bool = False) -> list[_Instructi
 
 
 def _if(test: int, value: int, *then: _Instruction) -> list[_Instruction]:
-    """Return a test of what was loaded last, and the instructions that are skipped unless it holds."""
+    """Return a test of the last loaded value, and the instructions that are skipped unless it holds."""
     return [_Instruction(test, 0, len(then), value), *then]

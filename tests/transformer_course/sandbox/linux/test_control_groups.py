@@ -21,7 +21,7 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "user"
 
 
-def test_a_job_gets_a_group_with_limits_beside_that_of_the_grader(groups: Path):
+def test_job_gets_a_limited_group_next_to_the_graders(groups: Path):
     group = control_groups.make(Limits(memory_mb=100, disk_mb=20, processes=7))
     assert group is not None and group.parent == groups
     assert (group / "pids.max").read_text() == "7"
@@ -35,14 +35,14 @@ def test_a_job_gets_a_group_with_limits_beside_that_of_the_grader(groups: Path):
 
 
 @pytest.mark.parametrize("missing", ["memory", "pids"])
-def test_without_both_controllers_there_is_no_group(groups: Path, missing: str):
+def test_missing_controller_means_no_group(groups: Path, missing: str):
     control = groups / "cgroup.subtree_control"
     control.write_text(control.read_text().replace(missing, ""))
     assert control_groups.make(Limits()) is None
     assert [path.name for path in groups.iterdir() if path.is_dir()] == ["session"]
 
 
-def test_without_groups_all_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_works_without_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(control_groups, "OWN_GROUP", tmp_path / "none")
     assert control_groups.make(Limits()) is None
     assert not control_groups.join(None) and not control_groups.ran_out_of_memory(None)
@@ -50,7 +50,7 @@ def test_without_groups_all_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     control_groups.remove(None)
 
 
-def test_an_empty_group_is_removed(tmp_path: Path):
+def test_empty_group_is_removed(tmp_path: Path):
     (tmp_path / "group").mkdir()
     control_groups.remove(tmp_path / "group")
     assert not (tmp_path / "group").exists()

@@ -40,7 +40,7 @@ print(os.listdir(folder))
 
 
 @linux
-def test_a_disk_of_its_own_bounds_size_and_number_and_is_gone_afterwards(sandbox: Sandbox, tmp_path: Path):
+def test_private_disk_limits_size_and_number_of_files(sandbox: Sandbox, tmp_path: Path):
     if not sandbox.guards["own_disk"] or os.geteuid() != 0:
         return  # for an ordinary user it is shown by the hostile submissions
     assert run_python(MOUNT, str(tmp_path)).stdout.splitlines() == ["True", "ENOSPC", "ENOSPC True", "[]"]
@@ -48,12 +48,12 @@ def test_a_disk_of_its_own_bounds_size_and_number_and_is_gone_afterwards(sandbox
 
 
 @linux
-def test_many_files_are_told_as_such(sandbox: Sandbox):
+def test_many_files_are_reported(sandbox: Sandbox):
     verdict = grade_answer(sandbox, softmax_after(once("for i in range(400_000): open(str(i), 'w').close()"))).verdict
     assert "the limit is 64 MB and 10000 files" in verdict.message or "more than 10000 files" in verdict.message
 
 
-def test_a_folder_is_watched_for_size_and_number(tmp_path: Path):
+def test_folder_is_watched_for_size_and_number(tmp_path: Path):
     def is_exceeded() -> bool:
         return FolderWatch(str(tmp_path), TINY_LIMITS).is_exceeded()
 
@@ -70,7 +70,7 @@ def test_a_folder_is_watched_for_size_and_number(tmp_path: Path):
     assert not FolderWatch(str(tmp_path), TINY_LIMITS, is_needed=False).is_exceeded()
 
 
-def test_it_looks_now_and_then_only(tmp_path: Path):
+def test_checks_only_at_intervals(tmp_path: Path):
     watch = FolderWatch(str(tmp_path), TINY_LIMITS)
     assert not watch.is_exceeded()
     for i in range(11):
@@ -78,7 +78,7 @@ def test_it_looks_now_and_then_only(tmp_path: Path):
     assert not watch.is_exceeded()
 
 
-def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
+def test_uncountable_folder_is_over_the_limit(tmp_path: Path):
     make_nested_folders(tmp_path, 20, "a" * 250)
     try:
         assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
@@ -88,7 +88,7 @@ def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
 
 @linux
 @pytest.mark.parametrize(("mode", "can_be_filled"), [(0o300, True), (0o000, False)])
-def test_a_folder_that_can_be_filled_but_not_listed_is_too_much(
+def test_unlistable_folder_is_over_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, can_be_filled: bool
 ):
     closed = tmp_path / "closed"

@@ -61,7 +61,7 @@ def test_memory_of_several_processes_counts_together(sandbox: Sandbox, mb: int, 
 
 
 @in_own_process
-def test_a_forked_copy_takes_nothing_of_its_own():
+def test_forked_copy_adds_no_memory():
     held = bytearray(os.urandom(1 << 20)) * 64
     watch = MemoryWatch(Limits(memory_mb=100), is_needed=True)
     children = [os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "20") for _ in range(2)]
@@ -117,7 +117,7 @@ def test_memory_shared_by_forks_counts_once():
     assert len(processes) >= 5 and not exceeded
 
 
-def test_what_is_deleted_and_open_counts(tmp_path: Path):
+def test_deleted_open_files_count(tmp_path: Path):
     code = f"f = open({str(tmp_path / 'x')!r}, 'wb'); f.write(bytes(3 << 20)); f.flush(); import os; "
     code += f"os.unlink({str(tmp_path / 'x')!r}); print(flush=True); input()"
     (begin, message), (asked, end) = os.pipe(), os.pipe()

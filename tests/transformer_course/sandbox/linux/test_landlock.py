@@ -54,7 +54,7 @@ def folders(tmp_path: Path) -> list[Path]:
         ("os.symlink({2} + '/file', {1} + '/stolen'); open({1} + '/stolen')", False),
     ],
 )
-def test_only_what_was_named_can_be_used_and_only_as_said(folders: list[Path], code: str, allowed: bool):
+def test_only_listed_paths_are_accessible(folders: list[Path], code: str, allowed: bool):
     done = confined(folders[0], folders[1], code.format(*[repr(str(folder)) for folder in folders]))
     assert (done == "") is allowed
     assert (folders[0] / "file").read_text() == (folders[2] / "file").read_text() == "x"
@@ -62,16 +62,16 @@ def test_only_what_was_named_can_be_used_and_only_as_said(folders: list[Path], c
 
 @linux
 @pytest.mark.skipif(landlock.version() < 4, reason="this kernel's Landlock knows nothing of TCP")
-def test_no_tcp_leaves_it(folders: list[Path]):
+def test_tcp_is_blocked(folders: list[Path]):
     assert confined(*folders[:2], "socket.create_connection(('127.0.0.1', 9))") == "PermissionError\n"
 
 
 @linux
 @pytest.mark.skipif(landlock.version() < 6, reason="this kernel's Landlock knows nothing of signals")
-def test_no_signal_leaves_it(folders: list[Path]):
+def test_signals_are_blocked(folders: list[Path]):
     assert confined(*folders[:2], "os.kill(os.getppid(), 0)") == "PermissionError\n"
 
 
-def test_a_system_without_it_says_so(monkeypatch: pytest.MonkeyPatch):
+def test_unsupported_system_is_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     assert landlock.version() == 0

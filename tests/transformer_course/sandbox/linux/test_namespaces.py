@@ -28,7 +28,7 @@ print("ended")
 
 
 @linux
-def test_the_first_process_sees_itself_alone_and_all_ends_with_it():
+def test_first_process_sees_only_itself_and_ends_everything():
     run = run_python(LOOK)
     if "OSError" in run.stderr or "PermissionError" in run.stderr:
         pytest.skip("this system gives ordinary users no namespaces")
@@ -39,7 +39,7 @@ def test_the_first_process_sees_itself_alone_and_all_ends_with_it():
     assert ended == "ended"
 
 
-def test_root_and_other_systems_have_other_means(monkeypatch: pytest.MonkeyPatch):
+def test_not_used_as_root_or_on_other_systems(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     assert not namespaces.are_possible()
     monkeypatch.setattr(os, "geteuid", lambda: 1000, raising=False)

@@ -49,7 +49,7 @@ DANGEROUS = {  # numbers on x86-64 and arm64, linux/unistd.h; -1 where there is 
 
 @linux
 @pytest.mark.parametrize("machine", HEADERS)
-def test_numbers_are_those_of_the_kernel(machine: str):
+def test_numbers_match_the_kernel(machine: str):
     if not HEADERS[machine].exists():
         pytest.skip("the kernel's headers are not installed")
     text = HEADERS[machine].read_text()

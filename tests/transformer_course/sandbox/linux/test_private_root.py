@@ -41,7 +41,7 @@ assert os.listdir() == ['own'] and os.path.samefile(os.environ['HOME'], '.') and
     assert verdict.passed, verdict.message
 
 
-def test_root_has_the_paths_and_links_that_were_asked_for(tmp_path: Path):
+def test_root_contains_the_requested_paths_and_links(tmp_path: Path):
     inside, outside = tmp_path / "a" / "b", tmp_path / "secret"
     inside.mkdir(parents=True)
     for folder in (inside, tmp_path / "a"):

@@ -13,11 +13,11 @@ for value in (0, 1):
 
 
 @linux
-def test_a_setting_is_changed_for_this_process():
+def test_setting_is_changed_for_this_process():
     assert run_python(LOOK).stdout.split() == ["0", "1"]
 
 
 @linux
-def test_a_setting_that_there_is_not_is_named():
+def test_unknown_setting_raises():
     with pytest.raises(OSError, match=r"prctl\(12345, 1\)"):
         prctl(12345, 1)

@@ -33,7 +33,7 @@ def child(act: Callable[[], object]) -> Iterator[int]:
         os.waitpid(process, 0)
 
 
-def test_of_two_that_share_a_processor_each_waits_while_the_other_computes():
+def test_processes_sharing_a_cpu_wait_for_each_other():
     if not os.path.exists("/proc/self/schedstat"):
         pytest.skip("this kernel does not tell")
     with child(lambda: None) as one, child(lambda: None) as other, child(lambda: time.sleep(99)) as sleeper:
@@ -46,13 +46,13 @@ def test_of_two_that_share_a_processor_each_waits_while_the_other_computes():
         assert sleeping < (cpu_seconds(one) + delay_seconds(one)) / 2
 
 
-def test_of_a_process_that_is_not_there_nothing_is_known():
+def test_missing_process_has_no_times():
     with child(lambda: None) as ended:
         pass
     assert cpu_seconds(ended) == delay_seconds(ended) == 0.0
 
 
-def test_what_children_computed_is_known_when_they_have_ended():
+def test_ended_childrens_time_is_counted():
     before = seconds_of_ended_children()
     with child(lambda: None) as one:
         while cpu_seconds(one) < 0.05:
@@ -61,7 +61,7 @@ def test_what_children_computed_is_known_when_they_have_ended():
     assert seconds_of_ended_children() - before >= computed - 0.01
 
 
-def test_what_a_family_computes_is_known_while_it_does():
+def test_running_familys_time_is_counted():
     before = seconds_of_family()
     with child(lambda: os.waitpid(os.fork() or _computes_and_ends(), 0)) as one:
         while seconds_of_family() - before < 0.3:

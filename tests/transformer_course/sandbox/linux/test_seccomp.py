@@ -45,7 +45,7 @@ WITH_ARGUMENTS = {
 
 
 @linux
-def test_every_dangerous_call_is_refused():
+def test_every_dangerous_call_is_denied():
     """Before the kernel looks at a single argument: else those that make no sense would be what is refused."""
     numbers = {name: pair[COLUMN] for name, pair in DANGEROUS.items() if pair[COLUMN] >= 0}
     code = f"""
@@ -61,7 +61,7 @@ print("done")
 
 
 @linux
-def test_calls_are_refused_with_some_arguments():
+def test_calls_are_denied_with_some_arguments():
     known = {**permitted_system_calls.ALLOWED_WITH, "clone": permitted_system_calls.CLONE}
     code = ""
     for what, (name, arguments) in WITH_ARGUMENTS.items():
@@ -76,7 +76,7 @@ except OSError as error:
 
 
 @linux
-def test_what_is_newer_than_the_list_is_said_to_be_missing():
+def test_newer_calls_fail_as_not_implemented():
     """As a program expects: glibc then takes an older call."""
     code = """
 for number in (435, 467, 1000):
@@ -88,7 +88,7 @@ for number in (435, 467, 1000):
 
 @linux
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86-64 knows the calls of other architectures")
-def test_calls_by_the_numbers_of_other_architectures_are_refused():
+def test_calls_of_other_architectures_are_denied():
     code = """
 import mmap
 try: call(0x40000000 | 39)  # getpid of x32
@@ -101,7 +101,7 @@ print(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(
 
 
 @linux
-def test_other_system_calls_work_and_children_have_the_same_filter():
+def test_permitted_calls_work_and_children_inherit_the_filter():
     code = """
 import resource, subprocess, sys, tempfile, threading
 thread = threading.Thread(target=print, args=["thread"], kwargs={"flush": True})
@@ -121,6 +121,6 @@ print(told.stdout.strip(), "PermissionError" in told.stderr)
     assert run_filtered(code).split() == ["thread", "child", "50", "True", "inner", "True"]
 
 
-def test_a_machine_of_another_kind_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+def test_unsupported_machine_is_not_filtered(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
     assert not seccomp.install_filter()
