@@ -64,7 +64,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "reports interrupts",
     "transformer_course.commands": "home grading training device",
     # For authors, who have a clone.
-    "authoring": "home lesson stored_models training",
+    "authoring": "home lesson published_models stored_models training",
 }
 """The packages, each with the last names of those that it may import."""
 

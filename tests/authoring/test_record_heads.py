@@ -1,0 +1,54 @@
+"""The weights that lesson 03 reads are those of SmolLM2."""
+
+import json
+
+import pytest
+import torch
+
+from authoring import record_heads
+from authoring.record_heads import ANIMALS, COMMAND, N_SENTENCES, SENTENCE, SENTENCES, TEMPLATES, WEIGHTS
+from transformer_course.published_models.published import published
+from transformer_lab.tensor_files import read_tensors
+
+NOTES = json.loads(SENTENCES.read_text(encoding="utf-8"))
+RECORDED, _ = read_tensors(WEIGHTS)
+
+
+def test_files_have_a_row_for_every_sentence():
+    assert NOTES["command"] == COMMAND
+    assert [tuple(template) for template in NOTES["templates"]] == list(TEMPLATES.items())
+    assert NOTES["words"] == list(record_heads.filled())
+    assert RECORDED["from_verb_to_nouns"].shape == (len(TEMPLATES), N_SENTENCES, 30, 9, 2)
+    assert [set(probabilities) for probabilities in NOTES["answers"].values()] == [set(ANIMALS)] * 2
+
+
+def test_rows_of_weights_sum_to_one_and_see_no_later_token():
+    n = len(NOTES["tokens"])
+    weights = RECORDED["sentence"].float()
+    assert weights.shape == (30, 9, n, n)
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(30, 9, n), atol=2e-3, rtol=0)
+    assert not weights.triu(1).any()
+
+
+def test_from_verb_to_nouns_puts_the_subject_first(monkeypatch):
+    def read(text):
+        tokens = text.rstrip(".").split()
+        row = torch.arange(float(len(tokens)))
+        return tokens, row.expand(2, 3, len(tokens), -1), None
+
+    monkeypatch.setattr(record_heads, "read", read)
+    words = {"a": "cat", "b": "dog", "verb": "chased", "end": "ran away"}
+    passive, active = "The {a} that was {verb} by the {b} {end}.", "The {a} {verb} the {b} that {end}."
+    assert record_heads.from_verb_to_nouns(passive, words)[0, 0].tolist() == [1.0, 7.0]
+    assert record_heads.from_verb_to_nouns(active, words)[0, 0].tolist() == [4.0, 1.0]
+
+
+@pytest.mark.thorough
+def test_command_reproduces_the_weights_of_the_sentence():
+    try:
+        published("smollm2", download=False)
+    except FileNotFoundError:
+        pytest.skip("SmolLM2 is not on this machine")
+    tokens, weights, _ = record_heads.read(SENTENCE)
+    assert tokens == NOTES["tokens"]
+    torch.testing.assert_close(weights, RECORDED["sentence"].float(), atol=5e-3, rtol=0)

@@ -1,0 +1,39 @@
+"""The accuracies that lesson 03 reads come from its own models."""
+
+import json
+from itertools import product
+
+import pytest
+import torch
+
+from authoring.train_block_seeds import defined
+from authoring.train_neighbor_runs import COMMAND, FILE, INPUTS, LESSON, LONG, NEEDED, SEEDS, SHORT, accuracies
+
+CARD = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_file_has_a_row_for_every_setting_and_seed():
+    assert CARD["command"] == COMMAND
+    found = [(run["n_heads"], run["compared"], run["averaged"], run["seed"]) for run in CARD["runs"]]
+    assert sorted(found) == sorted((n, *inputs, seed) for n, inputs, seed in product((1, 2), INPUTS, SEEDS))
+    assert all((str(LONG) in run) == (run["n_heads"] == 1) for run in CARD["runs"])
+
+
+def test_accuracies_are_means_over_the_last_20_steps():
+    def train(n_heads, **arguments):
+        assert (n_heads, arguments.pop("steps")) == (3, LONG)
+        assert arguments == {"seed": 7, "compared": "both", "averaged": "positions", "width": 64}
+        return None, torch.arange(float(LONG))
+
+    found = accuracies(3, "both", "positions", 7, LONG, {"train": train})
+    assert found == {str(SHORT): SHORT - 10.5, str(LONG): LONG - 10.5}
+
+
+def test_command_reproduces_a_stored_run_of_two_heads():
+    [stored] = [run for run in CARD["runs"] if (run["n_heads"], run["seed"]) == (2, 0) and _inputs(run) == INPUTS[0]]
+    again = accuracies(2, *INPUTS[0], 0, SHORT, defined(NEEDED, LESSON))
+    assert again[str(SHORT)] == pytest.approx(stored[str(SHORT)], abs=0.1)
+
+
+def _inputs(run):
+    return run["compared"], run["averaged"]
