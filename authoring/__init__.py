@@ -10,5 +10,5 @@ policies of lesson 14. ``downloads`` fetches what they read, ``model_card`` is w
 ``build_generated_mistakes`` makes the catalogs of generated mistakes that a check recognizes, ``messages`` prints what
 an exercise says, and ``package_map`` draws which package may import which. ``ablation`` judges the results of a
 capstone.
-``train_neighbor_runs`` trains more models for lesson 03, and ``record_heads`` records heads of a published model for it.
+``train_neighbor_runs`` trains more models for lesson 03; ``record_heads`` records heads of a published model for it.
 """

@@ -2,37 +2,37 @@
 # # 04 · Masks
 #
 # **The question.** A decoder generates one word after another, and must not attend to words that do not exist yet. How
-# can it be trained on all of them at once? One character too many in its mask lets it peek, without an error: how do
-# you *test* that it does not?
+# can you train it on all of them at once? A mask that is off by one lets it peek, and raises no error. How do you
+# *test* that it doesn't?
 #
 # **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, say why a loss can
 # be too good to be true, and test any model for leaks.
 #
-# Reading: 39 minutes. Exercises: 80 minutes (six core, one stretch ★). With all predictions, runs and questions: about
-# 145 minutes, with a good place to stop half-way.
+# Reading: 37 minutes. Exercises: 50 minutes (five core, two stretch ★). With all predictions, runs and questions: about
+# 100 minutes, with a good place to stop half-way.
 
 # %% [markdown]
 # ## Before you start
 #
-# Three questions from earlier lessons. Answer each one aloud, then open it.
+# Three questions from earlier lessons. Answer each one aloud before you open it.
 #
-# <details><summary>Lesson 01: along which axis do attention weights add up to 1, and what do rows and columns stand
-# for?</summary>
+# <details><summary>Lesson 01: along which axis do attention weights add up to 1, and what do rows and columns
+# mean?</summary>
 #
-# Along the last axis: each row adds up to 1. A row belongs to a query, a column to a key.
+# Along the last axis: each row adds up to 1. Each row belongs to a query, each column to a key.
 # </details>
 #
-# <details><summary>Lesson 02: what does softmax do with a score that is far below all others?</summary>
+# <details><summary>Lesson 02: one score is far below all the others. What does softmax do with it?</summary>
 #
 # It gives that key a weight of almost 0: the exponential of a very negative number is almost 0.
 # </details>
 #
-# <details><summary>Lesson 03: what is the shape of the scores when there are a batch and several heads?</summary>
+# <details><summary>Lesson 03: what is the shape of the scores for a batch of sentences and several heads?</summary>
 #
 # (batch, n_heads, n_query, n_key): one matrix for each sentence and head.
 # </details>
 #
-# On the map below, the mask is the last piece inside attention.
+# The map below shows where you are: the mask is the last piece inside attention.
 
 # %% id="imports"
 import math
@@ -58,20 +58,20 @@ diagrams.architecture.you_are_here(4)
 # %% [markdown]
 # ## One token at a time, or all at once
 #
-# A decoder learns from sentences like `<bos> I like you <eos>`. Each word is a **token**; `<bos>` marks the beginning,
-# `<eos>` the end. The decoder is **autoregressive**: at each step it has read a **prefix**, all tokens so far, and must
-# predict the next token:
+# A decoder learns from sentences like `<bos> I like you <eos>`. Each word is a **token**; `<bos>` marks the beginning
+# of the sentence, `<eos>` the end. The decoder is **autoregressive**: at each step it has read a **prefix**, all the
+# tokens so far, and must predict the next one:
 
 # %%
 words = ["<bos>", "I", "like", "you", "<eos>"]
 pd.DataFrame({"prefix": [" ".join(words[:t]) for t in range(1, 5)], "next token": words[1:]})
 
 # %% [markdown]
-# To learn these four rows, the model could run four times, on longer and longer prefixes. But attention computes an
+# To learn these four rows, you could run the model four times, on longer and longer prefixes. But attention computes an
 # output for *every* position anyway. Could a single run on `<bos> I like you` give all four answers?
 #
-# **Predict.** We compare the last output of each of the four runs with the four outputs of a single run. At how many of
-# the four positions are they the same?
+# **Predict.** We compare the last outputs of the four runs with the four outputs of a single run. At how many of the
+# four positions are they the same?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -93,13 +93,13 @@ compare(prediction, measured=same_positions(attention(x, x, x)))
 # They agree only at the last position. In a single run, `<bos>` also attends to the very words that the model should
 # learn to predict.
 #
-# So we *hide* them with a mask: a row for each query, a column for each key, and **True means: may attend.** In a
-# decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This is the **causal
-# mask**, also called the **look-ahead mask**.
+# So we *hide* those words with a mask. It has a row for each query and a column for each key, and **True means "may
+# attend".** In a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to earlier positions.
+# This is the **causal mask**, also called the **look-ahead mask**.
 #
-# **Exercise.** Write this mask. `torch.ones(2, 3, dtype=torch.bool)` is a matrix of True, and `.tril()` keeps its lower
-# triangle; `.tril(2)` keeps two diagonals more. (What is `n_key` for? A model that generates often computes only the
-# newest queries, such as the last 2 of 5 positions.)
+# **Exercise.** Write this mask. `torch.ones(2, 3, dtype=torch.bool)` is a matrix of True. `.tril()` keeps its lower
+# triangle, and `.tril(2)` keeps two more diagonals. (What is `n_key` for? When a model generates, it often computes
+# only the newest queries, such as the last 2 of 5 positions.)
 
 
 # %% id="causal_mask" tags=["exercise"]
@@ -121,22 +121,22 @@ print("tokens to process, for a text of 256:", sum(range(1, 257)), "in 256 runs,
 ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# All four outputs are the same now. One run trains every position, and each position knows exactly what it will know at
-# **inference**, when the trained model generates by itself. The picture has a row for each query: the
-# **upper** triangle is hidden.
+# Now all four outputs are the same. One run trains every position, and each position sees exactly what it will see at
+# **inference**, when the trained model generates text. The picture has a row for each query: the **upper** triangle is
+# hidden.
 
 # %% [markdown]
 # ### The mask at inference
 #
-# When the model generates, no later token exists, so it would seem that there is nothing to hide.
+# When the model generates, later tokens don't exist yet. Do you still need the mask?
 #
-# **Predict.** Two layers are stacked, and run on each prefix *without* a mask. Are their last outputs the `"same"` as
+# **Predict.** We stack two layers and run them on each prefix *without* a mask. Are their last outputs the `"same"` as
 # those of one masked run, or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
 
-# %%
+# %% tags=["hide-input"]
 layers = [parts.MultiHeadAttention(d_model=16, n_heads=4) for _ in range(2)]
 
 
@@ -150,17 +150,18 @@ trained = two_layers(x, parts.causal_mask(4))
 without = torch.cat([two_layers(prefix, None)[:, -1:] for prefix in prefixes], dim=1)
 masked = torch.cat([two_layers(z, parts.causal_mask(z.shape[1]))[:, -1:] for z in prefixes], dim=1)
 compare(prediction, measured="same" if torch.allclose(without, trained, atol=1e-5) else "different")
-print("the same with the mask:", torch.allclose(masked, trained, atol=1e-5))
+for name, outputs in {"without": without, "with": masked}.items():
+    print(f"largest difference from training {name} the mask: {(outputs - trained).abs().max():.2f}")
 
 # %% [markdown]
-# Without a mask, `<bos>` attends to `I` in the first layer, and in the second layer `I` attends to that output of
-# `<bos>`, which never occurred in training. So the mask is part of the model, at inference too. With it, what was
-# computed for a token never changes when more tokens follow.
+# Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to `<bos>`, whose output
+# now differs from the one in training. So the mask is part of the model, at inference too. With the mask, a token's
+# outputs never change when more tokens follow.
 
 # %% [markdown]
 # ## −∞ before the softmax, not 0 after
 #
-# A mask may hide the *score* before the softmax, or the *weight* after it. Take three keys with scores 2, 1 and 3, and
+# You can hide the *score* before the softmax, or the *weight* after it. Take three keys with scores 2, 1 and 3, and
 # hide the third.
 #
 # **Predict.** We compute the softmax of all three and then set the third weight to 0. What do the weights add up to?
@@ -176,8 +177,8 @@ compare(prediction, measured=round(after.sum().item(), 2))
 pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=["key 1", "key 2", "hidden"]).round(2)
 
 # %% [markdown]
-# The row no longer adds up to 1. It gets worse when we change the *hidden* score from 3 to 5, and then to 200: watch
-# the weight of key 1. (A third way **normalizes** the weights that are left: it divides them by their sum.)
+# The row no longer adds up to 1. Could you just divide the remaining weights by their sum? Change the *hidden* score
+# from 3 to 5, and then to 200, and watch the weight of key 1:
 
 # %%
 rows = {}
@@ -189,16 +190,16 @@ for hidden_score in [3.0, 5.0, 200.0]:
 pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, normalized", "-∞ before"]).round(2)
 
 # %% [markdown]
-# With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches, the
-# less weight the others get. In a decoder, the future leaks. (Normalizing again is right on paper, but once the hidden
-# score is large, the other weights are rounded to 0, and 0/0 is nan.) With −∞ before the softmax, the exponential of
-# the hidden score is 0, and the key drops out:
+# If you set the weight to 0 afterward, **the hidden key still counts**: it is in the denominator of the softmax, and
+# the better it matches, the less weight the others get. In a decoder, the future leaks. (Dividing by the sum again is
+# right on paper. But if the hidden score is large, the other weights are rounded to 0, and 0/0 is nan.) With −∞ before
+# the softmax, the exponential of the hidden score is 0, and the key drops out:
 #
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
 # \text{ may attend to key } j \text{, else } 0$$
 #
-# Here $s$ are the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞, its weight 0,
-# and every row of weights still adds up to 1:
+# Here $s$ are the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞ and its weight
+# 0, and every row of weights still adds up to 1:
 
 # %%
 scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
@@ -214,11 +215,11 @@ views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
 # %% [markdown]
 # ### A query that may attend to nothing
 #
-# If a whole row of the mask is False, the formula says 0/0. That happens: short sentences are filled up with a token
-# `<pad>`, to which no query should attend. If `<pad>` stands in front, a causal mask leaves the first position nothing.
-# A common way out is to fill in −1,000,000,000 instead of −∞.
+# If a whole row of the mask is False, the formula gives 0/0. This happens: short sentences are filled up with a token
+# `<pad>`, to which no query should attend. If `<pad>` comes first and the future is hidden too, the first position has
+# nothing to attend to. A common workaround is to fill in −1,000,000,000 instead of −∞.
 #
-# **Predict.** A row of four keys, all hidden, all filled with −1e9. What weight does each get?
+# **Predict.** In a row of four keys, all are hidden and all scores are filled with −1e9. What weight does each get?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -235,8 +236,8 @@ print("output of torch's own function:", F.scaled_dot_product_attention(query, k
 print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
-# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future, and nothing looks
-#   wrong. The lowest number, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 *is* −∞.)
+# - **−1e9** gives equal weights. The query attends to *everything* that is hidden, padding and future, and nothing
+#   looks wrong. The lowest number of the format, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 *is* −∞.)
 # - **−∞** gives nan.
 #
 # **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, the row of
@@ -260,7 +261,8 @@ print("rows with nan after each layer:", nans)
 # All four are nan, although the row with nan is hidden from every query: its weight is 0, but $0 \cdot \text{nan}$ is
 # nan.
 #
-# So a query that may attend to nothing should get **zeros**, as from torch's own function. Three recipes (folded):
+# So a query that may attend to nothing should get **zeros**, as torch's own function returns. Here are three recipes
+# (code folded):
 
 
 # %% tags=["hide-input"]
@@ -281,16 +283,15 @@ columns = ["output", "gradient of queries", "of keys", "of values"]
 pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T.rename_axis(columns="nan in")
 
 # %% [markdown]
-# All three outputs are free of nan. But two recipes leave nan in a gradient, and one step of training would carry it
-# into the parameters. The safe recipe **fills** −∞ in, and replaces nan in the **weights**, before they are multiplied
-# by the values.
+# All three outputs are free of nan, but two recipes leave it in a gradient, and one training step would carry it into
+# the parameters. The safe recipe **fills** in −∞ and replaces nan in the **weights**, before multiplying by the values.
 
 
 # %% [markdown]
-# **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for queries that may
-# attend to nothing. Masks may be smaller than the scores (in `"#n_query"`, `#` means: this size, or 1) and are then
-# broadcast, as in `scores.masked_fill(~mask, ...)`. `mask.any(dim=-1, keepdim=True)` is True for rows with an
-# allowed key.
+# **Exercise.** Write masked attention. Scale the scores as in lesson 02, set the masked scores to −∞ before the
+# softmax, and return zeros for queries that may not attend to anything. The mask may be smaller than the scores (in
+# `"#n_query"`, `#` means "this size or 1"); `scores.masked_fill(~mask, ...)` broadcasts it.
+# `mask.any(dim=-1, keepdim=True)` is True for rows with an allowed key.
 
 
 # %% id="masked_attention" tags=["exercise"]
@@ -310,12 +311,13 @@ check(masked_attention)
 # %% [markdown]
 # ## Half-way stop
 #
-# This is a good place to stop for today. Next: padding, and a test of whether a model peeks.
+# This is a good place to stop for today. The second half is about padding, and about how to find out whether a model
+# peeks.
 
 # %% [markdown]
 # ## Padding
 #
-# Sentences differ in length, but the rows of a tensor do not. So short sentences are filled up with `<pad>` tokens, the
+# Sentences differ in length, but the rows of a tensor don't. So short sentences are filled up with `<pad>` tokens, the
 # **padding**:
 
 # %%
@@ -324,28 +326,21 @@ vocabulary = ["<pad>", *dict.fromkeys(piece for text in dates for piece in text)
 tokens = torch.tensor([[vocabulary.index(piece) for piece in text] + [0] * (4 - len(text)) for text in dates])
 pd.DataFrame([[f"{vocabulary[i]} ({i})" for i in row] for row in tokens.tolist()])
 
-# %% [markdown]
-# **Predict.** In an untrained attention layer without a mask, how much of their attention, on average, do the tokens of
-# `3 mars 2021` give to the `<pad>` after them?
-
-# %% tags=["prediction"]
-prediction = ...
-
 # %%
 embedding = nn.Embedding(len(vocabulary), 16)
 x = embedding(tokens)  # (batch, n, d_model) = (3, 4, 16)
 with record_attention(attention) as recorded:  # keeps the weights of every attention layer that runs inside it
     attention(x, x, x)
 [weights] = recorded.values()  # (batch, n_heads, n_query, n_key)
-compare(prediction, measured=round(weights[0, :, :3, 3].mean().item(), 2))
+print(f"attention that `3 mars 2021` gives to the <pad> after it: {weights[0, :, :3, 3].mean():.2f}")
 
 # %% [markdown]
-# A token that means nothing gets about a quarter. Worse, the output for `3 mars 2021` would change with the length of
-# the *longest* sentence in its batch.
+# In this untrained layer, a token that means nothing gets about a quarter of the attention, as any of the four tokens
+# does. Worse, the output for `3 mars 2021` would change with the length of the *longest* sentence in its batch.
 #
 # **Exercise.** Write the **padding mask**, which hides padding *as a key*. It must fit scores of shape (batch, n_heads,
-# n_query, n_key), so its shape is (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all queries.
-# Indexing with `None` adds such an axis: `x[:, None]`.
+# n_query, n_key), so its shape is (batch, 1, 1, n). The axes of length 1 broadcast to all heads and all queries.
+# Indexing with `None` adds an axis of length 1: `x[:, None]`.
 
 
 # %% id="padding_mask" tags=["exercise"]
@@ -362,12 +357,12 @@ padded = F.pad(tokens, (0, 3))  # three more columns of <pad>
 y = embedding(padded)
 without = [attention(z, z, z)[:, :3] for z in (x, y)]
 masked = [attention(z, z, z, parts.padding_mask(t, pad_id=0))[:, :3] for z, t in ((x, tokens), (y, padded))]
-print("three more <pad>, outputs the same without a mask:", torch.allclose(*without, atol=1e-5))
-print("                                      with a mask:", torch.allclose(*masked, atol=1e-5))
+for name, (few, more) in {"without": without, "with": masked}.items():
+    print(f"three more <pad> change the outputs by up to {(few - more).abs().max():.2f} {name} the mask")
 
 # %% [markdown]
-# `<pad>` is still a *query*, and its output is nonsense. That does no harm: no query attends to it, and the loss leaves
-# it out (lesson 08). The mask belongs to the keys, wherever the queries come from:
+# `<pad>` is still a *query*, and its output is nonsense. That does no harm: no query attends to it, and the loss
+# ignores it (lesson 08). The mask belongs to the keys, wherever the queries come from:
 
 # %%
 iso = torch.randn(3, 10, 16)  # the ten characters of 2021-03-03 attend to the source: cross-attention
@@ -376,8 +371,8 @@ print("output", tuple(attention(iso, x, x, parts.padding_mask(tokens, pad_id=0))
 # %% [markdown]
 # ## Both at once: the decoder's mask
 #
-# A decoder that learns from a batch has two things to hide, padding and the future. A query may attend to a key that is
-# a real token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) are broadcast to (batch, 1, n, n).
+# A decoder that learns from a batch has two things to hide: padding and the future. A query may attend to a key that is
+# a real token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) broadcast to (batch, 1, n, n).
 #
 # **Exercise.** Combine the two masks. For booleans, `&` is *and*, `|` is *or*, `~` is *not*.
 
@@ -398,14 +393,15 @@ names = [[vocabulary[i] for i in sentence[0]] for sentence in (behind, in_front)
 diagrams.masks.broadcast(parts.padding_mask(torch.cat([behind, in_front]), pad_id=0), parts.causal_mask(4), names)
 
 # %% [markdown]
-# Broadcasting stretches both masks to one shape. In text 1, with padding in front (*left padding*), the first row of
-# the result is empty: a query without keys.
+# Broadcasting stretches both masks to the same shape. In text 1, with padding in front (*left padding*), the first row
+# of the result is empty: that query has no keys.
 
 # %% [markdown]
 # ### Does a decoder need both masks?
 #
-# **Predict.** In a decoder, padding stands *behind* the sentence. We leave the padding mask out and keep the causal
-# one. Do the outputs of the real tokens stay the `"same"`, or become `"different"`? And with padding *in front*?
+# **Predict.** A decoder reads a sentence with padding *behind* it. We leave out the padding mask and keep the causal
+# mask. Do the outputs of the real tokens stay the `"same"`, or do they become `"different"`? And with padding *in
+# front*?
 
 # %% tags=["prediction"]
 prediction_behind, prediction_in_front = ..., ...
@@ -422,14 +418,14 @@ compare(prediction_behind, measured=answers[0])
 compare(prediction_in_front, measured=answers[1])
 
 # %% [markdown]
-# Padding behind the sentence (*right padding*) is the future of every real token, so a causal mask hides it already.
-# Without a causal mask, or with padding in front, the padding mask is needed.
+# Padding behind the sentence (*right padding*) is in the future of every real token, so the causal mask already hides
+# it. Without a causal mask, or with padding in front, you need the padding mask.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague looks for the first real token of each text. With her own batches, all padded in front, her mask is right.
-# Read the code and decide for which texts it is wrong *before* you run the check. Then put a corrected version,
+# A colleague finds the first real token of each text. Her mask is right for her own batches, which are all padded in
+# front. Read the code and decide for which texts it is wrong *before* you run the check. Then put a corrected version,
 # `mended`, into the cell after it.
 
 
@@ -451,9 +447,10 @@ check(mended, "decoder_mask", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Give it the same text twice, padded in front and behind. Here whatever follows the first real token counts as real,
-# so the padding behind a text stays visible. Only the queries at the padding itself see it, as the causal mask hides it
-# from all others; so a leak test on real tokens finds nothing. The cell below counts what the last query sees.
+# Give it the same text twice, padded in front and behind. In this version, everything after the first real token counts
+# as real, so padding behind a text stays visible. Only the queries at the padding itself see it, because the causal
+# mask hides it from all the others, so a leak test on real tokens finds nothing. The cell below counts how many keys
+# the last query sees.
 # </details>
 
 # %%
@@ -463,48 +460,7 @@ for name, f in {"the colleague's": decoder_mask_of_a_colleague, "yours or the li
     print(f"{name}: keys that the last query sees: padded in front {front}, padded behind {behind}")
 
 # %% [markdown]
-# ## Packed documents
-#
-# Padding is computed and thrown away. So most code that trains language models fills each row with several documents,
-# one after another: **packing**. No token is padding then, but with a causal mask alone, each document attends to
-# whatever was packed in front of it. The batch from above in one row:
-
-# %%
-packed = torch.cat([row[row != 0] for row in tokens])[None]  # (1, 9)
-documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2, 2]])  # which document each token belongs to
-print([vocabulary[i] for i in packed[0]], " padded:", tokens.numel(), "tokens, packed:", packed.numel())
-
-# %% [markdown]
-# **Exercise.** Write a **block mask** for such rows: each token may attend to itself and to what came before it *in the
-# same document*. To compare all pairs, use two axes of length 1, as in the primer.
-
-
-# %% id="document_mask" tags=["exercise"]
-def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n n"]:
-    """Return a mask that lets every position attend to the tokens of its document up to and including itself."""
-    raise NotImplementedError
-
-
-# %% id="check-document_mask"
-check(document_mask)
-
-# %%
-block_mask = parts.document_mask(documents)
-z = embedding(packed)
-together = attention(z, z, z, block_mask)[0]
-alone = [attention(x, x, x, parts.causal_mask(x.shape[1]))[0] for x in (z[documents == d][None] for d in range(3))]
-print("packed, each document as if it were alone:", torch.allclose(together, torch.cat(alone), atol=1e-5))
-print("and with a causal mask only:", torch.allclose(attention(z, z, z, parts.causal_mask(9))[0], together, atol=1e-5))
-ax = plots.mask(block_mask[0, 0], queries=[vocabulary[i] for i in packed[0]], keys=[vocabulary[i] for i in packed[0]])
-
-# %% [markdown]
-# In the picture, each document is a triangle of its own. What lies outside need not even be computed: GPU code for
-# packed rows (FlexAttention, or FlashAttention with variable lengths) skips it.
-
-# %% [markdown]
-# ## Masks in PyTorch
-#
-# ### Our mask in `nn.MultiheadAttention`
+# ## Two conventions of PyTorch
 #
 # `nn.MultiheadAttention` is torch's ready-made module, and takes an `attn_mask`.
 #
@@ -523,44 +479,34 @@ _, right = torchs(x, x, x, attn_mask=~ours)
 last = "nan" if wrong[0, -1].isnan().all() else "all on itself" if wrong[0, -1, -1] > 0.9 else "even"
 compare(prediction, measured=last)
 print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
-
-# %% [markdown]
-# In this course and in `F.scaled_dot_product_attention`, True means *may attend*; in `nn.MultiheadAttention`, it means
-# *must not attend*. There is no warning; only the weights show it. When you combine code from two sources, look at one
-# row of the weights first.
-
-# %% [markdown]
-# ### `is_causal` with fewer queries than keys
-#
-# A model that generates computes 2 new queries, and keeps all 5 keys.
-#
-# **Predict.** We call torch's function with `is_causal=True`. To how many of the 5 keys does the first query attend?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
 q, k, v = torch.randn(1, 2, 8), torch.randn(1, 5, 8), torch.eye(5)[None]  # with these values, output = weights
 torchs_weights = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
 our_weights = parts.masked_attention(q, k, v, parts.causal_mask(2, 5))[0]
-compare(prediction, measured=int((torchs_weights[0] > 0).sum()))
-print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim=-1).tolist())
-print("                      causal_mask(2, 5):  ", (our_weights > 0).sum(dim=-1).tolist())
+print("2 queries, 5 keys: keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim=-1).tolist())
+print("                                         causal_mask(2, 5):  ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# It sees one key: torch aligns the mask at the *top left*. If queries and keys differ in number, pass a mask that
-# is aligned at the bottom right, such as your `causal_mask(2, 5)`.
+# | | True means | with fewer queries than keys |
+# |---|---|---|
+# | this course | may attend | the last query is at the last key |
+# | `F.scaled_dot_product_attention` | may attend | `is_causal=True` puts the *first* query at the first key |
+# | `nn.MultiheadAttention` | must *not* attend | you pass the mask |
+#
+# Neither difference raises an error; only the weights show it. When you combine code from two sources, look at one row
+# of the weights first. While generating, a model may compute 2 new queries against 5 cached keys. Then pass a mask that
+# is aligned at the bottom right, such as your `causal_mask(2, 5)` or torch's `causal_lower_right(2, 5)` (in
+# `torch.nn.attention.bias`).
 
 # %% [markdown]
 # ## A mask that is off by one
 #
-# To see what such a mask does, we train a small decoder to generate dates, character by character: `<`, then
+# What does a wrong mask do to training? We train a small decoder to generate dates, character by character: `<`, then
 # `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
-# We train on nine days out of ten: 32,872 days. No model can know which one comes; at best, it gives each of them the
-# probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole text,
-# $\ln 32872 = 10.4$ (in nats, the unit of the natural logarithm), or **10.4 / 11 = 0.95** for each of the 11 characters
-# to predict. **On average, no honest training loss is below that.**
+# We train on nine days out of ten: 32,872 days. No model can know which one comes next. At best, it gives each of them
+# the probability 1/32872. The loss is minus the logarithm of the probability of the actual text: $\ln 32872 = 10.4$ (in
+# nats, the unit of the natural logarithm), or **10.4 / 11 = 0.95** for each of the 11 characters to predict. **On
+# average, no honest training loss is below that.**
 
 # %%
 days = [(date(1950, 1, 1) + timedelta(i)).isoformat() for i in range(36525)]
@@ -618,10 +564,10 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 
 
 # %% [markdown]
-# We train two models. The mask of the second, `.tril(1)`, keeps one diagonal too many, so each position may attend to
-# the next one.
+# We train two kinds of model, three of each. In the second, the mask `.tril(1)` keeps one diagonal too many, so each
+# position may attend to the next one.
 #
-# **Predict.** What is the loss of this leaky model after 250 steps? (Six models: about ten seconds.)
+# **Predict.** What is the loss of this leaky model after 250 steps? (The six models take about ten seconds.)
 
 # %% tags=["prediction"]
 loss_leaky = ...
@@ -630,14 +576,14 @@ loss_leaky = ...
 masks = {"honest": parts.causal_mask(11), "leaky": torch.ones(11, 11, dtype=torch.bool).tril(1)}
 runs = {name: [train(mask, seed) for seed in range(3)] for name, mask in masks.items()}
 losses = {name: torch.stack([loss for _, loss in of_mask]) for name, of_mask in runs.items()}  # (3, 250) each
-compare(loss_leaky, measured=losses["leaky"][:, -50:].mean())
+compare(loss_leaky, measured=round(losses["leaky"][:, -50:].mean().item(), 2))
 print({name: [round(end, 2) for end in loss[:, -50:].mean(dim=1).tolist()] for name, loss in losses.items()})
 ax = plots.lines(range(250), losses, xlabel="step", ylabel="loss (nats per character)")
 ax.axhline(floor, color=plots.INK, linestyle=":", linewidth=1)
 note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="right")
 
 # %% [markdown]
-# The leaky model knows the future. Would a **held-out set**, days that neither model was trained on, give it away?
+# The leaky model sees the future. Would a **held-out set** (days that neither model was trained on) give it away?
 
 # %% id="held-out-loss" tags=["approximate"]
 honest, leaky = (runs[name][0][0] for name in ("honest", "leaky"))
@@ -645,8 +591,8 @@ with torch.no_grad():
     print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
-# No: the loss is as good there. Now let both models generate by themselves, one character after another, each
-# **sampled** (drawn at random) from the probabilities that the model predicts.
+# No: the loss is just as good there. Now let both models generate one character after another. We **sample** each one:
+# we draw it at random from the probabilities that the model predicts.
 #
 # **Predict.** Of 200 texts by each model, what fraction are real dates?
 
@@ -654,7 +600,7 @@ with torch.no_grad():
 real_honest, real_leaky = ..., ...
 
 
-# %% id="generated-texts"
+# %% id="generated-texts" tags=["hide-input"]
 @torch.no_grad()
 def generate(model: nn.Module, n_texts: int = 200) -> list[str]:
     """Begin with <, then sample each next character from the model's probabilities."""
@@ -677,18 +623,18 @@ compare(real_leaky, measured=round(real["leaky"], 1))
 pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]
-# **The model with the perfect loss generates next to no dates.** It learned to copy the next character, which its mask
-# let it see. When it generates, there is nothing to copy yet.
+# **The model with the perfect loss generates next to no dates.** It learned to copy the next character, because its
+# mask let it see that character. When it generates, there is nothing to copy yet.
 
 # %% [markdown]
 # ## The leak test
 #
-# For most data, nobody can compute how low an honest loss could get. But one test needs neither training nor a look
-# into the model:
+# For most data, you cannot compute how low an honest loss could get. But one test needs no training and no look inside
+# the model:
 #
 # > Change a token. If any output before it moves, the model leaks.
 #
-# For character number 2 of one text:
+# Let's try this with character number 2 of a text:
 
 # %%
 text = texts[:1, :-1]
@@ -699,17 +645,18 @@ for name, model in (("honest", honest), ("leaky", leaky)):
     print(f"{name:6} outputs before character 2 that moved: {[position for position in range(2) if moved[position]]}")
 
 # %% [markdown]
-# Outputs from 2 on *may* move: they know character 2. Output 1 must not, and in the leaky model it does.
+# Outputs from 2 onward *may* move, since they depend on character 2. Output 1 must not move, but in the leaky model it
+# does. (Batch norm and expert-choice routing leak by design.)
 #
-# **Exercise.** Turn this into a test for any model and any tokens. Change *every* position but the first, one at a
-# time. Four things to watch:
+# **Exercise.** Turn this into a test for any model and any tokens. Change *every* position except the first, one at a
+# time. Watch out for four things:
 #
-# - `b = a` copies nothing, `a.clone()` does.
-# - The new token must differ from the old one, and be known to the model: ids from 0 to `tokens.max()` are safe, and
-#   `%` helps.
+# - `b = a` copies nothing; `a.clone()` does.
+# - The new token must differ from the old one and be known to the model. Ids from 0 to `tokens.max()` are safe, and `%`
+#   helps.
 # - Ignore differences below 1e-4, as above: two runs may round differently.
-# - Some models are random in training (dropout, lesson 06): `model.eval()` switches to inference, `model.training`
-#   tells the mode, `model.train(...)` sets it back.
+# - Some models are random in training (dropout, lesson 06). `model.eval()` switches to inference, `model.training` is
+#   the mode, and `model.train(...)` restores it.
 
 
 # %% id="leaks_future" tags=["exercise"]
@@ -727,17 +674,17 @@ models = {"honest": honest, "leaky": leaky, "no mask, not trained at all": untra
 pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name, model in models.items()}})
 
 # %% [markdown]
-# The third model is caught before any training.
+# The test catches the third model before any training.
 
 # %% [markdown]
 # ### The same test by gradient
 #
 # If an output does not depend on an input, its gradient with respect to that input is 0. One backward pass for each
-# output shows all dependencies. In the pictures, row $t$ says which inputs move output $t$; red marks an output that a
-# *later* input moves: a leak.
+# output shows all dependencies. In the pictures, row $t$ shows which inputs affect output $t$. Red marks a leak: a
+# *later* input affects an earlier output.
 
 
-# %%
+# %% tags=["hide-input"]
 def influence(model: SmallDecoder, tokens: Tensor) -> Tensor:
     """Return, in row t and column s, the size of the gradient of output t with respect to input s."""
     x = model.embed(tokens).detach().requires_grad_()
@@ -759,13 +706,77 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
 # %% [markdown]
 # Ten red cells are the whole difference between an honest model and one that only copies. The gradient needs no
 # tolerance, shows *where* the model leaks, and also finds a mask that hides too much. But no gradient flows through an
-# argmax: to find a leak there, change a token.
+# argmax. To find a leak there, change a token.
+
+# %% [markdown]
+# ## ★ Packed documents
+#
+# The padding is computed and then thrown away. Code that trains language models usually fills each row with several
+# documents instead, one after another: **packing**. There is no padding then, but with a causal mask alone, each
+# document attends to the documents packed in front of it. Here is the batch from above in one row:
+
+# %%
+packed = torch.cat([row[row != 0] for row in tokens])[None]  # (1, 9)
+documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2, 2]])  # which document each token belongs to
+print([vocabulary[i] for i in packed[0]], " padded:", tokens.numel(), "tokens, packed:", packed.numel())
+
+# %% [markdown]
+# You can choose to allow that: GPT-3 and nanoGPT do, and an `<eos>` between documents marks where a new one starts. Or
+# you hide the other documents with a **block mask**.
+#
+# **Exercise.** Write the block mask: each token may attend to itself and to earlier tokens *of the same document*. To
+# compare all pairs, use two axes of length 1, as in the primer.
+
+
+# %% id="document_mask" tags=["exercise"]
+def document_mask(documents: Int[Tensor, "batch n"]) -> Bool[Tensor, "batch 1 n n"]:
+    """Return a mask that lets every position attend to the tokens of its document up to and including itself."""
+    raise NotImplementedError
+
+
+# %% id="check-document_mask"
+check(document_mask)
+
+# %%
+block_mask, token_names = parts.document_mask(documents), [vocabulary[i] for i in packed[0]]
+ax = plots.mask(block_mask[0, 0], queries=token_names, keys=token_names)
+
+# %% [markdown]
+# Each document has its own triangle. (Attention code for GPUs, such as FlexAttention or FlashAttention with variable
+# lengths, does not even compute what is outside.) Is each document now treated as if it were alone?
+#
+# **Predict.** A model adds a vector for each position to its tokens (lesson 05). In the packed row, the positions are 0
+# to 8. With the block mask, are the outputs of the *second* document the `"same"` as if it were alone, or
+# `"different"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %% tags=["hide-input"]
+position_vectors = torch.randn(9, 16)
+start_again = torch.tensor([0, 1, 2, 0, 1, 2, 3, 0, 1])
+z = embedding(packed)
+alone = [z[:, documents[0] == d] for d in range(3)]
+alone = [attention(y, y, y, parts.causal_mask(y.shape[1])) for y in (d + position_vectors[: d.shape[1]] for d in alone)]
+largest = {}
+for name, ids in {"positions 0 to 8": torch.arange(9), "positions start again": start_again}.items():
+    y = z + position_vectors[ids]
+    for mask_name, mask in {"causal mask": parts.causal_mask(9), "block mask": block_mask}.items():
+        apart = (attention(y, y, y, mask) - torch.cat(alone, dim=1)).abs().amax(dim=-1)[0]
+        largest[name, mask_name] = [apart[documents[0] == d].max().item() for d in range(3)]
+compare(prediction, measured="same" if largest["positions 0 to 8", "block mask"][1] < 1e-5 else "different")
+pd.DataFrame(largest, index=[f"document {d}" for d in range(3)]).T.round(2)
+
+# %% [markdown]
+# The table shows the largest difference from the document alone. The mask is not enough: the positions must start again
+# in each document, too (`position_ids` in many libraries). With positions that only count distances, such as RoPE
+# (lesson 05), the block mask suffices.
 
 # %% [markdown]
 # ## ★ Transfer: sliding-window attention
 #
-# In some language models each position attends only to the last `window` positions, itself included: **sliding-window
-# attention**, which makes long texts cheaper. Write that mask from scratch.
+# In some language models, each position attends only to the last `window` positions, including itself. This is
+# **sliding-window attention**, which makes long texts cheaper. Write its mask from scratch.
 
 
 # %% id="sliding_window_mask" tags=["exercise"]
@@ -778,8 +789,8 @@ def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length
 check(sliding_window_mask)
 
 # %% [markdown]
-# **Predict.** Four layers, each with a window of 3, in a sequence of 16. On how many inputs does the last output
-# depend, the one at its own position included?
+# **Predict.** Four layers each have a window of 3, in a sequence of 16. On how many inputs does the last output depend,
+# including the one at its own position?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -796,14 +807,14 @@ print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(1
 
 # %% [markdown]
 # The mask is a band along the diagonal, 3 wide, so each layer reaches 2 positions further back: $1 + 4 \cdot 2$. The
-# inputs within reach are the **receptive field**.
+# inputs within reach are called the **receptive field**. Lesson 10 uses such windows.
 
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, about 15 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** A window of 4 characters is all that a date needs: with it, the loss ends at most 0.01 above the honest
+# **Claim.** A date needs a window of only 4 characters: with it, the final loss is at most 0.01 above the honest
 # model's.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
@@ -823,15 +834,16 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - True means *may attend*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
-# - Mask the scores with −∞. Setting weights to 0 afterwards leaks; a query that may attend to nothing should get zeros.
-# - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`. Packed documents need
-#   no padding, but a triangle each.
-# - In `nn.MultiheadAttention`, True means the opposite. With fewer queries than keys, the last query stands at the last
-#   key, but `is_causal` aligns the mask at the top left.
-# - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
+# - True means "may attend". Rows are queries, columns are keys; a causal mask is False above the diagonal.
+# - Set masked scores to −∞ before the softmax. If you set weights to 0 afterward instead, information leaks. A query
+#   that may attend to nothing should get zeros.
+# - Hide padding as a key, with shape (batch, 1, 1, n). A decoder combines this mask with the causal mask by `&`.
+# - In `nn.MultiheadAttention`, True means the opposite. With fewer queries than keys, align the last query with the
+#   last key; `is_causal` aligns the mask at the top left.
+# - If a loss is too good, assume a bug: change a later token, and see whether an earlier output moves.
+# - Packed documents need a block mask, and positions that start again in each document.
 
-# %%
+# %% tags=["hide-input"]
 q, k, v = torch.randn(2, 5, 8), torch.randn(2, 7, 8), torch.randn(2, 7, 3)
 some = torch.ones(2, 1, 7, dtype=torch.bool)
 sizes = ", ".join(str(tuple(z.shape)) for z in (q, k, v, some))
@@ -848,96 +860,101 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
-# The words of all lessons are in the [glossary](glossary.ipynb).
+# The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
 # - **prefix**: the first tokens of a sequence, up to some position.
 # - **causal mask**: the mask that lets each position attend only to itself and earlier ones; also look-ahead mask.
 # - **padding mask**: the mask that hides padding from all queries.
 # - **packing**: filling a row with several documents, one after another, instead of padding.
-# - **block mask**: the mask of packed documents: each token attends only within its own document.
+# - **block mask**: a mask for packed documents, with which each token attends only within its own document.
 # - **sample**: draw at random from predicted probabilities.
-# - **sliding-window attention**: attention in which each position sees only itself and a few positions before it.
+# - **sliding-window attention**: attention in which each position sees only itself and a fixed number of positions
+#   before it.
 # - **receptive field**: the inputs on which an output depends.
 
 # %% [markdown]
 # ## Interview questions
 #
-# Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first. The section named at the end of each answer has the cell that shows it.
 #
 # <details><summary>Why does a decoder need a causal mask?</summary>
 #
-# So that in one run over the whole sentence each position sees what it would have seen step by step: itself and what
-# came before. Then all positions are trained at once, and training matches inference. (<i>One token at a time</i>: 1 of
-# 4 outputs equal without the mask, 4 of 4 with it.)
+# So that in one run over the whole sentence, each position sees what it would have seen step by step: itself and
+# earlier tokens. Then you train all positions at once, and training matches inference. (<i>One token at a time</i>: 1
+# of 4 outputs equal without the mask, 4 of 4 with it)
 # </details>
 #
 # <details><summary>Does a decoder still need the causal mask when it generates?</summary>
 #
-# If a whole prefix is run through more than one layer, yes: without the mask, earlier positions attend to later ones in
-# the first layer, and pass on something other than in training. If only the newest token is run, with the keys and
-# values of earlier tokens cached, there is nothing ahead to hide. (<i>The mask at inference</i>)
+# If you run a whole prefix through more than one layer, yes: without the mask, earlier positions attend to later ones
+# in the first layer, and pass on what they never passed on in training. If you run only the newest token, with the keys
+# and values of earlier tokens cached, there is nothing ahead to hide. (<i>The mask at inference</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
 #
-# If weights are set to 0 afterwards, rows do not add up to 1, and the hidden scores still act through the denominator,
+# If you set weights to 0 afterward, rows don't add up to 1, and the hidden scores still act through the denominator,
 # which is a leak. Normalizing again helps only until a hidden score is so large that the other weights are rounded
 # to 0. (<i>−∞ before the softmax</i>)
 # </details>
 #
 # <details><summary>What happens if a row of the mask is all False?</summary>
 #
-# With −∞: 0/0, so nan, which spreads to every position in the next layer, as 0 times nan is nan. With −1e9: equal
-# weights on all that is hidden. Best: return zeros, and check that no gradient is nan either. (<i>A query that may
-# attend to nothing</i>)
+# With −∞, softmax computes 0/0, which is nan. It spreads to every position in the next layer, because 0 times nan is
+# nan. With −1e9, the query attends equally to everything that is hidden. It is best to return zeros, and to check that
+# no gradient is nan either. (<i>A query that may attend to nothing</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>Why do padding masks have the shape (batch, 1, 1, n)?</summary>
 #
-# They hide keys, for all heads and all queries alike. So the axes of heads and queries have length 1, and the mask is
-# broadcast to (batch, n_heads, n_query, n_key). It fits any number of queries, as in cross-attention. (<i>Padding</i>)
+# They hide keys, in the same way for all heads and all queries. So the axes of heads and queries have length 1, and the
+# mask broadcasts to (batch, n_heads, n_query, n_key). It fits any number of queries, as in cross-attention.
+# (<i>Padding</i>)
 # </details>
 #
 # <details><summary>Does a decoder with padding on the right need a padding mask?</summary>
 #
-# Not for its real positions: padding behind a sentence is their future, and hidden already. (The loss leaves it out all
-# the same, lesson 08.) With padding on the left it does need one. (<i>Does a decoder need both masks?</i>)
+# Not for its real positions: padding behind a sentence is in their future, so the causal mask already hides it. (The
+# loss ignores it anyway, lesson 08.) With padding on the left, the decoder does need one. (<i>Does a decoder need both
+# masks?</i>)
 # </details>
 #
 # <details><summary>How do you train on documents of different lengths without padding?</summary>
 #
-# Pack several of them into each row, with a mask that is a triangle for each document, so that no token attends to
-# another document. GPU code for packed rows skips what lies between. (<i>Packed documents</i>)
+# Pack several of them into each row. Some models let documents attend to those in front of them and only mark the
+# boundaries. To keep them apart, use a block mask with a triangle for each document, and let absolute positions start
+# again in each document. GPU kernels for packed rows skip everything outside the triangles. (<i>★ Packed documents</i>)
 # </details>
 #
-# <details><summary>Training loss is near 0 and the output is garbage. What do you suspect?</summary>
+# <details><summary>Training loss is near 0 and the generated text is nonsense. What do you suspect?</summary>
 #
-# That the target leaks into the input: a mask that is missing, off by one or inverted. A held-out set does not show
-# it. Change a later token and see whether an earlier output moves, or look at the gradients. (<i>A mask that is off by
+# The target is leaking into the input: the mask is missing, off by one or inverted. A held-out set does not show this.
+# Change a later token and see whether an earlier output moves, or look at the gradients. (<i>A mask that is off by
 # one</i>, <i>The leak test</i>)
 # </details>
 #
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
 #
-# In <code>F.scaled_dot_product_attention</code>: may attend. In <code>nn.MultiheadAttention</code>: must not attend.
-# (<i>Our mask in `nn.MultiheadAttention`</i>)
+# In <code>F.scaled_dot_product_attention</code>, it means "may attend". In <code>nn.MultiheadAttention</code>, it means
+# "must not attend". (<i>Two conventions of PyTorch</i>)
 # </details>
 #
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>
 #
-# The mask is aligned at the top left: the first query sees key 0 only, the second keys 0 and 1. With a cache the last
-# query belongs to the last key, so pass a mask aligned at the bottom right. (<i>`is_causal` with fewer queries</i>)
+# The mask is aligned at the top left: the first query sees only key 0, and the second only keys 0 and 1. With a cache,
+# the last query belongs to the last key, so pass a mask that is aligned at the bottom right. (<i>Two conventions of
+# PyTorch</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
-# - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.3, third point: the mask
-#   in one sentence.
+# - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.3, third point: the mask in
+#   one sentence.
 # - Beltagy et al. (2020), *Longformer*, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150), section 3.1: sliding
 #   windows.
-# - `transformer_lab/attention/masks.py`, and `masked_softmax` in `dot_product.py` beside it: the library's versions.
+# - `transformer_lab/attention/masks.py`, and `masked_softmax` in `dot_product.py` next to it: the library's versions.
 
 # %% [markdown]
 # How far did you get, and how well did you predict?

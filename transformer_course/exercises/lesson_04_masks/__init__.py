@@ -5,7 +5,7 @@ EXERCISES = (
     "masked_attention",
     "padding_mask",
     "decoder_mask",
-    "document_mask",
     "leaks_future",
+    "document_mask",
     "sliding_window_mask",
 )

@@ -99,6 +99,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=document_mask_cases,
     points=2,
+    stretch=True,
     verified=(
         "Each document has its own triangle: no token can attend to another document, or to a later token of its own."
     ),
