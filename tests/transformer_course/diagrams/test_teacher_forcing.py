@@ -1,7 +1,7 @@
 """Two rows of tokens show where the inputs of a decoder come from."""
 
-from transformer_course.diagrams.elements import WRONG_RED
-from transformer_course.diagrams.teacher_forcing import rows
+from transformer_course.diagrams.elements import PINK, WRONG_RED
+from transformer_course.diagrams.teacher_forcing import beside_generation, rows
 
 LABELS = [*"2021-03", "<eos>"]
 
@@ -16,3 +16,12 @@ def test_inputs_that_are_not_shifted_are_drawn_as_wrong():
 def test_no_diagonal_where_a_label_is_not_the_next_input():
     d = rows(["<bos>", "x"], ["2", "0"])
     assert d.links() == {("<bos>", "2"), ("x", "0")}
+
+
+def test_generated_tokens_are_fed_back_and_drawn_in_the_accent_color():
+    d = beside_generation(["2", "0", "7", "-"], n_passes=3)
+    fed_back = [arrow for arrow in d.arrows if arrow.color == PINK]
+    assert [(arrow.points[0].of, arrow.points[-1].of) for arrow in fed_back] == [("2", "2"), ("0", "0")]
+    pink = [box.name for box in d.boxes if box.color == PINK]
+    assert sorted(pink) == sorted(["2", "0", "7", "2", "2", "0"]), "outputs of three passes, and what later ones read"
+    assert sum(box.name == "decoder" for box in d.boxes) == 4, "one pass of training, three of the loop"

@@ -75,6 +75,7 @@ DRAWN: dict[str, list[tuple[Any, ...]]] = {
     "recurrent.gradient_paths": [(40,), (4,)],
     "recurrent.unrolled": [(DATE, ISO)],
     "recurrent.with_attention": [("3 mai", "05-03", torch.tensor([0.1, 0.0, 0.2, 0.3, 0.4]), 2)],
+    "teacher_forcing.beside_generation": [([*"2021-"],), ([*ISO], 5), (["<eos>"], 1)],
     "teacher_forcing.rows": [(["<bos>", *ISO], [*ISO, "<eos>"]), (list(ISO), list(ISO))],
     "tensor_parallel.feed_forward": [(2,), (3,)],
 }
@@ -106,6 +107,7 @@ REJECTED = [
     ("recurrent.unrolled", ("", "x"), "got an empty text"),
     ("recurrent.with_attention", ("ab", "xyz", torch.ones(3) / 3, 2), "each of 2 characters needs a weight; got 3"),
     ("recurrent.with_attention", ("abc", "xyz", torch.ones(3) / 3, 1), "between 2 and 3, .* got 1"),
+    ("teacher_forcing.beside_generation", (["2", "0"], 3), "from 1 to 2, the number of tokens; got 3"),
     ("teacher_forcing.rows", (["<bos>", "2", "0"], ["2", "0"]), "got 3 inputs for 2 labels"),
     ("tensor_parallel.feed_forward", (4,), "n_devices=4"),
 ]
