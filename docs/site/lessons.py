@@ -55,7 +55,7 @@ def fold_answers(cells: Iterable[NotebookNode]) -> None:
             label = PREDICT_FIRST
         elif "bug-hunt" in tags:
             label = FIND_FIRST
-        compares, checks = _calls(cell, "compare"), _calls(cell, "check")
+        compares, checks = _calls(cell, "compare"), _calls(cell, "check") or _calls(cell, "review")
         if label or compares:
             _fold(cell, label or PREDICT_FIRST)
         if (label == PREDICT_FIRST and compares) or (label == FIND_FIRST and checks):

@@ -76,9 +76,20 @@ def solutions(lesson: Lesson) -> dict[str, str]:
     answers = {name: exercise.solution for name, exercise in lesson.exercises.items()}
     for cell in lesson.tagged("bug-hunt"):
         if hunted := bug_hunted(lesson, cell):
-            mend, mended, name, _ = hunted
-            answers[mend.id] = renamed(lesson.exercises[name].solution, name, mended)
+            mend, mended, name, check = hunted
+            if name in lesson.exercises:
+                answers[mend.id] = renamed(lesson.exercises[name].solution, name, mended)
+            else:
+                answers[mend.id] = _code_in(lesson.after(check))
     return answers
+
+
+def _code_in(solution: NotebookNode | None) -> str:
+    """Return the code of a folded solution, which mends what a lesson reviews itself."""
+    found = re.search(r"```python\n(.*?)```", solution.source if solution else "", re.DOTALL)
+    if found is None:
+        raise ValueError("the review of a bug hunt is not followed by a solution with code")
+    return found[1]
 
 
 def saved_answers(lesson: Lesson) -> str:

@@ -2,9 +2,11 @@
 
 import copy
 
+import nbformat
 import pytest
 from torch import Tensor, nn
 
+from tests.notebooks.attempts import solutions
 from tests.notebooks.break_rules import (
     Doctor,
     add_a_check_of_nothing,
@@ -207,6 +209,33 @@ def test_a_doctored_primer_is_found_out(old: str, new: str, complaint: str) -> N
 
 def test_no_rule_is_left_untried() -> None:
     assert DOCTORED.keys() == set(RULES)
+
+
+def reviewed(verdict: str, solution: str = "```python\nclass Mended: ...\n```") -> Lesson:
+    """Return a lesson whose own tests judge a bug hunt."""
+    code, markdown = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    shown = nbformat.v4.new_output("stream", name="stdout", text=verdict)
+    cells = [
+        code("class Broken: ...", id="hunt", metadata={"tags": ["bug-hunt"]}),
+        code("Mended = Broken", id="mend-broken"),
+        code("review(Mended)", id="check-mend-broken", outputs=[shown]),
+        markdown(f"<details>{solution}</details>"),
+    ]
+    return Lesson(NAME, nbformat.v4.new_notebook(cells=cells))
+
+
+def test_a_lesson_may_review_a_bug_hunt_itself() -> None:
+    lesson = reviewed("Broken: not right yet\n1. It leaks.")
+    assert list(exercises.each_bug_hunt_is_wrong_without_a_name(lesson)) == []
+    assert list(exercises.every_exercise_cell_and_check_belongs_to_an_exercise(lesson)) == []
+    assert solutions(lesson)["mend-broken"] == "class Mended: ...\n"
+
+
+def test_rejects_a_review_that_passes_broken_code_or_has_no_solution() -> None:
+    [complaint] = exercises.each_bug_hunt_is_wrong_without_a_name(reviewed("Broken: passed"))
+    assert "check-mend-broken should find Broken wrong" in complaint
+    with pytest.raises(ValueError, match="not followed by a solution with code"):
+        solutions(reviewed("Broken: not right yet", solution="Read it again."))
 
 
 def test_one_prediction_after_another_without_an_answer_is_found_out() -> None:

@@ -40,10 +40,14 @@ def test_what_comes_between_a_prediction_and_its_answer_is_folded_and_nothing_el
         code("def wrong(): ...", "bug-hunt"),
         code("check(wrong, 'right')"),
         code("check(other)"),
+        code("class Wrong: ...", "bug-hunt"),
+        code("review(Wrong)"),
+        code("print('later')"),
     ]
     fold_answers(cells)
     labels = [cell.metadata.get("mystnb", {}).get("code_prompt_show") for cell in cells]
-    assert labels == [None, PREDICT_FIRST, None, PREDICT_FIRST, PREDICT_FIRST, None, FIND_FIRST, FIND_FIRST, None]
+    prediction = [PREDICT_FIRST, None, PREDICT_FIRST, PREDICT_FIRST, None]
+    assert labels == [None, *prediction, FIND_FIRST, FIND_FIRST, None, FIND_FIRST, FIND_FIRST, None]
     assert [FOLDED in cell.metadata.get("tags", []) for cell in cells] == [label is not None for label in labels]
     assert cells[3].metadata["tags"][0] == "nbval-ignore-output"
 

@@ -10,6 +10,8 @@ from tests.notebooks.lesson import Lesson, calls, displayed, syntax
 
 Function = ast.FunctionDef
 WORDS_IN_COMMON = 3
+REVIEW = "review"
+"""A function of a lesson that tests the code of a bug hunt, where no exercise is like it."""
 
 
 def every_exercise_has_a_stub_and_then_its_check(lesson: Lesson) -> Iterator[str]:
@@ -32,7 +34,7 @@ def every_exercise_cell_and_check_belongs_to_an_exercise(lesson: Lesson) -> Iter
         for cell in (*lesson.exercises, *(cell.id for cell in lesson.cells if cell.id.startswith("mend-")))
     }
     for cell in lesson.code:
-        is_check = bool(list(calls(cell, "check")))
+        is_check = any(list(calls(cell, name)) for name in ("check", REVIEW))
         if is_check != (cell.id in known):
             yield f"{cell.id} {'checks no exercise' if is_check else 'does not check anything'}"
 
@@ -75,7 +77,10 @@ def each_bug_hunt_is_wrong_without_a_name(lesson: Lesson) -> Iterator[str]:
     for cell in lesson.tagged("bug-hunt"):
         hunted = bug_hunted(lesson, cell)
         if hunted is None:
-            yield f"{cell.id} is not followed by `mended = …` and check(mended, the exercise, save=False)"
+            yield (
+                f"{cell.id} is not followed by `mended = …` and check(mended, the exercise, save=False) or "
+                "review(mended)"
+            )
             continue
         _, _, name, check = hunted
         if not displayed(check).startswith(f"{name}: not right yet\n"):
@@ -98,21 +103,31 @@ def _runs_of_words(text: str) -> set[tuple[str, ...]]:
 
 
 def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, str, NotebookNode] | None:
-    """Find the cell that mends the code of a bug hunt, the name it gives, the exercise, and the cell that checks it.
+    """Find the cell that fixes the code of a bug hunt, the name it defines, the broken answer, and the checking cell.
 
-    The broken code keeps its own name, for the cells below; its second one is for the learner to define anew.
+    The broken code keeps its own name, for the cells below; its second name is for the learner to define again. The
+    broken answer is the name of an exercise if ``check`` judges it, or of the broken code if the lesson reviews it.
     """
     defined = {getattr(node, "name", None) for node in syntax(cell).body}
     mend = lesson.after(cell)
     check = mend and lesson.after(mend)
     if check is None or check.id != f"check-{mend.id}":
         return None
-    for call in calls(check, "check"):
-        match syntax(mend).body, call:
-            case [ast.Assign([ast.Name(mended)], ast.Name(broken))], ast.Call(
+    match syntax(mend).body:
+        case [ast.Assign([ast.Name(mended)], ast.Name(broken))] if broken in defined:
+            pass
+        case _:
+            return None
+    for call in [*calls(check, "check"), *calls(check, REVIEW)]:
+        match call:
+            case ast.Call(
                 args=[ast.Name(attempt), ast.Constant(str(name))], keywords=[ast.keyword("save", ast.Constant(False))]
-            ) if broken in defined and attempt == mended and name in lesson.exercises:
+            ) if attempt == mended and name in lesson.exercises:
                 return mend, mended, name, check
+            case ast.Call(func=ast.Name(function), args=[ast.Name(attempt)], keywords=[]) if (
+                function == REVIEW and attempt == mended
+            ):
+                return mend, mended, broken, check
     return None
 
 
