@@ -11,4 +11,5 @@ policies of lesson 14. ``downloads`` fetches what they read, ``model_card`` is w
 an exercise says, and ``package_map`` draws which package may import which. ``ablation`` judges the results of a
 capstone.
 ``train_neighbor_runs`` trains more models for lesson 03; ``record_heads`` records heads of a published model for it.
+``train_decoder_runs`` trains models of lesson 07.
 """

@@ -374,6 +374,18 @@ def greedy_decode(model, source, bos_id, eos_id, max_length):
     return torch.tensor(written)
 
 
+def generate_target(model, source, bos_id, n_tokens, choose):
+    """What the tables and the noise say, source by source, in lists."""
+    noise, generated = choose.noise, []
+    for row in source.tolist():
+        tokens = [bos_id]
+        for place in range(n_tokens):
+            scores = model.transition[tokens[-1]] + model.places[place] + sum(model.reading[s] for s in row) + noise
+            tokens.append(scores.tolist().index(max(scores.tolist())))
+        generated.append(tokens[1:])
+    return torch.tensor(generated, dtype=torch.int64)
+
+
 def sequence_log_probability(logits, targets, pad_id):
     """The logarithm of a product, in float64."""
     rows = []
@@ -826,6 +838,7 @@ INDEPENDENT = {
     "Encoder": Encoder,
     "keeps_the_stream": keeps_the_stream,
     "shift_right": lambda tokens, bos_id: torch.tensor([[bos_id, *row][:-1] for row in tokens.tolist()]),
+    "generate_target": generate_target,
     "DecoderLayer": DecoderLayer,
     "Decoder": Decoder,
     "prefix_mask": prefix_mask,

@@ -4,5 +4,6 @@ EXERCISES = (
     "decoder_layer",
     "decoder",
     "shift_right",
+    "generate_target",
     "prefix_mask",
 )

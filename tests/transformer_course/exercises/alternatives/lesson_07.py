@@ -96,6 +96,31 @@ def shift_by_rolling(tokens, bos_id):
     return shifted
 
 
+def generates_into_a_full_table(model, source, bos_id, n_tokens, choose):
+    target = torch.full((source.shape[0], n_tokens + 1), bos_id)
+    for position in range(n_tokens):
+        target[:, position + 1] = choose(model(source, target[:, : position + 1])[:, position])
+    return target[:, 1:]
+
+
+def generates_source_by_source(model, source, bos_id, n_tokens, choose):
+    rows = []
+    for one in source:
+        tokens = [bos_id]
+        while len(tokens) <= n_tokens:
+            tokens.append(choose(model(one[None], torch.tensor([tokens]))[:, -1]).item())
+        rows.append(tokens[1:])
+    return torch.tensor(rows, dtype=torch.int64)
+
+
+def generates_a_list_of_columns(model, source, bos_id, n_tokens, choose):
+    columns = [source.new_full((len(source), 1), bos_id)]
+    for _ in range(n_tokens):
+        logits = model(source, torch.cat(columns, dim=1))
+        columns.append(choose(logits[:, -1, :]).unsqueeze(1))
+    return torch.cat(columns, dim=1)[:, 1:]
+
+
 def prefix_by_loops(prefix_lengths, length):
     rows = [[[[k <= q or k < p for k in range(length)] for q in range(length)]] for p in prefix_lengths.tolist()]
     return torch.tensor(rows)
@@ -127,6 +152,11 @@ UNUSUAL = {
         "padded and cut": lambda tokens, bos_id: nn.ConstantPad1d((1, 0), bos_id)(tokens)[:, :-1],
         "lists": lambda tokens, bos_id: torch.tensor([[bos_id, *row[:-1]] for row in tokens.tolist()]),
         "new_full": lambda tokens, bos_id: torch.hstack([tokens.new_full((len(tokens), 1), bos_id), tokens[:, :-1]]),
+    },
+    "generate_target": {
+        "a full table": generates_into_a_full_table,
+        "source by source": generates_source_by_source,
+        "a list of columns": generates_a_list_of_columns,
     },
     "prefix_mask": {
         "loops": prefix_by_loops,

@@ -1,0 +1,69 @@
+"""The fractions of right dates that lesson 07 reads come from its own models."""
+
+import json
+
+import pytest
+
+from authoring.train_block_seeds import defined
+from authoring.train_decoder_runs import (
+    COMMAND,
+    DEPTHS,
+    DIFFUSION_STEPS,
+    FAMILIES,
+    FILE,
+    LESSON,
+    NEEDED,
+    SEEDS,
+    diffusion,
+    exchanged,
+    of_family,
+)
+
+CARD = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_file_has_a_row_for_every_setting_and_seed():
+    assert CARD["command"] == COMMAND
+    families = [(run["model"], run["formats"], run["seed"]) for run in CARD["families"]]
+    assert families == [(*family, seed) for family in FAMILIES for seed in SEEDS]
+    depths = [(run["n_layers"], run["seed"]) for run in CARD["exchanged"]]
+    assert depths == [(n_layers, seed) for n_layers in DEPTHS for seed in SEEDS]
+    steps = [(run["formats"], run["seed"], run["steps"]) for run in CARD["diffusion"]]
+    assert steps == [(n, seed, step) for n in (1, 2) for seed in SEEDS for step in DIFFUSION_STEPS]
+
+
+def test_verdicts_of_the_lesson_hold_with_every_seed():
+    for run in CARD["exchanged"]:
+        assert run["used last layer"] < run["used layer to layer"] - 0.2
+    families = {(model, formats): [] for model, formats in FAMILIES}
+    for run in CARD["families"]:
+        families[run["model"], run["formats"]].append((run["sampled"], run["greedy"]))
+    assert min(map(min, families["EncoderOnly", "1"])) > 0.8
+    assert max(map(max, families["EncoderOnly", "1 : 1"])) < 0.1
+    assert min(greedy for _, greedy in families["EncoderOnly", "4 : 1"]) > 0.5
+    assert min(min(run) for model in ("DecoderOnly", "Translator") for run in families[model, "1 : 1"]) > 0.5
+    dates = {(run["formats"], run["seed"], run["steps"]): run["real dates"] for run in CARD["diffusion"]}
+    for seed in SEEDS:
+        of_two_formats = [dates[2, seed, steps] for steps in DIFFUSION_STEPS]
+        assert of_two_formats[0] < 0.1 and of_two_formats[-1] > 0.8
+        assert of_two_formats == sorted(of_two_formats), "more steps give more dates"
+        assert dates[1, seed, 3] < dates[1, seed, 2]
+
+
+def test_command_reproduces_a_model_with_one_right_answer():
+    again = of_family(defined(NEEDED, LESSON), "EncoderOnly", "1", SEEDS[0])
+    assert again["greedy"] == pytest.approx(CARD["families"][0]["greedy"], abs=0.1)
+
+
+@pytest.mark.thorough
+def test_command_reproduces_a_model_trained_layer_to_layer():
+    again, stored = exchanged(defined(NEEDED, LESSON), DEPTHS[0], SEEDS[0]), CARD["exchanged"][0]
+    for how in ("used layer to layer", "used last layer"):
+        assert again[how] == pytest.approx(stored[how], abs=0.25)
+
+
+@pytest.mark.thorough
+def test_command_reproduces_texts_made_by_diffusion():
+    again, stored = diffusion(defined(NEEDED, LESSON), 2, SEEDS[0]), [r for r in CARD["diffusion"] if r["formats"] == 2]
+    for run, kept in zip(again, stored, strict=False):
+        assert run["real dates"] == pytest.approx(kept["real dates"], abs=0.2)
