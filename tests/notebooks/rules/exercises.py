@@ -111,7 +111,7 @@ def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[NotebookNode, str, s
     defined = {getattr(node, "name", None) for node in syntax(cell).body}
     mend = lesson.after(cell)
     check = mend and lesson.after(mend)
-    if check is None or check.id != f"check-{mend.id}":
+    if mend is None or check is None or check.id != f"check-{mend.id}":
         return None
     match syntax(mend).body:
         case [ast.Assign([ast.Name(mended)], ast.Name(broken))] if broken in defined:
