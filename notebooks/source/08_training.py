@@ -8,8 +8,8 @@
 # model that works from one that only seems to.
 #
 # Reading: 40 minutes. Exercises: 65 minutes (five core; one stretch ★ takes 10 more). With all predictions, runs and
-# questions: about 110 minutes, with a good place to stop half-way. Sections with a ★ and whatever is called optional may
-# be skipped; together they take another 50 minutes.
+# questions: about 110 minutes, with a good place to stop half-way. Sections with a ★ and whatever is called optional
+# may be skipped; together they take another 50 minutes.
 
 # %% [markdown] id="where-it-leads"
 # This is where the lesson leads: five strings, picked for their scripts, none of them in training, and what the
@@ -321,8 +321,8 @@ print(f"after initialize: loss {loss:.1f}, logit {logit:.0f}")
 # %% [markdown]
 # The decoder's output has 64 features with a root mean square of about 1, and still resembles the embedding of the
 # token just read. If the embedding's numbers have a root mean square of 1 as well, the dot product comes near 64: the
-# untrained model is almost certain that the next token is a copy of the current one. With embeddings of variance 1/d_model it is not. (All
-# other matrices get **Xavier initialization**, after [Glorot and Bengio,
+# untrained model is almost certain that the next token is a copy of the current one. With embeddings of variance
+# 1/d_model it is not. (All other matrices get **Xavier initialization**, after [Glorot and Bengio,
 # 2010](https://proceedings.mlr.press/v9/glorot10a.html).)
 
 # %% [markdown]
@@ -386,8 +386,9 @@ for group in new_optimizer(model).param_groups:
     print(f"{len(group['params'])} tensors, {numbers:,} numbers, weight decay {group['weight_decay']}")
 
 # %% [markdown]
-# A learning rate that suits later steps can be too high for the first ones, above all in a deep model. The paper's schedule, called **Noam** after its
-# author Noam Shazeer, has a linear warm-up and then falls as the inverse square root of the step:
+# A learning rate that suits later steps can be too high for the first ones, above all in a deep model. The paper's
+# schedule, called **Noam** after its author Noam Shazeer, has a linear warm-up and then falls as the inverse square
+# root of the step:
 #
 # $$\text{rate} = d_\text{model}^{-1/2}\cdot\min(\text{step}^{-1/2},\ \text{step}\cdot\text{warmup}^{-3/2})$$
 #
@@ -752,8 +753,8 @@ print(f"{len(wrong)} errors are left; {swapped} have the right characters in ano
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Where the right characters come out in the wrong order, the model seems to know what to copy, but to lose its place. Would
-# a better search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part measures it.
+# Where the right characters come out in the wrong order, the model seems to know what to copy, but to lose its place.
+# Would a better search help, such as **beam search**, which keeps several prefixes (lesson 10)? The ★ part measures it.
 
 # %% [markdown]
 # ## Bug hunt
@@ -849,8 +850,8 @@ else:
 
 # %% [markdown]
 # You have built a Transformer, trained it, and know what it can and cannot do. That is the lesson. The next three
-# sections are extra (★): your own data, an ablation, and English into French. Choose what interests you, or go on to *In
-# short*.
+# sections are extra (★): your own data, an ablation, and English into French. Choose what interests you, or go on to
+# *In short*.
 
 # %% [markdown]
 # ## ★ Your own data

@@ -365,9 +365,9 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 
 # %% [markdown]
 # After four steps the model prefers dashes. But the loss asks only for a *difference*: by step 40 slashes are nearly
-# impossible, dashes are less probable than at first, and other answers take their place. This loss of the chosen answers
-# themselves is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)). Adding the
-# SFT loss of the chosen answer helps ([Pang et al., 2024](https://arxiv.org/abs/2404.19733)).
+# impossible, dashes are less probable than at first, and other answers take their place. This loss of the chosen
+# answers themselves is called **likelihood displacement** ([Razin et al., 2024](https://arxiv.org/abs/2410.08847)).
+# Adding the SFT loss of the chosen answer helps ([Pang et al., 2024](https://arxiv.org/abs/2404.19733)).
 
 # %% [markdown]
 # ## Where rewards come from
@@ -382,8 +382,8 @@ for name, each in (("after 4 steps:", by_dpo[0]), ("the last model, after 40:", 
 # Sometimes a program can judge: a proof checks, tests pass, a date is right. Then the program, a *verifier*, gives the
 # reward: **RLVR**, reinforcement learning with verifiable rewards ([Lambert et al.,
 # 2024](https://arxiv.org/abs/2411.15124)). Today's reasoning models are trained like this. Only the final answer is
-# judged. What comes before it is free and may be as long as it helps: a **chain of thought**. DeepSeek-R1-Zero, rewarded
-# only for right answers and their form, came to write longer and longer ones ([DeepSeek-R1,
+# judged. What comes before it is free and may be as long as it helps: a **chain of thought**. DeepSeek-R1-Zero,
+# rewarded only for right answers and their form, came to write longer and longer ones ([DeepSeek-R1,
 # 2025](https://arxiv.org/abs/2501.12948)). (A *process reward* judges every step instead. It needs a judge of steps.)
 
 # %% [markdown]
@@ -604,16 +604,18 @@ print("right more often, with each model:", (runs.loc["GRPO", "other"] < runs.lo
 #
 # | | what is raised | A | averaged over |
 # |---|---|---|---|
-# | [PPO](https://arxiv.org/abs/1707.06347) | $\min(\rho A, \operatorname{clip}(\rho, 1 \pm \varepsilon) A)$ | reward minus what a value model expected | all tokens |
-# | [DPO](https://arxiv.org/abs/2305.18290) | $\log \sigma(\beta \cdot \text{margin})$ | none: pairs | pairs |
-# | [GRPO](https://arxiv.org/abs/2402.03300) | as PPO, minus β · drift | (r − mean) / std of the group | tokens of an answer, then answers |
-# | [Dr. GRPO](https://arxiv.org/abs/2503.20783) | as PPO | r − mean | sum over tokens, divided by a constant |
-# | [DAPO](https://arxiv.org/abs/2503.14476) | $\min(\rho A, \operatorname{clip}(\rho, 1 - 0.2, 1 + 0.28) A)$ | as GRPO; groups of equal rewards are drawn again | all tokens |
-# | [GSPO](https://arxiv.org/abs/2507.18071) | as PPO, with one ratio for an answer: $\big(\tfrac{p(y)}{p_\text{before}(y)}\big)^{1/\lvert y \rvert}$ | as GRPO | answers |
+# | PPO | $\min(\rho A, \operatorname{clip}(\rho, 1 \pm \varepsilon) A)$ | r − a value model's guess | all tokens |
+# | DPO | $\log \sigma(\beta \cdot \text{margin})$ | none: pairs | pairs |
+# | GRPO | as PPO, minus β · drift | (r − mean) / std of the group | tokens of an answer, then answers |
+# | Dr. GRPO | as PPO | r − mean | sum over tokens, divided by a constant |
+# | DAPO | $\min(\rho A, \operatorname{clip}(\rho, 0.8, 1.28) A)$ | as GRPO; no groups of equal rewards | all tokens |
+# | GSPO | as PPO, ρ of an answer: $(p / p_\text{before})^{1/\lvert y \rvert}$ | as GRPO | answers |
 #
-# Yours averages as DAPO does. Averaging within each answer punishes each token of a long wrong answer less, so wrong
-# answers grow: part of the length of R1-Zero's chains comes from the loss and is no thinking (Liu et al., the paper of
-# Dr. GRPO). Dividing by the standard deviation gives more weight to prompts that are nearly always right or wrong.
+# Yours averages as [DAPO](https://arxiv.org/abs/2503.14476) does;
+# [GSPO](https://arxiv.org/abs/2507.18071) clips whole answers. Averaging within each answer punishes each token of a
+# long wrong answer less, so wrong answers grow: part of the length of R1-Zero's chains comes from the loss and is no
+# thinking (Liu et al., the paper of Dr. GRPO). Dividing by the standard deviation gives more weight to prompts that are
+# nearly always right or wrong.
 
 # %% [markdown]
 # ## Reward hacking
@@ -693,13 +695,13 @@ show(worst)
 
 # %% [markdown]
 # Both judges have seen the same samples. At first both curves fall, further than at half the rate. Compare the three
-# runs in the line `right`; the samples come from the worst. Where the policy collapsed, it stumbled on a cut-off answer,
-# was rewarded for it, and produced more of them. The curve of *her* reward alone does not show it. Samples do, and so
-# does a second judge that the policy was not trained on.
+# runs in the line `right`; the samples come from the worst. Where the policy collapsed, it stumbled on a cut-off
+# answer, was rewarded for it, and produced more of them. The curve of *her* reward alone does not show it. Samples do,
+# and so does a second judge that the policy was not trained on.
 
 # %% [markdown]
-# What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, most of the answers
-# stay right. Here is the fraction of right answers after 40 batches, in three runs each:
+# What does the damage depend on? On the judge *and* on the rate: at this rate, with the exact judge, most of the
+# answers stay right. Here is the fraction of right answers after 40 batches, in three runs each:
 #
 # | prompts × samples | rate | exact judge | her judge |
 # |---|--:|---|---|
@@ -708,14 +710,14 @@ show(worst)
 # | 24 × 8 | 0.0005 | 0.92, 0.91, 0.92 | 0.88, 0.83, 0.88 |
 # | 24 × 8 | 0.001 | 0.92, 0.91, 0.94 | 0.12, 0.01, 0.74 |
 #
-# At the lower rate, with few samples, her judge does no harm: the policy has not found the gap. A better optimizer finds
-# more gaps.
+# At the lower rate, with few samples, her judge does no harm: the policy has not found the gap. A better optimizer
+# finds more gaps.
 
 # %% [markdown]
 # A reward model only imitates people's judgment, so it has many such gaps. One is a preference for long answers
 # ([Singhal et al., 2023](https://arxiv.org/abs/2310.03716)). Its reward first rises with the real quality of the
-# answers, then goes on rising while the quality falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β is
-# a brake. It does not fix the judge. Where a program judges, many set β to 0 and fix the program.
+# answers, then goes on rising while the quality falls ([Gao et al., 2022](https://arxiv.org/abs/2210.10760)). There β
+# is a brake. It does not fix the judge. Where a program judges, many set β to 0 and fix the program.
 
 # %% [markdown]
 # ## ★ Transfer: pass@1 and pass@k
@@ -769,8 +771,8 @@ runs.groupby(level=0, sort=False).mean().round(2)
 # %% [markdown]
 # With 16 tries, the model was right on nearly every date before any reward, so pass@16 had little room to grow. Look
 # where the curves cross. On this task GRPO has mostly made probable what was possible: it raises pass@1, and pass@16
-# less, if at all. Whether it does more for large models is disputed ([Yue et al., 2025](https://arxiv.org/abs/2504.13837)); in any
-# case, report both.
+# less, if at all. Whether it does more for large models is disputed ([Yue et al.,
+# 2025](https://arxiv.org/abs/2504.13837)); in any case, report both.
 
 # %% [markdown]
 # ## Room to think
@@ -815,20 +817,20 @@ ax = plots.lines(range(5, 41), lengths_of_answers, "batch", "letters in an answe
 stored_runs.drop(columns=["reward by batch", "letters by batch", "seed"]).groupby("stage", sort=False).mean().round(2)
 
 # %% [markdown]
-# Nobody asked for longer answers. They grow from 3.1 to nearly 4 letters because worked-out answers pay: before GRPO they
-# are right in 0.86 to 0.96 of the cases, answers given at once in 0.39 to 0.46. Each token gets one pass through two
-# blocks. Worked out, a pass has to make one hop; at once, it has to make four.
+# Nobody asked for longer answers. They grow from 3.1 to nearly 4 letters because worked-out answers pay: before GRPO
+# they are right in 0.86 to 0.96 of the cases, answers given at once in 0.39 to 0.46. Each token gets one pass through
+# two blocks. Worked out, a pass has to make one hop; at once, it has to make four.
 #
-# A **majority vote** takes the most frequent of 16 answers. It needs no judge and is right in at least 0.99 of the cases
-# before any reward. Spending computation on each answer like this is called **test-time compute**. pass@16 counts a
-# puzzle as solved if one of 16 answers is right. It is 1.0 from the start: GRPO made probable what was possible.
+# A **majority vote** takes the most frequent of 16 answers. It needs no judge and is right in at least 0.99 of the
+# cases before any reward. Spending computation on each answer like this is called **test-time compute**. pass@16 counts
+# a puzzle as solved if one of 16 answers is right. It is 1.0 from the start: GRPO made probable what was possible.
 
 # %% [markdown]
 # ## A chat with a real model
 #
 # [SmolLM2](https://huggingface.co/HuggingFaceTB/SmolLM2-135M-Instruct) has 135 million parameters, a thousand times as
-# many as yours, and went through pretraining, SFT and DPO. It runs on one core. The first run of the next cell downloads
-# 93 MB; without it, you see stored answers.
+# many as yours, and went through pretraining, SFT and DPO. It runs on one core. The first run of the next cell
+# downloads 93 MB; without it, you see stored answers.
 
 # %% id="chat-model" tags=["nbval-ignore-output"]
 where = published_in_lesson("smollm2", "14_post_training")
@@ -901,8 +903,8 @@ print(reply([("user", "Tell me a very short story about a robot.")], temperature
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, 20 minutes beyond those in the title. Test a claim of your own as this lesson tests its claims, or start with
-# this one:
+# Ungraded, 20 minutes beyond those in the title. Test a claim of your own as this lesson tests its claims, or start
+# with this one:
 #
 # **Claim.** With β = 0.3, the policy keeps both forms: the rarer one has a larger fraction of the right answers than
 # with β = 0.
@@ -986,11 +988,7 @@ diagrams.post_training.built(whose)
 # - **reward hacking**: raising the reward through a gap in the judge, and not by what was meant.
 # - **pass@k**: the probability that at least one of k samples is right.
 # - **chain of thought**: what a model writes before its answer, and reads while it answers.
-# - **replay**: mixing old training data into the new, so that less is forgotten.
-# - **majority vote**: taking the most frequent of several sampled answers.
 # - **test-time compute**: computation spent on an answer, by longer chains of thought or by more samples.
-# - **system prompt**: the first turn of a chat, which says how the model should behave.
-# - **hallucinate**: to state something made up as if it were known.
 
 # %% [markdown]
 # ## Interview questions
