@@ -12,8 +12,7 @@ chapter 6, a faster implementation of the models.
 7. ``data``, ``pretrained``, ``text``, ``training``: corpora, published weights, models of text, and training.
 
 You can import the names below from this package; each is loaded on first use. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
-before the first import to check calls against their jaxtyping annotations. The tests set it; it is off by default, for
-speed.
+before the first import to check calls against their jaxtyping annotations. The tests set it; by default it is off.
 """
 
 import os

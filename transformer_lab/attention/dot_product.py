@@ -48,8 +48,7 @@ def scaled_dot_product_attention(
         dropout: Dropout probability of the weights.
 
     Returns:
-        The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or is all 0 if the mask
-        allows that query no key.
+        The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or to 0 if all is masked.
 
     Raises:
         ValueError: The shapes, dtypes or devices of the inputs do not match, or the mask is not boolean.
@@ -91,8 +90,7 @@ def attend(
         mask: True where a query may attend to a key. None allows everything.
         bias: Added to the scores; −∞ masks out a key.
         dropout: Dropout probability of the weights.
-        is_causal: Whether each query attends only to keys up to its own position: the same as ``causal_mask``, but
-            faster.
+        is_causal: Whether each query attends only to keys up to its own position; faster than ``causal_mask``.
 
     Raises:
         ValueError: The shapes, dtypes or devices of the inputs do not match (some kernels would read past the end of

@@ -86,8 +86,7 @@ class GroupedQueryAttention(AttentionBase):
             is_causal: Whether each position attends only to itself and earlier positions; faster than a mask.
 
         Raises:
-            ValueError: The input does not have width ``d_model``, or ``is_causal`` is combined with a mask, a bias, or
-                keys of earlier calls.
+            ValueError: The input does not have width ``d_model``, or ``is_causal`` meets a mask, a bias or cached keys.
         """
         check_sequences(self.d_model, self.w_q, x=x)
         q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)

@@ -1,8 +1,7 @@
 """Key/value caches: what a decoder stores about the tokens it has read, so that it reads each token only once.
 
 A token's keys and values do not change when more tokens follow. So the cache stores them, and the model computes keys
-and values only for new tokens; a token's query is not needed again. The keys and values of a source are computed once,
-before the first token.
+and values only for new tokens; its query is not needed again. Those of a source are computed once, at first.
 """
 
 from collections.abc import Sequence
@@ -17,8 +16,7 @@ INITIAL_CAPACITY_TOKENS = 16
 class KVCache:
     """Keys and values of the tokens so far, for self-attention, in a buffer that doubles in size when it is full.
 
-    So each token is copied about once on average, however many there are, and reordering the rows copies little unused
-    memory.
+    So each token is copied about once, however many there are, and reordering the rows copies little unused memory.
 
     You can copy a cache with ``copy.deepcopy`` if it was filled under ``torch.no_grad()``, as in decoding. With
     gradients enabled, its tensors are part of an autograd graph, which torch does not copy, and you can differentiate
@@ -45,8 +43,7 @@ class KVCache:
         """Store the keys and values of new tokens; return the keys and values of all tokens so far.
 
         Raises:
-            ValueError: There would be more than ``max_length`` tokens, or the batch size differs from that of earlier
-                calls.
+            ValueError: There would be more than ``max_length`` tokens, or the batch size has changed.
         """
         room = self._room(k)
         room[0], room[1] = k, v

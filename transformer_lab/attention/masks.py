@@ -95,8 +95,7 @@ def sliding_window_mask(
     """Return a mask that is True at each position and the ``window`` − 1 positions before it.
 
     Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The number of keys per query, and so the
-    work, no longer grows with the text. Information from further away arrives through the layers, at most ``window`` −
-    1 positions per layer.
+    work, no longer grows with the text. What is further away arrives through the layers, ``window`` − 1 per layer.
 
     Args:
         query_positions: Position of each query.

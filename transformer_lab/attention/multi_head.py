@@ -32,8 +32,7 @@ class AttentionBase(nn.Module):
         d_k: Width of a head; None means d_model / n_heads.
 
     Raises:
-        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, or ``dropout``
-            is not between 0 and 1.
+        ValueError: A size or ``dropout`` is out of range, or without ``d_k``, ``n_heads`` does not divide ``d_model``.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float, d_k: int | None = None) -> None:
@@ -169,8 +168,7 @@ class MultiHeadAttention(AttentionBase):
             mask: For each row, True where a query may attend to a key.
 
         Raises:
-            ValueError: The queries do not have width ``d_model``, or the number of sources does not divide the number
-                of rows.
+            ValueError: The queries do not have width ``d_model``, or the sources do not divide the rows.
         """
         check_sequences(self.d_model, self.w_q, query=query)
         rows, n_sources = query.shape[0], source.k.shape[0]

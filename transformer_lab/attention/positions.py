@@ -93,8 +93,7 @@ class Llama3Scaling:
     times is not slowed. In between, the frequency changes linearly with the number of turns. Fast rotations distinguish
     nearby words, whose distances are the same in longer texts. This is the scaling of Llama 3.1: Grattafiori et al.
     (2024), arXiv:2407.21783; its formula is in the code that Meta published with the model. With ``low=1`` and
-    ``high=32``, the frequencies are those of YaRN for Llama (Peng et al., 2023, arXiv:2309.00071, section 3.2), which
-    also sharpens the softmax.
+    ``high=32``, the frequencies are those of YaRN (Peng et al., 2023, arXiv:2309.00071); it also sharpens the softmax.
 
     Args:
         factor: Factor by which slow rotations are slowed.

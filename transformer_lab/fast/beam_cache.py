@@ -2,8 +2,7 @@
 
 ``KVCache.reorder`` copies all keys and values at each step of a beam search. In this cache, the beams of a source store
 their keys and values in adjacent slots, and a beam that continues another beam copies its mask instead. Each query is
-also multiplied by the keys of the source's other beams, and −∞ is added to these scores. For a beam of 4, that is less
-work than the copies.
+also multiplied by the keys of the source's other beams, and −∞ is added to these scores. That is less work than copies.
 """
 
 import torch

@@ -17,8 +17,7 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
     scale of the kept features uses the rounded probability, so the expected value is exact.
 
     Args:
-        module: The dropout module. It is called if it is not torch's ``nn.Dropout``, if the rounded probability is 0 or
-            1, or on an accelerator.
+        module: Called if it is not torch's ``nn.Dropout``, if its p rounds to 0 or 1, or on an accelerator.
         x: The features.
     """
     mask = _dropout_mask(module, x)

@@ -52,8 +52,7 @@ def linear(x: Float[Tensor, "rows d_in"], layer: LinearParameters) -> Float[Tens
 
 
 def fused_linear(layers: Sequence[nn.Linear], transpose: bool) -> Function:
-    """Return a function that computes the concatenated outputs of linear layers, with a single product if they are
-    small.
+    """Return a function that concatenates the outputs of linear layers, with one product if they are small.
 
     Args:
         layers: The layers; either all or none of them have a bias.

@@ -145,8 +145,7 @@ class BlockStep:
     def self_attention(
         self, x: Float[Tensor, "rows d_model"], cache: KVCache, rotation: Tensor | None
     ) -> Float[Tensor, "rows d_model"]:
-        """Return the output of self-attention; queries that share keys and values are rows of the same matrix
-        product."""
+        """Return the output of self-attention; queries that share keys are rows of one matrix product."""
         rows, n_heads, n_kv_heads, d_k = x.shape[0], self.n_heads, self.n_kv_heads, self.d_k
         heads = self.project_qkv(x).view(rows, -1, d_k)
         if self.has_qk_norm:

@@ -1,8 +1,7 @@
 """Attention of packed rows: the queries of a sentence attend to its keys, without any work for padding.
 
 torch's kernel is optimized for long sentences and never stores all attention weights. For up to ``MAX_FORMULA_LENGTH``
-tokens, the plain formula with hand-written gradients and without padding takes half to four fifths of the kernel's
-time.
+tokens, the plain formula with hand-written gradients, without padding, takes half to four fifths of its time.
 """
 
 from typing import Any

@@ -104,8 +104,7 @@ class AttentionMask(NamedTuple):
 def row_multiple(tokens: Tensor) -> int:
     """Return a number of which the number of rows should be a multiple.
 
-    In half precision on a CPU, torch generates and caches new code for each number of rows, which takes longer than the
-    product.
+    In half precision on a CPU, torch generates new code for each number of rows, which takes longer than a product.
     """
     return 64 if tokens.device.type == "cpu" and torch.is_autocast_enabled("cpu") else 1
 

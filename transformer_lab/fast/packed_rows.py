@@ -20,8 +20,7 @@ class PackedRows:
 
     Args:
         real: True at real tokens.
-        multiple: Make the number of rows a multiple of this by adding padding positions at the end, if there are
-            enough.
+        multiple: Add padding positions at the end, as far as there are any, up to a multiple of this.
 
     Raises:
         ValueError: There is padding before a real token, or a sentence has no real token.

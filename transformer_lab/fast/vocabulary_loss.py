@@ -29,8 +29,7 @@ def vocabulary_loss(
     Under autocast, only the products are in half precision.
 
     Args:
-        x: Inputs of the last linear layer at real tokens. If there are more rows than targets, the last rows are
-            ignored.
+        x: Inputs of the last linear layer at real tokens. Rows beyond the targets are ignored.
         weight: Weights of the last linear layer.
         bias: Bias of the last linear layer.
         targets: The correct next tokens.

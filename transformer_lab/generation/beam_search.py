@@ -45,8 +45,7 @@ def beam_search_from_state(
         The new tokens of each row's text, and its score.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is less than 1, or a row of logits does not define a
-            distribution.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is less than 1, or a row of logits is no distribution.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
@@ -92,8 +91,7 @@ class Beams:
         self._rows = torch.arange(n_rows, device=device)[:, None]
 
     def extend(self, logits: Float[Tensor, "texts vocab_size"]) -> Int[Tensor, " new_texts"]:
-        """Extend the texts by one token to the most probable candidates; return the index of the text that each
-        extends.
+        """Extend the texts by a token to the most probable candidates; return which text each extends.
 
         Args:
             logits: The logits of each text's next token.

@@ -36,8 +36,7 @@ def filter_logits(
         The logits, in at least float32, with −∞ for tokens that are never drawn.
 
     Raises:
-        ValueError: The temperature is not above 0, ``top_k`` is less than 1, or ``top_p`` or ``min_p`` is not above 0
-            and at most 1.
+        ValueError: The temperature is not positive, ``top_k`` is less than 1, or ``top_p`` or ``min_p`` not in (0, 1].
 
     >>> filter_logits(torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log(), top_p=0.6).softmax(-1)
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])

@@ -1,5 +1,4 @@
 """Inspect a running model: attention weights and shapes.
 
-``hooks`` records attention weights, and ``shapes`` lists the input and output shapes of every module. Uses
-``attention``.
+``hooks`` records attention weights, and ``shapes`` lists every module's input and output shapes. Uses ``attention``.
 """

@@ -8,8 +8,7 @@ def look_up(embedding: nn.Embedding, tokens: Int[Tensor, "*batch"]) -> Float[Ten
     """Return the embeddings of tokens, with a helpful error for an id outside the vocabulary.
 
     The ids are checked only after a lookup has failed. Checking them first would break compiled graphs and
-    ``torch.func.vmap``, and would wait for the accelerator. On an accelerator, an id outside the vocabulary crashes the
-    program.
+    ``torch.func.vmap``, and would wait for the accelerator, where an id outside the vocabulary crashes the program.
 
     Raises:
         ValueError: An id is outside the vocabulary, or the tokens and the embeddings are on different devices.

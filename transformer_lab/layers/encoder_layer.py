@@ -61,8 +61,7 @@ class EncoderLayer(nn.Module):
 class PreNormEncoderLayer(EncoderLayer):
     """An encoder layer that normalizes the input of each sublayer instead of the sum.
 
-    ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these layers
-    needs a final norm.
+    ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745. A stack needs a final norm.
     """
 
     def forward(

@@ -66,8 +66,7 @@ class GELUTanhFeedForward(FeedForward):
     """Two linear layers with the tanh approximation of GELU between them, as in GPT-2.
 
     ``w_2(gelu(w_1(x)))`` with ``gelu(z) ≈ z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``, which differs from GELU by less
-    than 0.0005: section 2 of Hendrycks and Gimpel (2016), arXiv:1606.08415. The arguments are the same as in
-    ``FeedForward``.
+    than 0.0005: Hendrycks and Gimpel (2016), arXiv:1606.08415, section 2. Same arguments as ``FeedForward``.
 
     >>> GELUTanhFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
@@ -130,8 +129,7 @@ class SwiGLU(nn.Module):
 class GeGLU(SwiGLU):
     """A gated feed-forward network whose gate is the tanh approximation of GELU, as in Gemma.
 
-    ``w_down(gelu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. The arguments are the same as in
-    ``SwiGLU``.
+    ``w_down(gelu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Same arguments as ``SwiGLU``.
 
     >>> GeGLU(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])

@@ -1,8 +1,7 @@
 """Norms, which keep the scale of the features constant however many layers are stacked.
 
 A norm works over the features of one position, independently of other positions and sentences. The models use
-``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what these modules
-compute.
+``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what they compute.
 """
 
 from typing import Literal, get_args
@@ -36,8 +35,7 @@ def layer_norm(
 def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: float = 1e-6) -> Float[Tensor, "*batch d"]:
     """Divide every position by the root mean square of its features, then scale each feature.
 
-    ``weight x / √(mean(x²) + eps)``: equation 4 of Zhang and Sennrich (2019), arXiv:1910.07467, with the eps that
-    implementations add.
+    ``weight x / √(mean(x²) + eps)``: equation 4 of Zhang and Sennrich (2019), arXiv:1910.07467, plus the usual eps.
 
     >>> rms_norm(torch.tensor([[1.0, 7.0]]), weight=torch.ones(2), eps=0.0) * 5
     tensor([[1., 7.]])

@@ -16,8 +16,7 @@ class Decoder(LayerStack):
     """Embed tokens, add their positions, and pass them through layers that also attend to the encoder's output.
 
     The right half of the paper's figure 1, without the last linear layer. Arguments and errors are the same as in
-    ``LayerStack``. ``fast.packed_models`` computes the same result in training, and ``fast.transformer_decoding_step``
-    in decoding.
+    ``LayerStack``. ``fast.packed_models`` computes it in training, ``fast.transformer_decoding_step`` in decoding.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch

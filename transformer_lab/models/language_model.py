@@ -33,8 +33,7 @@ class Block(nn.Module):
         config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model`` and ``d_k`` is None, or ``n_kv_heads`` does not
-            divide ``n_heads``.
+        ValueError: ``d_k`` is None and ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` not ``n_heads``.
 
     >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
     >>> block(torch.randn(3, 5, 8), causal_mask(5)).shape
@@ -66,8 +65,7 @@ class Block(nn.Module):
         cache: KVCache | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the block's output at every position; arguments and errors are the same as in
-        ``GroupedQueryAttention``."""
+        """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
         check_sequences(self.self_attention.d_model, self.self_attention.w_q, x=x)
         attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
         x = x + self.dropout(self.post_norm_1(attended))
@@ -158,8 +156,7 @@ class LanguageModel(nn.Module):
     def hidden(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Return the normalized output of the last block at every position; the arguments are the same as in
-        ``forward``.
+        """Return the normalized output of the last block at every position; arguments as in ``forward``.
 
         Pass the positions you need to ``head`` to get their logits.
         """

@@ -13,8 +13,7 @@ PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 NormPlacement = Literal["before", "after", "both"]
 """What is normalized: a sublayer's input (GPT-2 and Llama), its output (OLMo 2), or both (Gemma 3).
 
-``x + sublayer(norm(x))``, ``x + norm(sublayer(x))``, or ``x + norm(sublayer(norm(x)))``. Unlike in the 2017 paper, the
-sum is never normalized.
+``x + sublayer(norm(x))``, ``x + norm(sublayer(x))`` or ``x + norm(sublayer(norm(x)))``. The sum is not normalized.
 """
 
 
@@ -69,8 +68,7 @@ class LanguageModelConfig:
         attention_dropout: Dropout probability of the attention weights.
         positions: How the model encodes the positions of its tokens.
         rotary_base: ``base`` of rotary positions.
-        rotary_scaling: How rotary positions are slowed for texts longer than the original training texts; None means
-            not.
+        rotary_scaling: How to slow rotary positions for texts longer than the original training texts, if at all.
         window: The blocks with local attention; None means none.
         norm: Name of the norm.
         norm_eps: Prevents division by 0 in the norm.
@@ -80,14 +78,12 @@ class LanguageModelConfig:
         bias: Whether the modules have biases; RMSNorm, SwiGLU, GeGLU and the last linear layer never have any.
         qkv_bias: Whether the query, key and value projections have biases; None means ``bias``.
         tie_embeddings: Whether the last linear layer uses the embeddings as its weights.
-        scaled_embeddings: Whether the embeddings are multiplied by √d_model, as they always are with sinusoidal
-            positions.
+        scaled_embeddings: Whether to multiply embeddings by √d_model, as always with sinusoidal positions.
         pad_id: The token that pads short texts; None means no padding.
 
     Raises:
         ValueError: A size is not a positive integer, ``rotary_base`` is not positive, a dropout probability is not
-            between 0 and 1, a name is unknown, ``pad_id`` is not in the vocabulary, or the width of a head is odd with
-            rotary positions.
+            between 0 and 1, a name is unknown, ``pad_id`` is not in the vocabulary, or rotary heads have an odd width.
     """
 
     __no_type_check__ = True  # not checked by jaxtyping, because the checks below have better error messages

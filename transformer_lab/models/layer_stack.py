@@ -33,8 +33,7 @@ class LayerStack(nn.Module):
         activation: Activation of the feed-forward networks.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
-            between 0 and 1.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is not in [0, 1].
     """
 
     layer: ClassVar[type[nn.Module]]

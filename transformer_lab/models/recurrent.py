@@ -13,8 +13,7 @@ class RecurrentTranslator(nn.Module):
     """An encoder that compresses the source into *one* vector, and a decoder that generates the target from it.
 
     ``h_t = GRU(h_{t−1}, x_t)`` and ``s_t = GRU(s_{t−1}, [y_{t−1}, c])`` with the same context c, the encoder's last
-    state, at every step: Cho et al. (2014), arXiv:1406.1078. The width of c does not depend on the length of the
-    source.
+    state, at every step: Cho et al. (2014), arXiv:1406.1078. The length of the source does not change its width.
 
     Args:
         source_vocab_size: Vocabulary size of the source.

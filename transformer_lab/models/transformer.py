@@ -27,8 +27,7 @@ class Transformer(nn.Module):
         config: The model's sizes and options.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
-            between 0 and 1.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is not in [0, 1].
 
     >>> model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2))
     >>> import torch
@@ -49,8 +48,7 @@ class Transformer(nn.Module):
     def _tie(self) -> None:
         """Share the embeddings' weights if source and target share a vocabulary.
 
-        Only the weights are shared, not the module: torch.func swaps each module's tensors and would swap a shared
-        module twice.
+        Only the weights are shared, not the module: torch.func swaps each module's tensors, a shared one's twice.
         """
         if self.config.source_vocab_size is None:
             self.encoder.embedding.weight = self.decoder.embedding.weight

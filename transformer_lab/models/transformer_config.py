@@ -13,8 +13,7 @@ class TransformerConfig:
 
     Args:
         vocab_size: Vocabulary size of the target, and of the source unless ``source_vocab_size`` is given.
-        source_vocab_size: Vocabulary size of the source. With None, source and target share a vocabulary and
-            embeddings.
+        source_vocab_size: Vocabulary size of the source. With None, the target's, and its embeddings.
         d_model: Width of every vector between the layers.
         n_heads: Number of attention heads in a layer.
         d_ff: Width of the hidden layer of the feed-forward networks.
@@ -84,8 +83,7 @@ class TransformerConfig:
     def base(cls, vocab_size: int, **overrides: Any) -> "TransformerConfig":
         """Return the base model of the paper's table 3.
 
-        With the 37,000 tokens of the paper's English-German task it has 63,082,496 parameters; the paper reports 65
-        million.
+        With the 37,000 tokens of its English-German task, it has 63,082,496 parameters (65 million in the paper).
         """
         return cls(vocab_size, **overrides)
 

@@ -47,8 +47,7 @@ class TextGenerator:
 
         Args:
             name: A folder with ``config.json`` and safetensors in a layout that ``load_language_model`` reads, and
-                ``tokenizer.json`` or ``vocab.json`` and ``merges.txt``; or a name on the hub, such as
-                ``openai-community/gpt2``.
+                ``tokenizer.json`` or ``vocab.json`` and ``merges.txt``; or a hub name: ``openai-community/gpt2``.
             device: The device to compute on.
 
         Raises:
@@ -167,8 +166,7 @@ class TextGenerator:
     def _steps(
         self, ids: list[list[int]], n_new: int, sample: Sampler, repetition_penalty: float
     ) -> Iterator[Int[Tensor, " rows"]]:
-        """Yield the next token of every row until all rows have ended; every end token becomes the first of
-        ``eos_ids``."""
+        """Yield the next token of every row until all have ended, every end token as the first of ``eos_ids``."""
         tokens = torch.tensor(ids, device=next(self.model.parameters()).device)
         ends = torch.tensor(list(self.eos_ids), device=tokens.device, dtype=tokens.dtype)
 

@@ -82,8 +82,7 @@ class TextTranslator(ABC):
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
 
         Raises:
-            ValueError: ``max_length`` is not between 1 and the model's maximum, or ``batch_size`` or ``beam_size`` is
-                less than 1.
+            ValueError: ``max_length`` is not between 1 and the model's maximum, or another size is less than 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)

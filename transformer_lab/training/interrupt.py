@@ -8,8 +8,7 @@ from types import FrameType, TracebackType
 class Interruption:
     """Inside the block, the first SIGINT or SIGTERM sets ``requested``, so the program can finish and save a step.
 
-    A second signal raises ``KeyboardInterrupt``. Outside the main thread, where Python handles no signals, this has no
-    effect.
+    A second signal raises ``KeyboardInterrupt``. Outside the main thread, Python handles no signals.
     """
 
     def __init__(self) -> None:

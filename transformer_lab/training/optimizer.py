@@ -10,8 +10,7 @@ from torch import Tensor, nn
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
     """Split a model's parameters into groups for AdamW: weight decay for matrices, none for vectors.
 
-    Weight decay would pull biases and the scales of norms toward 0 without a benefit. A parameter that two modules
-    share occurs once.
+    Weight decay would pull biases and the scales of norms toward 0 without a benefit. Shared parameters occur once.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]  # yields shared parameters once
     return [

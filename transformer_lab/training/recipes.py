@@ -83,8 +83,7 @@ def train_corpus(
     Args:
         paths: The files of the corpus, as for ``read_pairs``.
         folder: Folder for tokens, tokenizer, model and log.
-        validation: The files of held-out pairs, as for ``read_pairs``. If empty, the last parameters are saved as the
-            best.
+        validation: The files of held-out pairs, as for ``read_pairs``. If empty, the last parameters count as best.
         config: The training settings.
         shape: Configuration of the model; ``vocab_size`` is the maximum size of the vocabulary learned from the corpus.
         errors: Records bad lines. None creates a new record.
@@ -151,8 +150,7 @@ def train_text(
 
 
 def _check_shape(model: type[Transformer] | type[LanguageModel], shape: Any) -> None:
-    """Raise ValueError if a model of this shape cannot be built or saved, before reading a corpus, which may take
-    long."""
+    """Raise ValueError if a model of this shape cannot be built or saved, before a corpus is read."""
     with without_memory():
         model(shape)
     if isinstance(shape, LanguageModelConfig):

@@ -43,8 +43,7 @@ class Trainer(Generic[AnyBatch]):
         model: The model to train, on the device to compute on.
         batches: The training batches.
         config: The settings of the run.
-        folder: Folder for the checkpoint, the log and the parameters. If it contains a checkpoint, training resumes
-            from it.
+        folder: Folder for the checkpoint, the log and the parameters. Training resumes from its checkpoint.
         validate: Evaluates the model on held-out data. With None, the last parameters are saved as the best.
         parameters_of: Returns the parameters to save, for a layout with different names.
         held_out: Identifies the held-out data, such as the hash of each file. A run is not resumed with different data,
@@ -112,8 +111,7 @@ class Trainer(Generic[AnyBatch]):
         return self.is_finished
 
     def seconds_per_step(self) -> float:
-        """Return the time per step, measured by computing the gradients of the first batch twice and discarding
-        them."""
+        """Return the time per step, measured on two computations of the first batch's gradients."""
         batch = next(iter(self.batches.from_step(0))).to(self.device)
         devices = [self.device] if self.device.type == "cuda" else []
         with torch.random.fork_rng(devices):  # so that measuring does not change the dropout of the run
