@@ -25,7 +25,7 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
     """Turn scores into weights that are positive and add up to 1 along the last axis."""
     exponentials = torch.exp(scores - scores.max())
     return exponentials / exponentials.sum()'''
-TASK = "Write softmax for any number of rows"
+TASK = "Write softmax for a tensor with any number of rows"
 
 WIDTH = 800
 """Points that README gives a picture: it is taken as wide, so that letters keep their size."""

@@ -272,7 +272,7 @@ def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = Tru
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
         if name == "page_to_keep":
-            (folder / page_to_keep.DOCUMENT_FILE).write_bytes(page_to_keep.document(sources(folder)))
+            (folder / page_to_keep.DOCUMENT_FILE).write_bytes(page_to_keep.document())
     return changes
 
 

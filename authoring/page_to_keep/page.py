@@ -1,23 +1,23 @@
 """The page itself: an upright sheet of A4, in inches, on which everything has its place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from authoring.page_to_keep.counts import Costs, three_models
 from authoring.page_to_keep.drawings import block_of_today, inside_attention, transformer
 from authoring.page_to_keep.formulas import FORMULAS
 from transformer_course.diagrams.canvas import Diagram
-from transformer_course.diagrams.elements import GRAY, text_width
+from transformer_course.diagrams.elements import GRAY
 
 LEFT, RIGHT = 0.4, 7.87
 MIN_FONT_PT = 5.5
 TITLE_FONT_PT = 11.0
 HEADING_FONT_PT = 7.0
-FORMULA_FONT_PT, NAME_FONT_PT = 7.9, 5.6
-"""Points of a formula, whose subscripts are 0.7 times as large, and of its name."""
+FORMULA_FONT_PT, NAME_FONT_PT, TABLE_FONT_PT = 8.2, 6.4, 5.9
+"""Points of a formula, whose subscripts are 0.7 times as large, of its name, and of the table."""
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
-A thick line is the residual stream, two digits are a lesson, P the primer, T tokenizers."""
+A thick line is the residual stream, two digits are a lesson."""
 PARAMETER_COUNTS = {
     "embedding": "V d  (tied: the output's, too)",
     "positions": "n_max d if learned; sinusoids, RoPE: 0",
@@ -30,14 +30,9 @@ PARAMETER_COUNTS = {
 """How the parameters of each part are counted."""
 
 
-def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
-    """Return the page.
-
-    Args:
-        terms: The terms of the field, by the number of the lesson that teaches them, such as ``"05"``, or ``"P"`` for
-            the primer and ``"T"`` for tokenizers.
-    """
-    d = Diagram(_in_words(terms), lists=False)
+def page() -> Diagram:
+    """Return the page."""
+    d = Diagram(_in_words(), lists=False)
     d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE_FONT_PT, align="left", bold=True)
     d.text(LEGEND, (LEFT, 11.02), size=MIN_FONT_PT, align="left")
     d.place(transformer(), 1.72, 7.5)
@@ -46,8 +41,7 @@ def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
     d.text("inside every\nattention", (LEFT, 7.07), size=MIN_FONT_PT, align="left")
     d.place(inside_attention(), 1.15, 7.1)
     _formulas(d, 6.82)
-    _counts(d, 3.6, three_models())
-    _terms(d, 2.14, terms)
+    _counts(d, 2.2, three_models())
     return d
 
 
@@ -61,15 +55,15 @@ def _formulas(d: Diagram, y: float) -> None:
     rows = -(-len(FORMULAS) // COLUMNS)
     for i, formula in enumerate(FORMULAS):
         column, row = divmod(i, rows)
-        x, top = LEFT + column * (RIGHT - LEFT) / COLUMNS, y - 0.12 - 0.308 * row
+        x, top = LEFT + column * (RIGHT - LEFT) / COLUMNS, y - 0.14 - 0.445 * row
         d.text(f"{formula.name}  {formula.lesson:02}", (x, top), size=NAME_FONT_PT, align="left", bold=True)
-        d.text(formula.tex, (x + 0.06, top - 0.145), size=FORMULA_FONT_PT, align="left")
+        d.text(formula.tex, (x + 0.06, top - 0.18), size=FORMULA_FONT_PT, align="left")
 
 
 def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
     """Put a table of sizes, parameters and operations on the page."""
     _rule(d, y + 0.1)
-    columns = [4.95, 6.4, RIGHT]
+    columns = [4.95, 6.32, RIGHT]
     lines: list[tuple[str, str, list[str]]] = [
         ("parameters and operations", "", list(models)),
         ("sizes", "V, d, layers, h (h_kv), d_ff", [_sizes(costs) for costs in models.values()]),
@@ -91,11 +85,11 @@ def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
         ),
     ]
     for i, (name, formula, values) in enumerate(lines):
-        at, strong = y - 0.105 * i, i == 0 or name.startswith("all")
-        d.text(name, (LEFT, at), size=MIN_FONT_PT, align="left", bold=strong)
-        d.text(formula, (1.55, at), size=MIN_FONT_PT, align="left")
+        at, strong = y - 0.125 * i, i == 0 or name.startswith("all")
+        d.text(name, (LEFT, at), size=TABLE_FONT_PT, align="left", bold=strong)
+        d.text(formula, (1.55, at), size=TABLE_FONT_PT, align="left")
         for x, value in zip(columns, values, strict=True):
-            d.text(value, (x, at), size=MIN_FONT_PT, align="right", bold=strong)
+            d.text(value, (x, at), size=TABLE_FONT_PT, align="right", bold=strong)
 
 
 def _sizes(costs: Costs) -> str:
@@ -107,30 +101,11 @@ def _sizes(costs: Costs) -> str:
     )
 
 
-def _terms(d: Diagram, y: float, terms: Mapping[str, Sequence[str]]) -> None:
-    """Put the terms on the page, line by line, lesson after lesson."""
-    _rule(d, y + 0.1)
-    lines, line = [], ""
-    for number, names in terms.items():
-        for i, name in enumerate(names):
-            word = rf"$\bf{{{number}}}$  {name}" if i == 0 else name
-            longer = f"{line}; {word}" if line else word
-            if text_width(longer, MIN_FONT_PT) > RIGHT - LEFT:
-                lines.append(line + ";")
-                longer = word
-            line = longer
-    lines.append(line)
-    for i, words in enumerate(lines):
-        d.text(words, (LEFT, y - 0.1 * i), size=MIN_FONT_PT, align="left")
-
-
-def _in_words(terms: Mapping[str, Sequence[str]]) -> str:
+def _in_words() -> str:
     """Return what is on the page, for readers who do not see it."""
     formulas = "; ".join(f"{formula.name} ({formula.lesson:02})" for formula in FORMULAS)
     parameters = "; ".join(f"{name} {costs.total:,}" for name, costs in three_models().items())
-    words = "; ".join(f"{number}: {', '.join(names)}" for number, names in terms.items())
     return (
         "One page. Above, the Transformer with the shapes on its arrows, what happens inside every attention, and what "
-        f"a block of today changes.\nFormulas, with their lessons: {formulas}.\nParameters: {parameters}.\n"
-        f"Terms, by lesson: {words}."
+        f"a block of today changes.\nFormulas, with their lessons: {formulas}.\nParameters: {parameters}."
     )

@@ -1,16 +1,13 @@
 """The page: all of the course on one sheet of A4, and nothing on top of anything else."""
 
-import itertools
 import re
 
 import pytest
 
-from authoring.glossary import terms_of
 from authoring.page_to_keep import page as page_module
-from authoring.page_to_keep.collection import A4_INCHES, draw
+from authoring.page_to_keep.collection import A4_INCHES
 from authoring.page_to_keep.counts import three_models
 from authoring.page_to_keep.formulas import FORMULAS
-from notebooks.build import FOLDER, sources
 
 MARGIN = 0.2
 """Inches of the paper on which many printers cannot print."""
@@ -18,7 +15,7 @@ MARGIN = 0.2
 
 @pytest.fixture(scope="module")
 def drawn():
-    return draw(sources(FOLDER))
+    return page_module.page()
 
 
 def test_nothing_overlaps_and_all_of_it_is_on_the_paper(drawn):
@@ -37,15 +34,6 @@ def test_every_text_is_large_enough_to_be_read(drawn):
 def test_every_formula_is_in_its_column(drawn):
     widths = {formula.name: page_module.text_width(formula.tex, page_module.FORMULA_FONT_PT) for formula in FORMULAS}
     assert max(widths.values()) < (page_module.RIGHT - page_module.LEFT) / page_module.COLUMNS - 0.1, widths
-
-
-def test_every_term_stands_after_the_number_of_its_lesson(drawn):
-    printed = " ".join(label.words for label in drawn.labels)
-    for name, book in sources(FOLDER).items():
-        terms = [term.name for term in terms_of(book)]
-        number = name[:2] if name[0].isdigit() else name[0].upper()
-        assert rf"$\bf{{{number}}}$  {terms[0]}" in printed
-        assert all(f"{one}; {other}" in printed for one, other in itertools.pairwise(terms))
 
 
 def test_formulas_and_numbers_are_on_it(drawn):
