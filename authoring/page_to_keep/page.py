@@ -12,7 +12,7 @@ LEFT, RIGHT = 0.4, 7.87
 MIN_FONT_PT = 5.5
 TITLE_FONT_PT = 11.0
 HEADING_FONT_PT = 7.0
-FORMULA_FONT_PT, NAME_FONT_PT, TABLE_FONT_PT = 8.2, 6.4, 5.9
+FORMULA_FONT_PT, NAME_FONT_PT, TABLE_FONT_PT = 8.0, 6.4, 5.9
 """Points of a formula, whose subscripts are 0.7 times as large, of its name, and of the table."""
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;

@@ -8,6 +8,7 @@ from authoring.page_to_keep import page as page_module
 from authoring.page_to_keep.collection import A4_INCHES
 from authoring.page_to_keep.counts import three_models
 from authoring.page_to_keep.formulas import FORMULAS
+from transformer_course.diagrams.elements import text_width
 
 MARGIN = 0.2
 """Inches of the paper on which many printers cannot print."""
@@ -32,7 +33,7 @@ def test_every_text_is_large_enough_to_be_read(drawn):
 
 
 def test_every_formula_is_in_its_column(drawn):
-    widths = {formula.name: page_module.text_width(formula.tex, page_module.FORMULA_FONT_PT) for formula in FORMULAS}
+    widths = {formula.name: text_width(formula.tex, page_module.FORMULA_FONT_PT) for formula in FORMULAS}
     assert max(widths.values()) < (page_module.RIGHT - page_module.LEFT) / page_module.COLUMNS - 0.1, widths
 
 
