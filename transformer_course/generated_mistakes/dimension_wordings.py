@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Sequence
 
 from transformer_course.generated_mistakes.code_differences import (
     counts_of,
@@ -51,10 +52,12 @@ def length(s: Slots) -> str:
             else f"you use a fixed number instead of a size {s.when}"
         )
     (tensor, place), (should, should_place) = length_of(s.edit.new), length_of(s.edit.old)
+    if ":" in should_place:
+        return f"you use `{s.edit.new}` instead of `{s.edit.old}` {s.when}"
     if place == should_place and tensor != should:
-        return f"you read a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
+        return f"you {s.read} a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
     of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
-    return f"you read the size of dim {place.strip('[]')}{of} instead of dim {should_place.strip('[]')} {s.when}"
+    return f"you {s.read} the size of dim {place.strip('[]')}{of} instead of dim {should_place.strip('[]')} {s.when}"
 
 
 def number(s: Slots) -> str:
@@ -65,9 +68,9 @@ def number(s: Slots) -> str:
     if has_minus(old, right, code):
         new, old = new.removeprefix("-") if new.startswith("-") or new == "0" else f"-{new}", f"-{old}"
     if _n_dims(code, new) > _n_dims(right, new) and _n_dims(code, old) < _n_dims(right, old):
-        return f"you use dim {new} instead of dim {old} {s.when}"
+        return f"you use dim {new} instead of dim {old}{_in_function(code, right, new, old)} {s.when}"
     if f".shape[{new}]" in code and code.count(f".shape[{old}]") < right.count(f".shape[{old}]"):
-        return f"you read the size of dim {new} instead of dim {old} {s.when}"
+        return f"you {s.read} the size of dim {new} instead of dim {old} {s.when}"
     if _n_places(code, new) > _n_places(right, new) and _n_places(code, old) < _n_places(right, old):
         return f"you use the index {new} instead of {old} {s.when}"
     new, old = _plain(new), _plain(old)
@@ -92,6 +95,14 @@ def _n_dims(code: str, number: str) -> int:
     )
     several = rf"\b(?:dim\d?=\(?(?:-?\d, ?)*|(?:transpose|flatten|permute|movedim|swapaxes)\((?:-?\d, ?)*){one}"
     return len(re.findall(first, code)) + len(re.findall(several, code))
+
+
+def _in_function(code: str, right: str, new: str, old: str) -> str:
+    """Return the function whose dimension is wrong, as in " in `squeeze`", if several take the right dimension."""
+    takes = r"(\w+)\((?:dim=)?{}(?![\w.])"
+    should, does = re.findall(takes.format(re.escape(old)), right), re.findall(takes.format(re.escape(new)), code)
+    wrong = [name for name in does if name in should]
+    return f" in `{wrong[0]}`" if len(should) > 1 and len(wrong) == 1 and should.count(wrong[0]) == 1 else ""
 
 
 def _n_places(code: str, number: str) -> int:
@@ -121,9 +132,7 @@ def place(s: Slots) -> str:
         return "you use the index −1, which drops a dimension. The slice `-1:` keeps it"
     if new_axes_of(old) != new_axes_of(new):
         is_missing = len(new_axes_of(old)) > len(new_axes_of(new))
-        return (
-            "you don't add a dimension {when}" if is_missing else "you add the new dimension in the wrong place {when}"
-        )
+        return "you don't add a dimension {when}" if is_missing else new_axis_elsewhere(s)
     index, should = _last_index(new), _last_index(old)
     if kind == "not_indexed":
         if re.fullmatch(r"-?\d", should):
@@ -134,6 +143,23 @@ def place(s: Slots) -> str:
     if index in PARTS and should in PARTS:
         return f"you {'keep' if ':' in should else 'pick'} {PARTS[index]} instead of {PARTS[should]} {s.when}"
     return f"you {_cut(index, should)} {s.when}"
+
+
+def new_axis_elsewhere(s: Slots) -> str:
+    """A new dimension is added in the wrong place."""
+    old, new = new_axes_of(s.edit.old), new_axes_of(s.edit.new)
+    only_new = re.compile(r".*\[[:, ]*(?:None[:, ]*)+\]")  # without "..." and indices, which move the dimensions
+    if len(old) != len(new) or not (only_new.fullmatch(s.edit.old) and only_new.fullmatch(s.edit.new)):
+        return "you add the new dimension in the wrong place {when}"
+    places = f"{_dims(new)} instead of {_dims(old)}"
+    if re.match(r"add (?:a |a third |new )?dimensions? ", s.do):
+        return f"you {s.do} as {places}"
+    return f"you add the new {'dimension' if len(new) == 1 else 'dimensions'} as {places} {s.when}"
+
+
+def _dims(places: Sequence[int]) -> str:
+    """Return dimensions in words: "dim 1", or "dims 1 and 3"."""
+    return f"dim {places[0]}" if len(places) == 1 else f"dims {' and '.join(map(str, places))}"
 
 
 def _cut(index: str, should: str) -> str:
@@ -168,7 +194,8 @@ def option(s: Slots) -> str:
             return f"you pass {missing} only once {s.when}"
         name = called(parse(old))
         of = f" of `{name}`" if name and name not in s.steps.known else ""
-        return f"you don't pass {missing} {s.when}" if missing else f"you leave out an argument{of} {s.when}"
+        to = f" to `{name}`" if of else ""
+        return f"you don't pass {missing}{to} {s.when}" if missing else f"you leave out an argument{of} {s.when}"
     changed = [one for one in re.findall(r"(\w+)=", old) if f"{one}=True" in new or f"{one}=False" in new]
     gone = [one for one in re.findall(r"(\w+)=", old) if f"{one}=" not in new]
     if not (gone or changed):

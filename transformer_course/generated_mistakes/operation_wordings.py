@@ -3,6 +3,7 @@
 import ast
 import re
 
+from transformer_course.generated_mistakes import dimension_wordings
 from transformer_course.generated_mistakes.code_differences import (
     compared_in,
     comparison_of,
@@ -133,10 +134,12 @@ def _part_of_several(s: Slots, *, is_whole: bool) -> str:
         return f"you use {noun} twice {s.when}" if noun else "you use one value twice {when}"
     left = next((one for one, part in zip(nouns, parts, strict=True) if part == s.edit.new), "")
     if is_whole and left:
-        return f"you {s.use} {left} alone. You should {s.do}"
+        return f"you {s.use} only {left}. You should {s.do}"
     lost = [one for one, part in zip(nouns, parts, strict=True) if part != s.edit.new]
     if len(lost) == 1 and lost[0]:
         return f"you leave out {lost[0]} {s.when_not('Add')}"
+    if s.do.startswith("append "):
+        return _never(s)
     return f"you leave out one of the values {s.when_not('Add')}"
 
 
@@ -150,7 +153,7 @@ def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) 
         is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
         return clause if is_clear or len(f"{clause} {s.when}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {s.when}"
     if is_whole and s.noun(s.edit.new):
-        return f"you {s.use} {s.noun(s.edit.new)} alone. You should {s.do}"
+        return f"you {s.use} only {s.noun(s.edit.new)}. You should {s.do}"
     return f"you leave out {lost} {s.when_not(sign)}"
 
 
@@ -200,7 +203,7 @@ def wrong_input(s: Slots) -> str:
     if s.edit.old in s.steps.arguments.parameters and _is_constant(s.steps, s.edit.new):
         return f"you don't use {s.old} {s.when}"
     if f"{s.edit.old}.shape[" in code:
-        return f"you read a size of {s.new} instead of {s.old} {s.when}"
+        return f"you {s.read} a size of {s.new} instead of {s.old} {s.when}"
     if s.hands_on:
         return f"you {s.use} {s.new} instead of {s.old}"
     return s.instead(code, s.edit.old, s.edit.new)
@@ -377,7 +380,7 @@ def parts_exchanged(s: Slots) -> str:
     """Two values in a pair are swapped, or one of them is there twice."""
     old, new = parts_of(s.edit.old), parts_of(s.edit.new)
     if "None" in old or ("None" in s.edit.old.partition("[")[2] and not old):
-        return "you add the new dimension in the wrong place {when}"
+        return dimension_wordings.new_axis_elsewhere(s)
     named = [s.noun(part) for part in old]
     is_one_twice = len(set(new)) == 1
     if len(named) == 2 and all(named):
@@ -411,7 +414,7 @@ def sign(s: Slots) -> str:
     term = s.noun(s.edit.old.removeprefix("-"))
     is_part = s.edit.old.startswith("-") and s.edit.old != s.code
     if is_part and "inf" in s.edit.old:
-        return "you use ∞ instead of −∞ {when}"
+        return f"you {_set_to(s, '∞')}" if s.do.endswith(" to −∞") else "you use ∞ instead of −∞ {when}"
     if is_part:
         return f"you leave out the minus sign in front of {term or f'`{s.edit.old[1:]}`'}"
     return "{your} {has} the wrong sign" if s.is_short else "you {use} {thing} with the wrong sign"
@@ -438,4 +441,11 @@ def filled_with(s: Slots) -> str:
         code.rpartition(", ")[2].rstrip(")").replace("torch.inf", "∞").replace("-", "−")
         for code in (s.edit.new, s.edit.old)
     )
+    if old == "−∞" and s.do.endswith(" to −∞"):
+        return f"you {_set_to(s, new)}"
     return f"you fill in {new} instead of {s.noun(old) or old} {s.when}"
+
+
+def _set_to(s: Slots, number: str) -> str:
+    """Return a step that sets something to −∞, as it is done with another number."""
+    return f"{s.do.removesuffix('−∞')}{number} instead of −∞"

@@ -66,7 +66,7 @@ def without_explanation(noun: str) -> str:
 
 def is_plural(noun: str) -> bool:
     """Return whether a noun of English, with what follows it, is a plural."""
-    noun = re.sub(r"`(\w+)` (?=\w+s\b)", "", noun)
+    noun = re.sub(r"`(\w+)` (?=\w+s\b)|(?<=s)(?: \w_\w)+$", "", noun)
     head = re.split(rf"(?<=s) \w+ed\b| (?:{AFTER_A_HEAD})\b|[,`(]", noun)[0].split()[-1:]
     return (
         bool(head)

@@ -173,6 +173,11 @@ class Slots(StepWords):
         """The verb for what is done with the value of the step."""
         return "return" if self.name == self.steps.last else "use"
 
+    @property
+    def read(self) -> str:
+        """The verb for what is done with a size, so that no clause says "read … when you read …"."""
+        return "use" if self.do.startswith("read ") else "read"
+
     def action(self, code: str, marks: dict[str, str] | None = None) -> str:
         """Return what code does as an imperative, with marks instead of the nouns of some values."""
         return action(parse(code), lambda name: (marks or {}).get(name) or self.plain_noun(name))

@@ -44,7 +44,10 @@ def words(steps: InSteps, edit: "AnswerEdit") -> Words:
     text = template(slots) if callable(template) else template
     summary, _, advice = slots.fill(text).partition(". ")
     question = next((ask for kinds, ask in QUESTIONS if edit.kind in kinds), "{by_hand}")
-    return Words(tidy(summary + slots.circumstances), tidy(advice), tidy(slots.fill(question)))
+    circumstances = slots.circumstances
+    if circumstances.startswith(" if ") and " instead of " in summary:  # what follows "instead of" has no condition
+        circumstances = f", but only{circumstances}"
+    return Words(tidy(summary + circumstances), tidy(advice), tidy(slots.fill(question)))
 
 
 TEMPLATES: dict[str, Template] = {
@@ -111,7 +114,10 @@ TEMPLATES: dict[str, Template] = {
     **dict.fromkeys(("not_transposed", "transposed", "other_axes"), dimension_wordings.axes),
     **dict.fromkeys(("length", "fixed"), dimension_wordings.length),
     **dict.fromkeys(("index", "slice", "not_indexed", "range", "other_part"), dimension_wordings.place),
-    "one_axis_more": "you {use} {thing} with an extra dimension",
+    "one_axis_more": (
+        (r"\[None, None\]$", "you {use} {thing} with two extra dimensions"),
+        ("", "you {use} {thing} with an extra dimension"),
+    ),
     "flattened": "you {use} {thing} flattened to one dimension. Keep {its} dimensions",
     "squeezed": "you squeeze {thing}, which drops dimensions of size 1",
     "first_only": "you return only the first entry (along dim 0) of {thing}. Return all of {it}",
@@ -120,7 +126,7 @@ TEMPLATES: dict[str, Template] = {
     # something is done to a value
     "function": "you {done} {thing}{unwanted}",
     "scaled": (
-        (r"shape\[-1\]$", "you divide {thing} by the number of entries in a row{unwanted}"),
+        (r"shape\[-1\]$", "you divide {thing} by the size of {its} last dimension{unwanted}"),
         ("/ 2$", "you {use} only half of {thing}"),
         ("/ 10$", "you {use} only a tenth of {thing}"),
         ("", "you {use} twice {thing}"),
@@ -177,7 +183,10 @@ OF_ARGUMENTS: dict[str, Template] = {
     "argument_for_another": "you use {new} instead of {thing}",
     "transposed": "you transpose {thing}{unwanted}",
     "inverted": "you invert {thing}{unwanted}",
-    "scaled": (("/ 2$", "you use half of {thing}. Use all of it"), ("", "you use twice {thing} instead of {thing}")),
+    "scaled": (
+        ("/ 2$", "you use half of {thing}. Use {thing} unchanged"),
+        ("", "you use twice {thing} instead of {thing}"),
+    ),
     **dict.fromkeys(("shifted", "sign"), "you use `{raw_new}` instead of {thing}"),
 }
 """What is said of an argument, if it differs from what is said of a step."""

@@ -38,7 +38,7 @@ ROWS = "when you add up the rows"
         ),
         (
             AnswerEdit("mean", "slice", "rows[:, None]", "rows[None, :]"),
-            f"you add the new dimension in the wrong place {ROWS}",
+            f"you add the new dimension as dim 0 instead of dim 1 {ROWS}",
         ),
         (
             AnswerEdit("mean", "slice", "rows[:, None, 1:]", "rows[:, None, :-1]"),
@@ -67,7 +67,7 @@ ROWS = "when you add up the rows"
         ),
         (
             AnswerEdit("scaled", "option_left_out", "f(shares, scale)", "f(shares)"),
-            "you don't pass `scale` when you multiply by the scale",
+            "you don't pass `scale` to `f` when you multiply by the scale",
         ),
         (
             AnswerEdit("total", "turned_off", "False", "True", code={"total": "return lambda a: True"}),

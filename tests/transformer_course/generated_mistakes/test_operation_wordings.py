@@ -66,7 +66,7 @@ ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
             "you divide `weights` by `rows` instead of the sum of the weights",
         ),
         (AnswerEdit("shares", "part_left_out", "weights / total", "weights"), "you never divide by the sum"),
-        (AnswerEdit("shares", "part_left_out", "weights / total", "total"), "you use the sum of the weights alone"),
+        (AnswerEdit("shares", "part_left_out", "weights / total", "total"), "you use only the sum of the weights"),
         (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 when you divide by the sum"),
         (
             AnswerEdit("shares", "part_left_out", "weights ** 0.5", "weights"),
@@ -140,7 +140,7 @@ def test_summary_is_in_the_words_of_the_step(edit, summary):
         (
             "scaled_dot_product_attention",
             AnswerEdit("width", "wrong_input", "queries", "values", "values"),
-            "you read a size of `values` instead of `queries` when you read d_k",
+            "you use a size of `values` instead of `queries` when you read d_k",
         ),
         ("MultiHeadAttention", AnswerEdit("from_query", "wrong_layer", "w_q", "w_k"), "you use `w_k` instead of `w_q`"),
     ],

@@ -48,6 +48,7 @@ def test_plurals_are_told_from_their_heads():
             "the weights on a diagonal",
             "the products of queries and keys",
             "all the p_i p_j",
+            "the products p_i p_j",
             "the products divided by √d_k",
         )
     )

@@ -85,7 +85,7 @@ def test_each_stored_mistake_has_three_hints(name):
         (
             "scaled_dot_product_attention",
             AnswerEdit("width", "length", "queries.shape[-1]", "queries.shape[-2]"),
-            "You read the size of dim −2 instead of dim −1 when you read d_k from the queries.",
+            "You use the size of dim −2 instead of dim −1 when you read d_k from the queries.",
         ),
         (
             "scaled_dot_product_attention",
@@ -108,6 +108,42 @@ def test_each_stored_mistake_has_three_hints(name):
             "causal_mask",
             AnswerEdit("mask", "one_axis_more", "", "§[None]"),
             "You return the mask with an extra dimension.",
+        ),
+        (
+            "causal_mask",
+            AnswerEdit("mask", "one_axis_more", "", "§[None, None]"),
+            "You return the mask with two extra dimensions.",
+        ),
+        (
+            "paged_attention",
+            AnswerEdit("masked", "sign", "-torch.inf", "torch.inf"),
+            "You set the scores of all other tokens to ∞ instead of −∞.",
+        ),
+        (
+            "sequence_log_probability",
+            AnswerEdit(
+                "of_tokens",
+                "number",
+                "-1",
+                "1",
+                code={"of_tokens": "log_probabilities.gather(-1, targets.unsqueeze(-1)).squeeze(1)"},
+            ),
+            "You use dim 1 instead of dim −1 in `squeeze` when you pick the log-probability of each target.",
+        ),
+        (
+            "attend_with_cache",
+            AnswerEdit("keys", "part_left_out", "torch.cat([cache[0], key], dim=-2)", "key"),
+            "You never append the new key to the cached keys.",
+        ),
+        (
+            "split_heads",
+            AnswerEdit("cut", "length", "x.shape[:2]", "x.shape[-1]"),
+            "You use `x.shape[-1]` instead of `x.shape[:2]` when you split the last dimension into heads and features.",
+        ),
+        (
+            "padding_mask",
+            AnswerEdit("per_head", "slice", "real[:, None, :]", "real[:, :, None]"),
+            "You add a dimension for the heads as dim 2 instead of dim 1.",
         ),
         (
             "padding_mask",
@@ -149,3 +185,5 @@ def test_a_mistake_only_with_a_given_option_says_so():
     steps = every_exercise()["causal_mask"].steps
     edit = AnswerEdit("mask", "inverted", "", "~§", code={"mask": body.replace("scale", "n_key")})
     assert words(steps, edit).summary.endswith(" if `n_key` is given")
+    other = AnswerEdit("mask", "taken_for", "", "past", code=edit.code)
+    assert words(steps, other).summary.endswith(" instead of the mask, but only if `n_key` is given")
