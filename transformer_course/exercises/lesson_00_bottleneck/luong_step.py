@@ -147,7 +147,7 @@ MISTAKES = [
             weights=lambda products: torch.softmax(products, dim=-1),
             weighted=lambda weights, states: weights * states,
         ),
-        summary="you don't sum the products to one score for each state",
+        summary="you don't sum the products into one score for each state",
         message=(
             "{summary}, so every *entry* of a state gets its own weight. A text of 5 states should have 5 scores. "
             "Which shape do yours have?"
@@ -238,7 +238,7 @@ EXERCISE = Exercise(
         "call_left_out_scores": Wording(
             "You don't sum the products of each state, so your scores have three dimensions, (batch, n, d), and your "
             "code crashes later. Which shape should they have?",
-            summary="you don't sum the products to one score for each state",
+            summary="you don't sum the products into one score for each state",
             hints=["How many scores should a text of 5 states have? How many numbers do you compute?"],
         ),
         "axis_scores: products.sum(dim=1)": Wording(

@@ -148,8 +148,8 @@ EXERCISE = Exercise(
             hints=["Does your result change if you change the value of another key? Should it?"],
         ),
         "wrong_input_weighted: keys": Wording(
-            "You use the keys when you average. You need them only for the scores. Which tensor should the weights "
-            "be multiplied by?",
+            "You use the keys when you average. You need them only for the scores. Which two tensors should you "
+            "multiply?",
             summary="you use the keys when you average",
             hints=["In the sum of weight · value, where is the key?"],
         ),

@@ -113,10 +113,8 @@ MISTAKES = [
         "rolls_to_the_left",
         STEPS.but(shifted=lambda begin, tokens: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         summary="you roll the tokens to the left before you put bos in front",
-        message=(
-            "{summary}: `roll(-1)` moves every token one place forward, so each position reads what it should "
-            "predict or what comes later. In which direction should the tokens move?"
-        ),
+        message="{summary}, so positions read tokens that come later in the text. In which direction "
+        "should the tokens move?",
         hints=["What is `torch.tensor([5, 6, 7]).roll(-1)`, and what is `.roll(1)`?"],
     ),
     Mistake(

@@ -97,8 +97,9 @@ EXERCISE = Exercise(
     ],
     messages={
         "parts_exchanged_halves: (d_k // 2, 2)": Wording(
-            "{summary}. With 4 rows per head, the inverse is the same reordering; with 6 it is not.",
-            summary="you move neighbors apart into two halves, which is the inverse",
+            "{summary}. You should bring the rows of the two halves together. With 4 rows per head, both are the same "
+            "reordering; with 6 they are not.",
+            summary="you move neighbors apart into two halves",
             hints=[
                 "In a head of 6 rows, which row of the file is the partner of row 0? Is it the second row of your "
                 "result?"

@@ -144,8 +144,8 @@ MISTAKES = [
         ),
         summary="you add a small number inside the logarithm",
         message="You add a small number to the probability before you take its logarithm. The loss then levels off "
-        "near 20 and its gradient vanishes, just where the model is most wrong. How do you get log p without "
-        "p?",
+        "(near 21 for 10⁻⁹) and its gradient vanishes, just where the model is most wrong. How do you get log p "
+        "without p?",
         hints=["With logits [0, −150] and target 1, the loss should be 150. What is yours?"],
     ),
     Mistake(

@@ -198,8 +198,8 @@ MISTAKES = [
         "top_p_of_the_full_distribution",
         STEPS.but(mass_before=lambda ranked: ranked.cumsum(dim=-1) - ranked),
         summary="you compute the mass for top-p before top-k has taken effect",
-        message="You compute the mass for top-p from the probabilities before top-k. What top-k keeps is a "
-        "distribution of its own first. By what do you divide it?",
+        message="You compute the mass for top-p from the probabilities before top-k. Renormalize the "
+        "probabilities that top-k keeps first. What do you divide them by?",
         hints=["Probabilities 0.4, 0.3, 0.2, 0.1 with top_k 2: what are the two probabilities that are left?"],
     ),
     Mistake(
