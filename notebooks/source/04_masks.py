@@ -2,11 +2,11 @@
 # # 04 · Masks
 #
 # **The question.** A decoder generates one word after another, and must not attend to words that do not exist yet. How
-# can you train it on all of them at once? A mask that is off by one lets it peek, and raises no error. How do you
-# *test* that it doesn't?
+# can you train it on all the words of a sentence at once? A mask that is off by one lets the decoder peek at the next
+# word, without an error message. How do you *test* that it doesn't?
 #
-# **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, say why a loss can
-# be too good to be true, and test any model for leaks.
+# **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, explain why a loss
+# can be too good to be true, and test any model for leaks.
 #
 # Reading: 37 minutes. Exercises: 50 minutes (five core, two stretch ★). With all predictions, runs and questions: about
 # 100 minutes, with a good place to stop half-way.
@@ -70,8 +70,8 @@ pd.DataFrame({"prefix": [" ".join(words[:t]) for t in range(1, 5)], "next token"
 # To learn these four rows, you could run the model four times, on longer and longer prefixes. But attention computes an
 # output for *every* position anyway. Could a single run on `<bos> I like you` give all four answers?
 #
-# **Predict.** We compare the last outputs of the four runs with the four outputs of a single run. At how many of the
-# four positions are they the same?
+# **Predict.** We compare the last output of each of the four runs with the four outputs of a single run. At how many of
+# the four positions are they the same?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -131,7 +131,7 @@ ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 # When the model generates, later tokens don't exist yet. Do you still need the mask?
 #
 # **Predict.** We stack two layers and run them on each prefix *without* a mask. Are their last outputs the `"same"` as
-# those of one masked run, or `"different"`?
+# the outputs of one masked run, or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -155,8 +155,8 @@ for name, outputs in {"without": without, "with": masked}.items():
 
 # %% [markdown]
 # Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to `<bos>`, whose output
-# now differs from the one in training. So the mask is part of the model, at inference too. With the mask, a token's
-# outputs never change when more tokens follow.
+# now differs from its output in training. So you need the mask at inference, too. With the mask, a token's outputs
+# never change when more tokens follow.
 
 # %% [markdown]
 # ## −∞ before the softmax, not 0 after
@@ -191,15 +191,15 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, norma
 
 # %% [markdown]
 # If you set the weight to 0 afterward, **the hidden key still counts**: it is in the denominator of the softmax, and
-# the better it matches, the less weight the others get. In a decoder, the future leaks. (Dividing by the sum again is
-# right on paper. But if the hidden score is large, the other weights are rounded to 0, and 0/0 is nan.) With −∞ before
-# the softmax, the exponential of the hidden score is 0, and the key drops out:
+# the better it matches, the less weight the others get. In a decoder, this leaks the future. (Dividing by the sum fixes
+# this on paper. But if the hidden score is large, the other weights round to 0, and 0/0 is nan.) With −∞ before the
+# softmax, the exponential of the hidden score is 0, and the key drops out:
 #
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
 # \text{ may attend to key } j \text{, else } 0$$
 #
-# Here $s$ are the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞ and its weight
-# 0, and every row of weights still adds up to 1:
+# Here $s$ holds the scores, $w$ the weights and $m$ the mask. In the picture, each hidden score becomes −∞, so its
+# weight is 0, and every row of weights still adds up to 1:
 
 # %%
 scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
@@ -207,7 +207,7 @@ diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], k
 
 # %% [markdown]
 # Paint a mask. Hide a cell: what happens to the other weights in its row? Then choose an input above the columns, and
-# allow cells until an output *before* it lights up: a leak.
+# allow cells until an output *before* that input lights up. That is a leak.
 
 # %%
 views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
@@ -215,11 +215,11 @@ views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
 # %% [markdown]
 # ### A query that may attend to nothing
 #
-# If a whole row of the mask is False, the formula gives 0/0. This happens: short sentences are filled up with a token
-# `<pad>`, to which no query should attend. If `<pad>` comes first and the future is hidden too, the first position has
-# nothing to attend to. A common workaround is to fill in −1,000,000,000 instead of −∞.
+# If a whole row of the mask is False, the formula gives 0/0. This happens: short sentences are filled up with `<pad>`
+# tokens, and no query should attend to those. If `<pad>` comes first and the future is hidden too, the first position
+# has nothing to attend to. A common workaround is to fill in −1,000,000,000 instead of −∞.
 #
-# **Predict.** In a row of four keys, all are hidden and all scores are filled with −1e9. What weight does each get?
+# **Predict.** All four keys in a row are hidden, with scores of −1e9. What weight does each key get?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -237,11 +237,11 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
 # - **−1e9** gives equal weights. The query attends to *everything* that is hidden, padding and future, and nothing
-#   looks wrong. The lowest number of the format, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 *is* −∞.)
+#   looks wrong. The data type's lowest number, `torch.finfo(x.dtype).min`, does the same. (In float16, −1e9 *is* −∞.)
 # - **−∞** gives nan.
 #
 # **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, the row of
-# `<pad>` is nan. No query may attend to `<pad>`. How many of the four rows are nan after two layers?
+# `<pad>` is nan, but no query may attend to it. How many of the four rows are nan after two layers?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -258,11 +258,11 @@ compare(prediction, measured=nans[1])
 print("rows with nan after each layer:", nans)
 
 # %% [markdown]
-# All four are nan, although the row with nan is hidden from every query: its weight is 0, but $0 \cdot \text{nan}$ is
+# All four are nan, although the row of `<pad>` is hidden from every query. Its weight is 0, but $0 \cdot \text{nan}$ is
 # nan.
 #
-# So a query that may attend to nothing should get **zeros**, as torch's own function returns. Here are three recipes
-# (code folded):
+# So a query that may attend to nothing should get an output of **zeros**, as torch's own function returns. Here are
+# three recipes (code folded):
 
 
 # %% tags=["hide-input"]
@@ -283,15 +283,16 @@ columns = ["output", "gradient of queries", "of keys", "of values"]
 pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T.rename_axis(columns="nan in")
 
 # %% [markdown]
-# All three outputs are free of nan, but two recipes leave it in a gradient, and one training step would carry it into
-# the parameters. The safe recipe **fills** in −∞ and replaces nan in the **weights**, before multiplying by the values.
+# None of the three outputs contains nan, but two recipes leave nan in a gradient, and one training step would carry it
+# into the parameters. The safe recipe **fills** in −∞ and replaces nan in the **weights**, before multiplying by the
+# values.
 
 
 # %% [markdown]
 # **Exercise.** Write masked attention. Scale the scores as in lesson 02, set the masked scores to −∞ before the
 # softmax, and return zeros for queries that may not attend to anything. The mask may be smaller than the scores (in
 # `"#n_query"`, `#` means "this size or 1"); `scores.masked_fill(~mask, ...)` broadcasts it.
-# `mask.any(dim=-1, keepdim=True)` is True for rows with an allowed key.
+# `mask.any(dim=-1, keepdim=True)` is True for rows with any allowed key.
 
 
 # %% id="masked_attention" tags=["exercise"]
@@ -317,8 +318,8 @@ check(masked_attention)
 # %% [markdown]
 # ## Padding
 #
-# Sentences differ in length, but the rows of a tensor don't. So short sentences are filled up with `<pad>` tokens, the
-# **padding**:
+# Sentences differ in length, but the rows of a tensor don't. So short sentences are filled up with `<pad>` tokens,
+# called **padding**:
 
 # %%
 dates = [text.split() for text in ["3 mars 2021", "le 14 juillet 1789", "mai 1968"]]
@@ -335,8 +336,8 @@ with record_attention(attention) as recorded:  # keeps the weights of every atte
 print(f"attention that `3 mars 2021` gives to the <pad> after it: {weights[0, :, :3, 3].mean():.2f}")
 
 # %% [markdown]
-# In this untrained layer, a token that means nothing gets about a quarter of the attention, as any of the four tokens
-# does. Worse, the output for `3 mars 2021` would change with the length of the *longest* sentence in its batch.
+# In this untrained layer, a token that means nothing gets about a quarter of the attention, as much as a real token.
+# Worse, the output for `3 mars 2021` would change with the length of the *longest* sentence in its batch.
 #
 # **Exercise.** Write the **padding mask**, which hides padding *as a key*. It must fit scores of shape (batch, n_heads,
 # n_query, n_key), so its shape is (batch, 1, 1, n). The axes of length 1 broadcast to all heads and all queries.
@@ -362,7 +363,7 @@ for name, (few, more) in {"without": without, "with": masked}.items():
 
 # %% [markdown]
 # `<pad>` is still a *query*, and its output is nonsense. That does no harm: no query attends to it, and the loss
-# ignores it (lesson 08). The mask belongs to the keys, wherever the queries come from:
+# ignores it (lesson 08). The mask depends only on the keys, wherever the queries come from:
 
 # %%
 iso = torch.randn(3, 10, 16)  # the ten characters of 2021-03-03 attend to the source: cross-attention
@@ -371,8 +372,8 @@ print("output", tuple(attention(iso, x, x, parts.padding_mask(tokens, pad_id=0))
 # %% [markdown]
 # ## Both at once: the decoder's mask
 #
-# A decoder that learns from a batch has two things to hide: padding and the future. A query may attend to a key that is
-# a real token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) broadcast to (batch, 1, n, n).
+# When you train a decoder on a batch, you have two things to hide: padding and the future. A query may attend to a key
+# that is a real token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) broadcast to (batch, 1, n, n).
 #
 # **Exercise.** Combine the two masks. For booleans, `&` is *and*, `|` is *or*, `~` is *not*.
 
@@ -424,9 +425,9 @@ compare(prediction_in_front, measured=answers[1])
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague finds the first real token of each text. Her mask is right for her own batches, which are all padded in
-# front. Read the code and decide for which texts it is wrong *before* you run the check. Then put a corrected version,
-# `mended`, into the cell after it.
+# A colleague builds this mask from the position of the first real token in each text. Her mask is correct for her own
+# batches, which all have padding in front. Read the code and decide for which texts it is wrong *before* you run the
+# check. Then write a corrected version, `mended`, in the cell below the code.
 
 
 # %% tags=["bug-hunt"]
@@ -447,10 +448,10 @@ check(mended, "decoder_mask", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Give it the same text twice, padded in front and behind. In this version, everything after the first real token counts
-# as real, so padding behind a text stays visible. Only the queries at the padding itself see it, because the causal
-# mask hides it from all the others, so a leak test on real tokens finds nothing. The cell below counts how many keys
-# the last query sees.
+# Call the function on the same text twice, once padded in front and once behind. In this version, everything after the
+# first real token counts as real, so padding behind a text stays visible. Only the queries of the padding can see it;
+# the causal mask hides it from all the others. So a leak test on real tokens finds nothing. The cell below counts how
+# many keys the last query sees.
 # </details>
 
 # %%
@@ -462,7 +463,7 @@ for name, f in {"the colleague's": decoder_mask_of_a_colleague, "yours or the li
 # %% [markdown]
 # ## Two conventions of PyTorch
 #
-# `nn.MultiheadAttention` is torch's ready-made module, and takes an `attn_mask`.
+# `nn.MultiheadAttention` is PyTorch's own attention module. It takes the mask as `attn_mask`.
 #
 # **Predict.** We pass our causal mask as it is. What are the weights of the *last* of four positions: `"even"`, `"all
 # on itself"` or `"nan"`?
@@ -492,9 +493,9 @@ print("                                         causal_mask(2, 5):  ", (our_weig
 # | `F.scaled_dot_product_attention` | may attend | `is_causal=True` puts the *first* query at the first key |
 # | `nn.MultiheadAttention` | must *not* attend | you pass the mask |
 #
-# Neither difference raises an error; only the weights show it. When you combine code from two sources, look at one row
-# of the weights first. While generating, a model may compute 2 new queries against 5 cached keys. Then pass a mask that
-# is aligned at the bottom right, such as your `causal_mask(2, 5)` or torch's `causal_lower_right(2, 5)` (in
+# Neither difference raises an error; you see it only in the weights. When you combine code from two sources, look at
+# one row of the weights first. During generation, a model may have 2 new queries and 5 keys in its cache. Then pass a
+# mask that is aligned at the bottom right, such as your `causal_mask(2, 5)` or torch's `causal_lower_right(2, 5)` (in
 # `torch.nn.attention.bias`).
 
 # %% [markdown]
@@ -503,10 +504,10 @@ print("                                         causal_mask(2, 5):  ", (our_weig
 # What does a wrong mask do to training? We train a small decoder to generate dates, character by character: `<`, then
 # `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
-# We train on nine days out of ten: 32,872 days. No model can know which one comes next. At best, it gives each of them
-# the probability 1/32872. The loss is minus the logarithm of the probability of the actual text: $\ln 32872 = 10.4$ (in
-# nats, the unit of the natural logarithm), or **10.4 / 11 = 0.95** for each of the 11 characters to predict. **On
-# average, no honest training loss is below that.**
+# We train on nine days out of ten: 32,872 days. No model can know which of them comes next, so at best it gives each
+# one a probability of 1/32872. The loss is minus the logarithm of the probability of the actual text:
+# $\ln 32872 = 10.4$ (in nats, the unit of the natural logarithm), or **10.4 / 11 = 0.95** for each of the 11 characters
+# to predict. **On average, no honest model gets a training loss below that.**
 
 # %%
 days = [(date(1950, 1, 1) + timedelta(i)).isoformat() for i in range(36525)]
@@ -564,10 +565,10 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 
 
 # %% [markdown]
-# We train two kinds of model, three of each. In the second, the mask `.tril(1)` keeps one diagonal too many, so each
-# position may attend to the next one.
+# We train two kinds of model, honest and leaky, three of each. In the leaky model, the mask `.tril(1)` keeps one
+# diagonal too many, so each position may attend to the next one.
 #
-# **Predict.** What is the loss of this leaky model after 250 steps? (The six models take about ten seconds.)
+# **Predict.** What is the loss of the leaky model after 250 steps? (The six models take about ten seconds.)
 
 # %% tags=["prediction"]
 loss_leaky = ...
@@ -591,10 +592,10 @@ with torch.no_grad():
     print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
-# No: the loss is just as good there. Now let both models generate one character after another. We **sample** each one:
-# we draw it at random from the probabilities that the model predicts.
+# No: its loss is just as good there. Now let both models generate texts, one character after another. We **sample**
+# each character: we draw it at random from the probabilities that the model predicts.
 #
-# **Predict.** Of 200 texts by each model, what fraction are real dates?
+# **Predict.** Each model generates 200 texts. What fraction of them are real dates?
 
 # %% tags=["prediction"]
 real_honest, real_leaky = ..., ...
@@ -629,12 +630,12 @@ pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 # %% [markdown]
 # ## The leak test
 #
-# For most data, you cannot compute how low an honest loss could get. But one test needs no training and no look inside
-# the model:
+# For most data, you cannot compute how low an honest loss can get. But there is a test that needs no training and no
+# look inside the model:
 #
 # > Change a token. If any output before it moves, the model leaks.
 #
-# Let's try this with character number 2 of a text:
+# Let's try this with character 2 of a text:
 
 # %%
 text = texts[:1, :-1]
@@ -646,17 +647,17 @@ for name, model in (("honest", honest), ("leaky", leaky)):
 
 # %% [markdown]
 # Outputs from 2 onward *may* move, since they depend on character 2. Output 1 must not move, but in the leaky model it
-# does. (Batch norm and expert-choice routing leak by design.)
+# does. (Some layers leak by design, such as batch norm and expert-choice routing.)
 #
 # **Exercise.** Turn this into a test for any model and any tokens. Change *every* position except the first, one at a
 # time. Watch out for four things:
 #
-# - `b = a` copies nothing; `a.clone()` does.
-# - The new token must differ from the old one and be known to the model. Ids from 0 to `tokens.max()` are safe, and `%`
-#   helps.
+# - `b = a` doesn't copy; `a.clone()` does.
+# - The new token must differ from the old one and be in the model's vocabulary. Ids from 0 to `tokens.max()` are safe,
+#   and `%` wraps around.
 # - Ignore differences below 1e-4, as above: two runs may round differently.
 # - Some models are random in training (dropout, lesson 06). `model.eval()` switches to inference, `model.training` is
-#   the mode, and `model.train(...)` restores it.
+#   the current mode, and `model.train(...)` restores it.
 
 
 # %% id="leaks_future" tags=["exercise"]
@@ -711,9 +712,10 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
 # %% [markdown]
 # ## ★ Packed documents
 #
-# The padding is computed and then thrown away. Code that trains language models usually fills each row with several
-# documents instead, one after another: **packing**. There is no padding then, but with a causal mask alone, each
-# document attends to the documents packed in front of it. Here is the batch from above in one row:
+# The model computes outputs for the padding, and you throw them away. Training code for language models usually fills
+# each row with several documents instead, one after another. This is called **packing**. It needs no padding, but with
+# a causal mask alone, each document attends to the documents packed in front of it. Here is the batch from above in one
+# row:
 
 # %%
 packed = torch.cat([row[row != 0] for row in tokens])[None]  # (1, 9)
@@ -721,8 +723,8 @@ documents = torch.tensor([[0, 0, 0, 1, 1, 1, 1, 2, 2]])  # which document each t
 print([vocabulary[i] for i in packed[0]], " padded:", tokens.numel(), "tokens, packed:", packed.numel())
 
 # %% [markdown]
-# You can choose to allow that: GPT-3 and nanoGPT do, and an `<eos>` between documents marks where a new one starts. Or
-# you hide the other documents with a **block mask**.
+# You can allow that, as GPT-3 and nanoGPT do: an `<eos>` between documents marks where a new one starts. Or you can
+# hide the other documents with a **block mask**.
 #
 # **Exercise.** Write the block mask: each token may attend to itself and to earlier tokens *of the same document*. To
 # compare all pairs, use two axes of length 1, as in the primer.
@@ -743,10 +745,10 @@ ax = plots.mask(block_mask[0, 0], queries=token_names, keys=token_names)
 
 # %% [markdown]
 # Each document has its own triangle. (Attention code for GPUs, such as FlexAttention or FlashAttention with variable
-# lengths, does not even compute what is outside.) Is each document now treated as if it were alone?
+# lengths, doesn't even compute the scores outside the triangles.) Is each document now treated as if it were alone?
 #
-# **Predict.** A model adds a vector for each position to its tokens (lesson 05). In the packed row, the positions are 0
-# to 8. With the block mask, are the outputs of the *second* document the `"same"` as if it were alone, or
+# **Predict.** A model adds a position vector to each token's embedding (lesson 05). In the packed row, the positions
+# are 0 to 8. With the block mask, are the outputs of the *second* document the `"same"` as if it were alone, or
 # `"different"`?
 
 # %% tags=["prediction"]
@@ -768,9 +770,9 @@ compare(prediction, measured="same" if largest["positions 0 to 8", "block mask"]
 pd.DataFrame(largest, index=[f"document {d}" for d in range(3)]).T.round(2)
 
 # %% [markdown]
-# The table shows the largest difference from the document alone. The mask is not enough: the positions must start again
-# in each document, too (`position_ids` in many libraries). With positions that only count distances, such as RoPE
-# (lesson 05), the block mask suffices.
+# The table shows the largest difference between a document's outputs in the packed row and its outputs alone. The mask
+# is not enough: the positions must also start again in each document (`position_ids` in many libraries). With a
+# position encoding that depends only on distances, such as RoPE (lesson 05), the block mask is enough.
 
 # %% [markdown]
 # ## ★ Transfer: sliding-window attention
@@ -806,15 +808,15 @@ ax = plots.mask(window)
 print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(16).sum()))
 
 # %% [markdown]
-# The mask is a band along the diagonal, 3 wide, so each layer reaches 2 positions further back: $1 + 4 \cdot 2$. The
-# inputs within reach are called the **receptive field**. Lesson 10 uses such windows.
+# The mask is a band along the diagonal, 3 wide, so each layer lets an output reach 2 positions further back:
+# $1 + 4 \cdot 2$. The inputs within reach are called the **receptive field**. Lesson 10 uses such windows.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 15 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** A date needs a window of only 4 characters: with it, the final loss is at most 0.01 above the honest
+# **Claim.** A window of 4 characters is enough for dates: with it, the final loss is at most 0.01 above the honest
 # model's.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
@@ -837,7 +839,7 @@ print("predicted:", prediction, " measured:", holds)
 # - True means "may attend". Rows are queries, columns are keys; a causal mask is False above the diagonal.
 # - Set masked scores to −∞ before the softmax. If you set weights to 0 afterward instead, information leaks. A query
 #   that may attend to nothing should get zeros.
-# - Hide padding as a key, with shape (batch, 1, 1, n). A decoder combines this mask with the causal mask by `&`.
+# - Hide padding as a key, with shape (batch, 1, 1, n). A decoder combines this mask with the causal mask, using `&`.
 # - In `nn.MultiheadAttention`, True means the opposite. With fewer queries than keys, align the last query with the
 #   last key; `is_causal` aligns the mask at the top left.
 # - If a loss is too good, assume a bug: change a later token, and see whether an earlier output moves.
@@ -863,10 +865,10 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
 # - **prefix**: the first tokens of a sequence, up to some position.
-# - **causal mask**: the mask that lets each position attend only to itself and earlier ones; also look-ahead mask.
+# - **causal mask**: the mask that lets each position attend only to itself and earlier positions; also look-ahead mask.
 # - **padding mask**: the mask that hides padding from all queries.
 # - **packing**: filling a row with several documents, one after another, instead of padding.
-# - **block mask**: a mask for packed documents, with which each token attends only within its own document.
+# - **block mask**: a mask for packed documents that lets each token attend only within its own document.
 # - **sample**: draw at random from predicted probabilities.
 # - **sliding-window attention**: attention in which each position sees only itself and a fixed number of positions
 #   before it.
@@ -879,37 +881,37 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Why does a decoder need a causal mask?</summary>
 #
-# So that in one run over the whole sentence, each position sees what it would have seen step by step: itself and
-# earlier tokens. Then you train all positions at once, and training matches inference. (<i>One token at a time</i>: 1
-# of 4 outputs equal without the mask, 4 of 4 with it)
+# With the mask, each position in a run over the whole sentence sees what it would have seen step by step: itself and
+# earlier tokens. So you train all positions at once, and training matches inference. (<i>One token at a time</i>: 1 of
+# 4 outputs equal without the mask, 4 of 4 with it)
 # </details>
 #
 # <details><summary>Does a decoder still need the causal mask when it generates?</summary>
 #
 # If you run a whole prefix through more than one layer, yes: without the mask, earlier positions attend to later ones
-# in the first layer, and pass on what they never passed on in training. If you run only the newest token, with the keys
-# and values of earlier tokens cached, there is nothing ahead to hide. (<i>The mask at inference</i>)
+# in the first layer, and pass on information that they never had in training. If you run only the newest token, with
+# the keys and values of earlier tokens cached, there are no later keys to hide. (<i>The mask at inference</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
 #
 # If you set weights to 0 afterward, rows don't add up to 1, and the hidden scores still act through the denominator,
-# which is a leak. Normalizing again helps only until a hidden score is so large that the other weights are rounded
-# to 0. (<i>−∞ before the softmax</i>)
+# which is a leak. Normalizing again helps only until a hidden score is so large that the other weights round to 0.
+# (<i>−∞ before the softmax</i>)
 # </details>
 #
 # <details><summary>What happens if a row of the mask is all False?</summary>
 #
-# With −∞, softmax computes 0/0, which is nan. It spreads to every position in the next layer, because 0 times nan is
-# nan. With −1e9, the query attends equally to everything that is hidden. It is best to return zeros, and to check that
-# no gradient is nan either. (<i>A query that may attend to nothing</i>)
+# With −∞, softmax computes 0/0, which is nan. The nan spreads to every position in the next layer, because 0 times nan
+# is nan. With −1e9, the query attends equally to everything that is hidden. It is best to return zeros, and to check
+# that no gradient is nan either. (<i>A query that may attend to nothing</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>Why do padding masks have the shape (batch, 1, 1, n)?</summary>
 #
-# They hide keys, in the same way for all heads and all queries. So the axes of heads and queries have length 1, and the
-# mask broadcasts to (batch, n_heads, n_query, n_key). It fits any number of queries, as in cross-attention.
+# They hide the same keys from all heads and all queries. So the axes of heads and queries have length 1, and the mask
+# broadcasts to (batch, n_heads, n_query, n_key). It works for any number of queries, as in cross-attention.
 # (<i>Padding</i>)
 # </details>
 #
@@ -922,9 +924,10 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>How do you train on documents of different lengths without padding?</summary>
 #
-# Pack several of them into each row. Some models let documents attend to those in front of them and only mark the
-# boundaries. To keep them apart, use a block mask with a triangle for each document, and let absolute positions start
-# again in each document. GPU kernels for packed rows skip everything outside the triangles. (<i>★ Packed documents</i>)
+# Pack several of them into each row. Some models let a document attend to the documents in front of it and only mark
+# the boundaries. To keep the documents separate, use a block mask with a triangle for each document, and let absolute
+# positions start again in each document. GPU kernels for packed rows skip everything outside the triangles. (<i>★
+# Packed documents</i>)
 # </details>
 #
 # <details><summary>Training loss is near 0 and the generated text is nonsense. What do you suspect?</summary>
@@ -943,7 +946,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>
 #
 # The mask is aligned at the top left: the first query sees only key 0, and the second only keys 0 and 1. With a cache,
-# the last query belongs to the last key, so pass a mask that is aligned at the bottom right. (<i>Two conventions of
+# the last query lines up with the last key, so pass a mask that is aligned at the bottom right. (<i>Two conventions of
 # PyTorch</i>)
 # </details>
 

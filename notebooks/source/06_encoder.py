@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 06 · The encoder: layers that can be stacked
 #
-# **The question.** Pass the eleven characters of `3 mars 2021` through a few untrained attentions, and all eleven
+# **The question.** Pass the eleven characters of `3 mars 2021` through a few untrained attention layers, and all eleven
 # vectors become nearly the same. Yet large language models stack dozens of layers. Besides attention, each layer has
 # residual connections, norms and a feed-forward network. Delete any of them and the code still runs. So what is each of
 # them for?
@@ -19,7 +19,7 @@
 #
 # <details><summary>Lesson 03: what is the shape of self-attention's output for an input of shape (2, 11, 64)?</summary>
 #
-# (2, 11, 64) again. So its output can be the input of another attention.
+# (2, 11, 64) again. So its output can be the input of another attention layer.
 # </details>
 #
 # <details><summary>Lesson 04: what does a padding mask hide, and from which queries?</summary>
@@ -64,8 +64,8 @@ diagrams.architecture.you_are_here(6)
 # %% [markdown]
 # ## Stacking attention: rank collapse
 #
-# Here is the problem in one picture. Each of the eleven characters gets a random vector of 64 numbers, and twelve
-# untrained attentions follow one another. Each row is the vector of one character. The *cosine* in the titles is the
+# Here is the problem in one picture. We give each of the eleven characters a random vector of 64 numbers and pass these
+# through twelve untrained attention layers. Each row is the vector of one character. The *cosine* in the titles is the
 # mean cosine similarity of two different rows.
 
 
@@ -102,14 +102,15 @@ for ax, n in zip(axes, (0, 2, 12), strict=True):
 _ = axes[0].set_yticks(range(11), ["_" if c == " " else c for c in "3 mars 2021"])
 
 # %% [markdown]
-# After two attentions, the rows have turned into stripes: eleven nearly equal vectors. Each attention replaces a vector
-# with an average of all vectors, and averages of averages are alike. This is called **rank collapse**, because a matrix
-# with equal rows has rank 1 (Dong et al. and Noci et al., below). A model like this cannot distinguish `3` from `mars`.
+# After two attentions, the picture shows stripes, because the eleven vectors are nearly equal. Each attention replaces
+# a vector with an average of all vectors, and with every further average the vectors become more alike. This is called
+# **rank collapse**, because a matrix with equal rows has rank 1 (Dong et al. and Noci et al., below). A model like this
+# cannot distinguish `3` from `mars`.
 #
 # Two remedies come to mind. We could compute something new at each position with a small network after each attention
-# (`"FFN"`; you will write it below). Or we could add each attention's input to its output (`"sum"`).
+# (`"FFN"`; you will write it below). Or we could add the input of each attention to its output (`"sum"`).
 #
-# **Predict.** Which of the two keeps the positions apart (a cosine below 0.5) through all twelve layers: `"FFN"`,
+# **Predict.** Which of the two keeps the positions distinct (a cosine below 0.5) through all twelve layers: `"FFN"`,
 # `"sum"`, `"both"` or `"neither"`?
 
 # %% tags=["prediction"]
@@ -136,8 +137,8 @@ pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "RMS after 12"]).
 
 # %% [markdown]
 # An FFN cannot separate vectors that are already equal: it computes the same result for each of them. Adding x helps,
-# because each position keeps its own vector. But after twelve layers the positions are alike again. Is that a law, or
-# does it depend on the random numbers we start with? We draw the matrices in two other ways:
+# because each position keeps its own vector. But after twelve layers the positions are alike again. Does this always
+# happen, or does it depend on how the matrices are initialized? We try two other initializations:
 
 
 # %% tags=["hide-input"]
@@ -173,13 +174,13 @@ pd.DataFrame(drawn_cosines).round(1)
 
 # %% [markdown]
 # Attention alone collapses every time. *How fast* depends on the initialization: sharper attention averages less. With
-# torch's default, which draws smaller matrices, each layer adds less to x, and the sum keeps the positions apart even
-# after twelve layers. So two facts remain: attention alone makes positions alike sooner or later, and adding its input
-# delays that.
+# torch's default, which draws smaller matrices, each layer adds less to x, and the sum keeps the positions distinct
+# even after twelve layers. So two things hold in all three cases: attention alone makes the positions alike sooner or
+# later, and adding its input delays that.
 #
 # This sum is a **residual connection** (He et al., 2015). The vectors that run through the stack, and to which each
-# part adds something, are the **residual stream**. The sum has a price: without it the numbers shrank, and with it they
-# grow (see the RMS). So a layer also needs a part that controls their size.
+# part of a layer adds something, are the **residual stream**. The sum has a price: without it the numbers shrank, and
+# with it they grow (see the RMS). So a layer also needs a part that controls their size.
 
 # %% [markdown]
 # ## LayerNorm
@@ -218,13 +219,12 @@ check(layer_norm)
 # ### BatchNorm: the other norm
 #
 # Networks for images use an older norm, **BatchNorm** (Ioffe and Szegedy, 2015). It has the same formula, but $\mu_i$
-# and $\sigma_i^2$ belong to one *feature*: they are the mean and variance of feature $i$ over all positions of all
-# examples in the batch.
+# and $\sigma_i^2$ are the mean and variance of one *feature* $i$ over all positions of all examples in the batch.
 #
 # $$\operatorname{BatchNorm}(x)_i = w_i\,\frac{x_i - \mu_i}{\sqrt{\sigma_i^2 + \varepsilon}} + b_i$$
 #
-# Let's normalize a sentence alone and then in a batch, either padded or next to another sentence. By how much do its
-# own numbers change?
+# Let's normalize a sentence alone and then in a batch, either padded or next to another sentence. How much do its own
+# numbers change?
 
 # %% tags=["hide-input"]
 short, other = torch.randn(1, 5, 64), 2 + torch.randn(1, 5, 64)
@@ -245,10 +245,10 @@ diagrams.normalization.blocks(norms)
 # %% [markdown]
 # The picture shows a batch of three sentences. To normalize the number with the dot, each norm computes its mean and
 # variance from the dark cells. So with BatchNorm, padding and other sentences leak into a sentence during training;
-# LayerNorm only ever looks at one vector. At inference, BatchNorm uses averages that it collected during training.
+# LayerNorm uses only the vector itself. At inference, BatchNorm uses averages that it collected during training.
 #
 # BatchNorm also needs large batches. Here one feature has mean 1 and standard deviation 2, and we estimate both from n
-# numbers. This is by how much the estimates are off, on average over 500 batches:
+# numbers. The table shows how far off the estimates are, on average over 500 batches:
 
 # %% tags=["hide-input"]
 off = {}
@@ -264,24 +264,25 @@ pd.DataFrame(off).round(2)
 # Ioffe and Szegedy wanted to reduce **internal covariate shift**: while the lower layers learn, the inputs of the
 # higher layers keep changing their distribution. Santurkar et al. (2018,
 # [arXiv:1805.11604](https://arxiv.org/abs/1805.11604)) tested this. They added random shifts *after* each BatchNorm,
-# and training worked about as well as before. They explain the benefit by a smoother loss landscape. Bjorck et al.
-# (2018, [arXiv:1806.02375](https://arxiv.org/abs/1806.02375)) trace most of the gain to larger learning rates, which
-# diverge without a norm. You will test that claim for our own layer below. BatchNorm remains common in networks for
-# images, where a batch holds many thousands of pixels per feature.
+# and training worked about as well as before. They attribute the benefit to a smoother loss landscape. Bjorck et al.
+# (2018, [arXiv:1806.02375](https://arxiv.org/abs/1806.02375)) attribute most of the gain to larger learning rates, at
+# which training diverges without a norm. You will test that claim for our own layer below. BatchNorm remains common in
+# networks for images, where a batch holds many thousands of pixels per feature.
 # </details>
 
 # %% [markdown]
 # ## The feed-forward network
 #
-# Attention finds values and averages them. Computing with what it found is the job of the second half of a layer, the
-# **feed-forward network** (FFN). It expands each vector to $d_\text{ff}$ features (usually 4 d_model: in the paper,
-# 2,048 for 512), sets the negative ones to 0, and projects back.
+# Attention finds values and averages them. The second half of a layer, the **feed-forward network** (FFN), computes
+# something from the result. It expands each vector to $d_\text{ff}$ features (usually 4 d_model: in the paper, 2,048
+# for 512), sets the negative ones to 0, and projects back.
 #
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
-# $W_1$ is (d_model, d_ff) and $W_2$ is (d_ff, d_model); our layers call them `w_1` and `w_2`. The max works
-# elementwise; torch calls it `torch.relu` (ReLU). Many models use GELU instead, a smooth version: $x\,\Phi(x)$, with
-# the normal distribution function Φ. (`nn.Linear` stores its matrix transposed.)
+# $W_1$ is (d_model, d_ff) and $W_2$ is (d_ff, d_model); our layers call them `w_1` and `w_2`. The maximum is taken
+# elementwise. This function is called ReLU, in torch `torch.relu`. Many models use GELU instead, a smooth version:
+# $x\,\Phi(x)$, where Φ is the cumulative distribution function of the standard normal. (`nn.Linear` stores its matrix
+# transposed.)
 #
 # **Exercise.** Write `forward`.
 
@@ -315,8 +316,8 @@ for module, f in ((ffn, ffn), (attention, lambda x: attention(x, x, x))):
     print(f"{type(module).__name__}: {moved.sum()} of 11 positions change; {n:,} parameters")
 
 # %% [markdown]
-# The FFN is **position-wise**: it moves nothing from one position to another. Yet it holds two thirds of a layer's
-# parameters: 2 · 4 · d_model² against 4 · d_model².
+# The FFN is **position-wise**: it moves no information from one position to another. Yet it holds two thirds of a
+# layer's parameters: 2 · 4 · d_model² against 4 · d_model².
 
 # %% [markdown]
 # ## Post-norm: the layer of the paper
@@ -333,8 +334,8 @@ diagrams.layers.layer(EncoderLayerWithDropout(64, 4, 256, dropout=0.1))
 # $$x \leftarrow \operatorname{LayerNorm}(x + \operatorname{Attention}(x, x, x)), \qquad
 # x \leftarrow \operatorname{LayerNorm}(x + \operatorname{FFN}(x))$$
 #
-# `nn.LayerNorm(d)` is a module around the function that you wrote. It holds weight and bias, which start as ones and
-# zeros.
+# `nn.LayerNorm(d)` is a module that wraps the function you wrote. It holds the weight and the bias, which start as ones
+# and zeros.
 #
 # **Exercise.** Write `forward`.
 
@@ -360,13 +361,14 @@ class EncoderLayer(nn.Module):
 check(EncoderLayer)
 
 # %% [markdown]
-# The layer is complete. Now we take it apart again, one piece at a time.
+# The layer is complete. Now we remove its parts, one at a time.
 #
 # ## Without the FFN, or without its ReLU
 #
-# The task: memorize 40 · 40 = 1,600 random *facts*. We draw one answer for each pair of tokens, and the model has to
-# name it at the second position. In 250 steps at a learning rate of 0.01, one layer learns more than 9 of 10. Two
-# weakened layers compete with it. One has no FFN. The other keeps the FFN with all its parameters but loses the ReLU:
+# The task: memorize 40 · 40 = 1,600 random *facts*. We draw a random answer for each pair of tokens, and the model has
+# to predict it at the second position. In 250 steps at a learning rate of 0.01, one layer learns more than 9 of 10
+# facts. We compare it with two weakened layers. One has no FFN. The other keeps the FFN with all its parameters but
+# loses the ReLU:
 
 
 # %%
@@ -383,7 +385,7 @@ class NoReLU(parts.EncoderLayer):
 
 # %% [markdown]
 # **Predict.** What fraction of the facts does one layer learn without its FFN: near 0.1, 0.5, 0.8 or 1? And with an FFN
-# that has no ReLU? (The library stores the runs, three seeds each. The folded code is what trained them.)
+# that has no ReLU? (The results are stored with the course, for three seeds each. The folded code trained the models.)
 
 # %% tags=["prediction"]
 prediction_without_ffn, prediction_without_relu = ..., ...
@@ -452,13 +454,13 @@ compare(prediction_without_relu, measured=facts["one layer without ReLU"][0.01].
 mean_facts("one layer", "one layer without FFN", "one layer without ReLU")
 
 # %% [markdown]
-# Without its ReLU, the FFN gains next to nothing, although it keeps all its parameters. Two linear layers in a row are
-# a single linear layer, $x W_1 W_2$. Only with an **activation function** between them can they compute something that
-# one cannot. (Attention itself is not linear, since its weights depend on x. But for given weights, its output is a
-# linear function of the values.)
+# Without its ReLU, the FFN adds next to nothing, although it keeps all its parameters. Two linear layers in a row are
+# equivalent to a single linear layer, $x W_1 W_2$. They need an **activation function** between them to compute
+# anything that one linear layer cannot. (Attention itself is not linear, since its weights depend on x. But for given
+# weights, its output is a linear function of the values.)
 #
-# Removing the whole FFN also removes two thirds of the parameters. Would attention do as well with as many? The answer
-# needs both layouts of the layer, so it comes after pre-norm.
+# Removing the whole FFN also removes two thirds of the parameters. Would attention do as well with the same number of
+# parameters? The answer needs both layouts of the layer, so we return to it after pre-norm.
 #
 # ---
 #
@@ -467,10 +469,10 @@ mean_facts("one layer", "one layer without FFN", "one layer without ReLU")
 # %% [markdown]
 # ## Without the sums, the norms, or both
 #
-# Residual connections are said to keep gradients from vanishing. But which part does it, the sums or the norms? We
-# build untrained stacks of 24 layers in all four ways and run one backward pass for random labels. Then we look at two
-# gradients: the one at the vectors x after each layer, which travels back through the stack, and the one at `w_q`, from
-# which a layer's queries learn.
+# Residual connections are said to keep gradients from vanishing. But which part does that, the sums or the norms? We
+# build untrained stacks of 24 layers with both, with either one and with neither, and run one backward pass for random
+# labels. Then we look at two gradients: the gradient at the vectors x after each layer, which travels back through the
+# stack, and the gradient at `w_q`, which trains a layer's queries.
 #
 # **Predict.** With norms but no sums, does the gradient at x `"grow"` or `"vanish"` by more than a factor of 1,000 from
 # the last layer back to the first, or does it `"keep"` its size?
@@ -565,24 +567,24 @@ for where in ("x", "w_q"):
     ax.set_yscale("log")
 
 # %% [markdown]
-# - **Norms only.** The gradient at x (first plot) keeps its size, even without sums. But at `w_q` (second plot) it is
-#   gone from the fifth layer on: the positions have become equal, and no query can change an average of equal vectors.
-#   (Larger `w_q` and `w_k` only delay this.)
+# - **Norms only.** The gradient at x (first plot) keeps its size, even without sums. But at `w_q` (second plot) the
+#   gradient vanishes from the fifth layer on: the positions have become equal, and no query can change an average of
+#   equal vectors. (Larger `w_q` and `w_k` only delay this.)
 # - **Sums only.** The numbers grow to tens of thousands, and the gradient at x explodes on its way back. The softmax
 #   saturates, and no gradient is left at the last `w_q`.
-# - **Neither.** Numbers and gradients vanish, both to less than a hundred-thousandth.
+# - **Neither.** Numbers and gradients both shrink to less than 0.00001.
 
 # %% [markdown]
-# So sums and norms cure two different problems. Norms keep numbers *and gradients* at one size. Sums keep the positions
-# apart for longer, and so preserve the gradients that depend on their differences. All this is before training, at
-# depth 24. A single layer trains well without norms, as you will see.
+# So sums and norms solve two different problems. Norms keep numbers *and gradients* at one size. Sums keep the
+# positions distinct for longer, and so preserve the gradients that depend on differences between positions. We measured
+# all this before training, at depth 24. A single layer trains well without norms, as you will see.
 
 # %% [markdown]
 # ## Pre-norm: moving the norm
 #
 # Even with sums *and* norms, all positions are alike after 24 untrained layers, and the gradient at the last `w_q` is
-# below a hundred-thousandth. A likely reason: each norm scales down everything before it, so little is left of a
-# position's own vector. Most newer models use **pre-norm**: they normalize the *input* of each sublayer and leave the
+# below 0.00001. A likely reason is that each norm scales down everything that was added before it, so little is left of
+# a position's own vector. Most newer models use **pre-norm**: they normalize the *input* of each sublayer and leave the
 # sum alone:
 #
 # $$x \leftarrow x + \operatorname{Sublayer}(\operatorname{LayerNorm}(x))$$
@@ -590,7 +592,7 @@ for where in ("x", "w_q"):
 # Now the residual stream passes through the whole stack, and layers only ever add to it. Nothing normalizes the last
 # sum, so a pre-norm stack has one more norm at its end.
 #
-# <details><summary>Which of the two did the authors use?</summary>
+# <details><summary>Which layout did the authors of the paper use?</summary>
 #
 # The paper describes post-norm. Within weeks the authors moved the norm in their own code without changing the paper. A
 # maintainer of the Annotated Transformer explains this in
@@ -624,9 +626,9 @@ check(PreNormEncoderLayer)
 diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer(64, 4, 256))
 
 # %% [markdown]
-# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them next to it. So the normalized
-# x must not *replace* x. The first version of PyTorch's own pre-norm layer made this mistake
-# ([issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, but it had lost the stream:
+# The thick line is the residual stream. Post-norm has its norms on it; pre-norm has them next to it. So in pre-norm,
+# the normalized x must not *replace* x. The first version of PyTorch's own pre-norm layer made this mistake ([issue
+# 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It ran, but it lost the residual stream:
 
 
 # %%
@@ -643,9 +645,9 @@ diagrams.layers.layer(CutStream(64, 4, 256))
 # %% [markdown]
 # ### How deep can each be stacked?
 #
-# We measure 24 untrained pre-norm layers as before, and 24 of `CutStream`.
+# We measure two more untrained stacks of 24 layers as before, one pre-norm and one `CutStream`.
 #
-# **Predict.** Which one does `CutStream` resemble: `"post-norm"` or `"pre-norm"`?
+# **Predict.** Which layout does `CutStream` resemble: `"post-norm"` or `"pre-norm"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -659,20 +661,21 @@ columns = {"post-norm": "sums and norms", "pre-norm": "pre-norm", "CutStream": "
 pd.DataFrame({column: measures(name) for column, name in columns.items()})
 
 # %% [markdown]
-# In pre-norm the gradient at `w_q` stays above a thousandth, and the positions do not become quite alike. The price is
-# that x grows, so each further layer adds an ever smaller fraction of it. `CutStream` loses all of this. Write out two
-# of its layers: norm, sum, norm, sum, norm, sum … From the first sum on, a stack of it *is* post-norm.
+# In pre-norm the gradient at `w_q` stays above 0.001, and the positions do not become completely alike. The price is
+# that x grows, so each further layer adds an ever smaller fraction of x. `CutStream` loses these advantages. Write out
+# the steps of its layers: norm, sum, norm, sum, norm, sum … From the first sum on, a stack of these layers *is*
+# post-norm.
 
 # %% [markdown]
 # ### Warm-up
 #
-# Now we train stacks of eight layers to name the token *before* each position of a random text. Pre-norm learns this in
-# 200 steps. We give post-norm 1,000 steps, with and without **warm-up**: a learning rate that rises slowly, here over
-# the first 300 steps and in the paper over 4,000. The paper gives no reason for it. Xiong et al. (2020) later connected
-# warm-up with post-norm.
+# Now we train stacks of eight layers to predict, at each position of a random text, the token *before* it. Pre-norm
+# learns this in 200 steps. We give post-norm 1,000 steps, with and without **warm-up**: a learning rate that rises
+# slowly, here over the first 300 steps and in the paper over 4,000. The paper gives no reason for it. Xiong et al.
+# (2020) later connected warm-up with post-norm.
 #
 # **Predict.** What is the loss of the post-norm stack at a learning rate of 0.003, without warm-up and with it: nearest
-# to 0, 1, 2 or 2.8 (which is log 16, guessing one of 16 tokens)? (The median of three seeds counts.)
+# to 0, 1, 2 or 2.8 (which is log 16, the loss of guessing one of 16 tokens)? (We take the median of three seeds.)
 
 # %% tags=["prediction"]
 prediction_no_warmup, prediction_warmup = ..., ...
@@ -709,10 +712,10 @@ table["pre-norm, no warm-up, 200 steps"] = [round(x, 2) for x in stored_runs["pr
 pd.DataFrame.from_dict(table, orient="index", columns=SEEDS)
 
 # %% [markdown]
-# Without warm-up, eight layers of post-norm end near guessing; with it, they learn. But that is one depth, one learning
-# rate and one number of steps. In the runs of the view below, two layers of post-norm need no warm-up, and with 200
-# steps in all, 50 of them warm-up, eight layers do not learn yet. Pre-norm learns it with up to eight layers without
-# warm-up. (Large pre-norm models are warmed up all the same.)
+# Without warm-up, eight post-norm layers end near the loss of guessing; with warm-up, they learn the task. But that is
+# one depth, one learning rate and one number of steps. In the runs that the next view shows, two post-norm layers need
+# no warm-up, and 200 steps, 50 of them warm-up, are too few for eight layers. Pre-norm learns the task with up to eight
+# layers without warm-up. (Large pre-norm models are trained with warm-up all the same.)
 #
 # What goes wrong in the first steps? The view shows stacks that were trained for 200 steps, with 50 steps of warm-up or
 # none. Each panel has a curve for each stack, layer by layer. Look at *gradient at w_2*, top right, press *train*, and
@@ -725,23 +728,25 @@ views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
 # Post-norm without warm-up (blue, dashed) loses its gradient: at the first `w_2` it falls from 1.1 to 0.0005 in ten
-# steps and does not recover (0.00001 after 200 steps; 0.04 with warm-up). That positions are alike does not explain it:
-# at first those of pre-norm (orange, dashed) are alike, too.
+# steps and does not recover (0.00001 after 200 steps; 0.04 with warm-up). Positions that are alike do not explain this:
+# at first, the positions of pre-norm (orange, dashed) are alike, too.
 #
 # <details><summary>Why does warm-up help?</summary>
 #
-# Xiong et al. say that post-norm has large gradients in its last layers, which call for a small learning rate. But Adam
-# takes steps of about the same size whatever the gradient, so Liu et al. disagree (we tested neither): since no layer's
-# contribution shrinks, one update changes the output too much.
+# According to Xiong et al., post-norm has large gradients in its last layers, so it needs a small learning rate at
+# first. Liu et al. disagree, because Adam takes steps of about the same size whatever the gradient. In their
+# explanation, no layer's contribution shrinks in a post-norm stack, so one update changes the output too much. (We
+# tested neither explanation.)
 # </details>
 #
 # <details><summary>Then why did anyone keep post-norm?</summary>
 #
-# Where post-norm does train, it is often reported to end a little better: Liu et al. found this in translation. In
-# pre-norm, x grows and the upper layers add little to it, so some of them can be removed with little harm (Gromov et
-# al.). Published post-norm weights, such as BERT's, also only work in a post-norm layer. Later layouts aim for both:
-# DeepNorm (Wang et al., 2022, [arXiv:2203.00555](https://arxiv.org/abs/2203.00555)) is post-norm with a scaled-up x,
-# and lesson 11 shows norms *after* a sublayer. On our small tasks we saw no advantage of post-norm.
+# When post-norm does train, it is often reported to reach slightly better results: Liu et al. found this in
+# translation. In pre-norm, x grows and the upper layers add little to it, so some of them can be removed with little
+# harm (Gromov et al.). Published post-norm weights, such as BERT's, also only work in a post-norm layer. Later layouts
+# try to combine both advantages: DeepNorm (Wang et al., 2022, [arXiv:2203.00555](https://arxiv.org/abs/2203.00555)) is
+# post-norm with a scaled-up x, and lesson 11 shows norms *after* a sublayer. On our small tasks we saw no advantage of
+# post-norm.
 # </details>
 
 # %% [markdown]
@@ -749,9 +754,9 @@ views.ResidualStream(depth=12, step=10)
 #
 # The encoder looks up each token in an `nn.Embedding`, which holds one learned vector per token. It multiplies this
 # vector by √d_model, adds the positions, and passes the sum through the layers. The result is the *memory* on the map.
-# Why √d_model? The paper does not say. Our library, like many, draws embeddings with variance 1/d_model (lesson 08
-# explains why). Here is the cosine of two *different* characters at the same position,
-# without the factor and with it:
+# Why √d_model? The paper does not say. Our library, like many, initializes embeddings with variance 1/d_model (lesson
+# 08 explains why). Here is the cosine of two *different* characters at the same position, without the factor and with
+# it:
 
 # %% tags=["hide-input"]
 embedding = nn.Embedding(60, 512)
@@ -762,10 +767,11 @@ for name, factor in {"without the factor": 1.0, "times √512": 512**0.5}.items(
     print(f"{name}: RMS {size(factor * embedded):.2f} (positions {size(positions):.2f}), cosine {cosine:.1f}")
 
 # %% [markdown]
-# Without the factor the embeddings drown in the positions.
+# Without the factor, the positions drown out the embeddings.
 #
-# The layers are kept in an `nn.ModuleList`, a list that torch searches for parameters. Torch does not train or save
-# what it cannot find. And `[layer] * 6` is the *same* layer six times. The parameter counts show both:
+# We keep the layers in an `nn.ModuleList`, a list that torch searches for parameters. Torch does not train or save
+# parameters that it cannot find. Another trap: `[layer] * 6` is the *same* layer six times. The parameter counts show
+# both mistakes:
 
 # %%
 layer, plain = parts.EncoderLayer(64, 4, 256), nn.Module()
@@ -775,7 +781,7 @@ for name, model in {**stacks, "six layers in a ModuleList": stack(parts.EncoderL
     print(f"{name}: {sum(p.numel() for p in model.parameters()):,}")
 
 # %% [markdown]
-# **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model but is not trained.
+# **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it is part of the model but is not trained.
 # Pass the mask to every layer. `self.embedding.embedding_dim` is d_model.
 
 
@@ -804,7 +810,7 @@ check(Encoder)
 # ## FFN or more attention?
 #
 # Back to the 1,600 facts. Three layers of attention without an FFN have as many parameters as one layer with its FFN.
-# Which learns more? The table has the mean of three seeds.
+# Which learns more? The table shows means over three seeds.
 
 
 # %% tags=["hide-input"]
@@ -815,7 +821,7 @@ class PreNormNoFFN(parts.PreNormEncoderLayer):
 
 
 # %% [markdown]
-# **Predict.** Which learns more facts in post-norm, `"one layer"` or `"three attentions"`: at a learning rate of 0.01?
+# **Predict.** At a learning rate of 0.01, which learns more facts in post-norm, `"one layer"` or `"three attentions"`?
 # And at 0.003?
 
 # %% tags=["prediction"]
@@ -830,23 +836,24 @@ compare(better_at_low_rate, measured=better[0.003])
 mean_facts("one layer", "three attentions", "one layer, pre-norm", "three attentions, pre-norm", "one layer, sums only")
 
 # %% [markdown]
-# The verdict depends on the learning rate and the layout. At 0.01 one post-norm layer wins, 0.94 against 0.83. At a
-# third of that rate, the three attentions win in both layouts. In pre-norm at 0.01, the two are close. So this is no
-# evidence that FFNs store facts better than attention does. (Geva et al., below, look at what the FFNs of trained
-# models store.) But an FFN adds its parameters cheaply: one layer computes less than three attentions.
+# The answer depends on the learning rate and the layout. At 0.01 one post-norm layer wins, 0.94 against 0.83. At a
+# third of that rate, the three attentions win in both layouts. In pre-norm at 0.01, one layer and three attentions are
+# close. So this is no evidence that FFNs store facts better than attention does. (Geva et al., below, look at what the
+# FFNs of trained models store.) But an FFN is a cheap way to add parameters: one layer needs less computation than
+# three attentions.
 
 # %% [markdown]
 # The table also shows what norms do. A single layer needs none: with sums only it learns the most facts, 0.97. But at a
-# rate of 0.03 it falls to 0.54, while pre-norm still learns 0.89. So norms do allow larger learning rates, if they are
-# in the right place: post-norm falls to 0.43.
+# learning rate of 0.03 it falls to 0.54, while pre-norm still learns 0.89. So norms do allow larger learning rates, if
+# they are in the right place: post-norm falls to 0.43.
 
 # %% [markdown]
 # ## Dropout
 #
 # One part of the paper's layer is still missing, and it is active only in training. **Dropout** sets a random tenth of
-# the numbers to 0: in the output of each sublayer, and in the sums of embeddings and positions. If no feature can rely
-# on another one, it is harder to memorize the training texts. `nn.Dropout(0.1)` drops numbers only in `train()` mode,
-# and divides those it keeps by 0.9. That preserves the mean, so `eval()` needs no correction.
+# the numbers to 0: in the output of each sublayer, and in the sums of embeddings and positions. Then no feature can
+# rely on another one, which makes it harder to memorize the training texts. `nn.Dropout(0.1)` drops numbers only in
+# `train()` mode, and divides those it keeps by 0.9. That preserves the mean, so `eval()` needs no correction.
 
 # %% tags=["hide-input"]
 dropout, ones = nn.Dropout(0.1), torch.ones(10_000)
@@ -858,9 +865,9 @@ print(f"eval():  zeros {(dropped == 0).float().mean():.2f}, mean {dropped.mean()
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you a pre-norm layer with dropout and puts both halves into one loop. It runs and trains well. But a
-# correct layer with the very same weights does better on held-out texts. Decide what is wrong *before* you run the
-# check. Then write a corrected version, `Mended`, in the cell after it. Yours may leave out the dropout.
+# A colleague sends you a pre-norm layer with dropout that handles both sublayers in one loop. It runs and trains well.
+# But a correct layer with the very same weights does better on held-out texts. Decide what is wrong *before* you run
+# the check. Then write a corrected version, `Mended`, in the cell below the code. You may leave out the dropout.
 
 
 # %% tags=["bug-hunt"]
@@ -890,8 +897,8 @@ check(Mended, "PreNormEncoderLayer", save=False)
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Call the model twice in `eval()` mode: the outputs must be equal. `F.dropout` is a function and cannot see the mode of
-# the module that calls it. It always drops, unless you pass `training=self.training`. The module `nn.Dropout` does this
-# for you. The cell below compares two calls of each layer.
+# the module that calls it. It always drops numbers, unless you pass `training=self.training`. The module `nn.Dropout`
+# does this for you. The cell below compares two calls of each layer.
 # </details>
 
 # %%
@@ -903,17 +910,17 @@ for name, kind in {"the colleague's": LayerOfAColleague, "yours or the library's
 # %% [markdown]
 # ## An encoder alone: filling gaps
 #
-# So far we have removed every part except attention. Now we take away half of it. We hide some characters of dates in
-# four languages and train an encoder to predict what is hidden: a **masked language model**. BERT was trained like this
-# on ordinary text, with pieces of words as tokens. Such training, before any task, is **pretraining**; further training
-# on the labels of a task is **fine-tuning**.
+# So far we have removed every part except attention. Now we remove half of the attention. We hide some characters of
+# dates in four languages and train an encoder to predict the hidden characters. This is a **masked language model**.
+# BERT was trained like this on ordinary text, with pieces of words as tokens. Such training, before any task, is
+# **pretraining**; further training on the labels of a task is **fine-tuning**.
 #
 # <details><summary>Why did BERT predict 15 % of the tokens, and hide only 80 % of those?</summary>
 #
-# Each training step learns only from the tokens that are predicted, so a small fraction wastes computation; a large one
-# leaves too little context. BERT chose 15 % of the tokens. The texts of a later task contain no gaps, so a model that
-# only ever has to fill gaps might ignore visible tokens. BERT therefore hid 80 % of the chosen tokens, replaced 10 % by
-# random ones, and left 10 % as they were.
+# Each training step learns only from the tokens that are predicted, so hiding a small fraction wastes computation, and
+# hiding a large fraction leaves too little context. BERT chose 15 % of the tokens. The texts of a later task contain no
+# gaps, so a model that only ever has to fill gaps might ignore visible tokens. BERT therefore hid 80 % of the chosen
+# tokens, replaced 10 % by random ones, and left 10 % as they were.
 # </details>
 
 # %% tags=["hide-input"]
@@ -953,12 +960,12 @@ def draw_gaps() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# In held-out texts we hide the first letter of the month. The model that attends in both directions finds it in about 8
-# of 10 texts. A second model has lost half of its attention: with the causal mask of lesson 04, it attends only
-# backwards.
+# In held-out texts we hide the first letter of the month. The model that attends in both directions predicts it
+# correctly in about 8 of 10 texts. A second model uses the causal mask of lesson 04, so it attends only to the current
+# and earlier positions.
 #
-# **Predict.** In what fraction of the texts does the second model find the letter: near 0.1, 0.4 or 0.8? (Three
-# stored runs of each.)
+# **Predict.** In what fraction of the texts does the second model predict the letter correctly: near 0.1, 0.4 or 0.8?
+# (Three stored runs of each.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -1004,9 +1011,9 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("weight on what comes after the gap, by head:", [round(w, 1) for w in heads[:, 3:].sum(dim=-1).tolist()])
 
 # %% [markdown]
-# The letters that distinguish the months come after the gap, and at least one head of the first model looks there. The
-# second model has every other part, and does no better than always guessing the most common letter: nothing else in the
-# stack moves information between positions.
+# The letters that distinguish the months come after the gap, and at least one head of the first model attends to them.
+# The second model has every other part, but it does no better than always guessing the most common letter: nothing else
+# in the stack moves information between positions.
 
 # %% [markdown]
 # ## ★ Transfer: has a layer lost its stream?
@@ -1015,7 +1022,7 @@ print("weight on what comes after the gap, by head:", [round(w, 1) for w in head
 # input and adds its output to x. But one of the sums may be missing, or contain the normalized x, or only half of x.
 # All you can do is call the layer on vectors of your choice.
 #
-# **Exercise.** Design a test and write it. First find a change of x that a norm removes but a sum passes on.
+# **Exercise.** Design a test and write it. First find a change to x that a norm removes but a residual sum preserves.
 
 
 # %% id="keeps_the_stream" tags=["exercise"]
@@ -1029,7 +1036,7 @@ check(keeps_the_stream)
 
 
 # %% [markdown]
-# Let it judge seven layers. The last one has a fault that changes no shape and raises no error:
+# Let's run the test on seven layers. The last layer has a bug that changes no shape and raises no error:
 
 
 # %%
@@ -1052,9 +1059,9 @@ for kind in judged:
 #
 # Nothing in these layers is specific to text. A **vision transformer** (ViT; [Dosovitskiy et al.,
 # 2020](https://arxiv.org/abs/2010.11929)) cuts an image into square **patches**, and a linear layer turns each patch
-# into a vector, in place of the embedding. Then come positions and the layers from above, and the mean over all patches
-# represents the image. (The paper uses pre-norm, GELU and a *class token* instead of the mean.) Here is what happens to
-# a shaky 3 of 16 × 16 pixels:
+# into a vector, instead of an embedding. Then the model adds positions and applies the layers from above, and the mean
+# over all patches represents the image. (The paper uses pre-norm, GELU and a *class token* instead of the mean.) Here
+# is what happens to a shaky 3 of 16 × 16 pixels:
 
 # %% id="digit-images" tags=["hide-input"]
 STROKES = ["bdjnlfb", "dbn", "dbfmo", "abfhlnm", "nbgi", "cagilnm", "cdjnlhg", "acn", "bdhlnjhfb", "fhdbfln"]
@@ -1082,19 +1089,19 @@ images, digits = draw_digits(40)
 diagrams.patches.vision_transformer(images[digits == 3][0].clamp(0, 1), patch=4, d_model=48, n_layers=2)
 
 # %% [markdown]
-# Many **vision-language models** put the outputs of a ViT, after a projection, among the embeddings of the text.
+# Many **vision-language models** project the outputs of a ViT and insert them among the embeddings of the text.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 15 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** Sums and norms serve the stack, not the layer: one layer that has neither (`Neither`) still learns at least
-# 8 of 10 facts. (If that holds: how many layers does it take to fail?)
+# **Claim.** A stack needs sums and norms, but a single layer doesn't: one layer that has neither (`Neither`) still
+# learns at least 8 of 10 facts. (If that holds, at how many layers does it fail?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
-# **Verdict.** Say in one sentence what the runs show. Then change the learning rate: does your sentence survive? A
+# **Verdict.** Say in one sentence what the runs show. Then change the learning rate: is your sentence still true? A
 # claim that fails is a result, too.
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
@@ -1111,14 +1118,14 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # Attention makes positions alike. A residual connection delays that, norms keep numbers and gradients in bounds, and in
-# pre-norm nothing ever scales down the stream itself. Without each part:
+# pre-norm nothing ever scales down the stream itself. The table shows what happens without each part:
 #
 # | part | what it does | without it |
 # |---|---|---|
 # | residual connection | lets a position keep its own vector | positions become alike, and `w_q` gets no gradient |
-# | norm | keeps numbers and gradients at one size | both explode at depth 24; smaller learning rates |
-# | FFN | computes at each position | fewer facts, unless you add attentions with as many parameters |
-# | ReLU in the FFN | makes the FFN more than one matrix | the FFN gains almost nothing |
+# | norm | keeps numbers and gradients at one size | both explode at depth 24; you need smaller learning rates |
+# | FFN | computes at each position | fewer facts learned, unless you add attention layers with as many parameters |
+# | ReLU in the FFN | makes the FFN more than one matrix | the FFN adds almost nothing |
 # | attention | moves information between positions | without the half that looks ahead, a gap is filled by guessing |
 #
 # - Post-norm normalizes the sums, pre-norm the inputs of the sublayers. In pre-norm, eight layers learned our task in
@@ -1136,7 +1143,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
-# - **rank collapse**: the vectors of all positions become nearly equal as attentions are stacked.
+# - **rank collapse**: the vectors of all positions become nearly equal as attention layers are stacked.
 # - **residual connection**: the sum of a sublayer's input and its output.
 # - **residual stream**: the vectors that run through the stack, and to which each sublayer adds something.
 # - **LayerNorm**: normalizes each vector over its features.
@@ -1144,7 +1151,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # - **internal covariate shift**: the inputs of a layer change their distribution while the layers below it learn.
 # - **feed-forward network**: two linear layers with a ReLU or GELU between them; FFN for short.
 # - **position-wise**: done at each position separately.
-# - **activation function**: a function between two linear layers that is not linear, such as ReLU or GELU.
+# - **activation function**: a nonlinear function between two linear layers, such as ReLU or GELU.
 # - **sublayer**: the attention or the feed-forward network of a layer.
 # - **post-norm**: the layout with a norm after each residual sum.
 # - **pre-norm**: the layout with a norm on each sublayer's input.
@@ -1174,10 +1181,10 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>What are residual connections for?</summary>
 #
-# Each sublayer only adds to what was there, so positions stay distinct for longer; attention alone makes them alike
-# sooner or later, with our initialization within two layers. (<i>Stacking attention</i>) "Against vanishing gradients"
-# is only half the story. In 24 untrained layers with norms and no sums, the gradient at the vectors kept its size. The
-# gradient at `w_q` was gone from layer 5 on, because the positions were equal. (<i>Without the sums, the norms, or
+# Each sublayer only adds to its input, so positions stay distinct for longer. Attention alone makes them alike sooner
+# or later; with our initialization, within two layers. (<i>Stacking attention</i>) "Against vanishing gradients" is
+# only half the story. In 24 untrained layers with norms and no sums, the gradient at the vectors kept its size. The
+# gradient at `w_q` vanished from layer 5 on, because the positions were equal. (<i>Without the sums, the norms, or
 # both</i>) Residual connections come from networks for images, where deep stacks without them had a larger *training*
 # error (degradation; He et al., 2015).
 # </details>
@@ -1195,16 +1202,16 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>Why LayerNorm and not BatchNorm? When is BatchNorm the better choice?</summary>
 #
 # In training, BatchNorm mixes the sentences of a batch and their padding, and its statistics are noisy if the batch is
-# small. At inference it uses averages from training. LayerNorm treats each vector alone, always in the same way. For
-# images with large batches BatchNorm works well, and its averages can be merged into the layer before it.
-# (<i>BatchNorm</i>)
+# small. At inference it uses averages from training. LayerNorm normalizes each vector separately, in training and at
+# inference alike. For images with large batches BatchNorm works well, and its averages can be merged into the layer
+# before it. (<i>BatchNorm</i>)
 # </details>
 #
 # <details><summary>Does normalization work because it reduces internal covariate shift?</summary>
 #
 # That was the original argument for BatchNorm, and it is contested: networks trained about as well when shifts were
-# added on purpose after each norm. Better supported is that norms keep the size of numbers and gradients in bounds and
-# allow larger learning rates. (<i>BatchNorm</i>, <i>FFN or more attention?</i>)
+# added on purpose after each norm. There is better evidence that norms keep the size of numbers and gradients in bounds
+# and allow larger learning rates. (<i>BatchNorm</i>, <i>FFN or more attention?</i>)
 # </details>
 #
 # <details><summary>Over what does LayerNorm average: the sentence, the batch, the layers?</summary>
@@ -1216,18 +1223,17 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>Pre-norm or post-norm: what is the difference, and what follows for training?</summary>
 #
 # Post-norm is norm(x + f(x)). Pre-norm is x + f(norm(x)), with one more norm at the end of the stack. In a deep
-# post-norm stack, every norm scales down what came before it, and training may fail without warm-up: ours with eight
-# layers did, at a learning rate of 0.003. Pre-norm can be stacked deeper, needed no warm-up here, and tolerated a
+# post-norm stack, every norm scales down what came before it, and training may fail without warm-up: our stack of eight
+# layers failed at a learning rate of 0.003. Pre-norm can be stacked deeper, needed no warm-up here, and tolerated a
 # larger learning rate. The price is that its upper layers change x less and less. (<i>How deep can each be
-# stacked?</i>,
-# <i>Warm-up</i>, <i>FFN or more attention?</i>)
+# stacked?</i>, <i>Warm-up</i>, <i>FFN or more attention?</i>)
 # </details>
 #
 # <details><summary>Then why did anyone keep post-norm?</summary>
 #
-# Where it trains, it is often reported to end a little better, and published post-norm weights need a post-norm layer.
-# In pre-norm, x grows, so the upper layers contribute less and less. Later layouts such as DeepNorm try to combine the
-# advantages. (<i>Warm-up</i>)
+# When it trains, it is often reported to reach slightly better results, and published post-norm weights need a
+# post-norm layer. In pre-norm, x grows, so the upper layers contribute less and less. Later layouts such as DeepNorm
+# try to combine the advantages. (<i>Warm-up</i>)
 # </details>
 #
 # <details><summary>Is x = norm(x); x = x + f(x) pre-norm?</summary>
@@ -1239,8 +1245,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # It computes at each position separately; nothing passes between positions. With d_ff = 4 d_model it has two thirds of
 # a layer's parameters. One layer without it learned only half of our random facts. Three attentions with the same
-# number of parameters learned more or fewer than one layer with an FFN, depending on the learning rate and the layout.
-# (<i>Without the FFN</i>, <i>FFN or more attention?</i>) The 4 is a choice: in the paper's table 3 (C),
+# number of parameters learned more or fewer facts than one layer with an FFN, depending on the learning rate and the
+# layout. (<i>Without the FFN</i>, <i>FFN or more attention?</i>) The factor 4 is a choice: in the paper's table 3 (C),
 # translation improves with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
 #
@@ -1261,9 +1267,9 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # %% [markdown]
 # <details><summary>Why are embeddings multiplied by √d_model?</summary>
 #
-# If they are drawn with variance 1/d_model (as when the same matrix also serves as the output layer, lesson 08), their
-# numbers are far smaller than those of the positions, which are around 0.7, and would drown. Torch draws embeddings
-# with variance 1, and these need no factor. (<i>The stack</i>)
+# If they are initialized with variance 1/d_model (as when the same matrix also serves as the output layer, lesson 08),
+# their numbers are far smaller than those of the positions (around 0.7), and the positions would drown them out. Torch
+# draws embeddings with variance 1, and these need no factor. (<i>The stack</i>)
 # </details>
 #
 # <details><summary>What does dropout do in train() and in eval()?</summary>
@@ -1284,9 +1290,9 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>BERT: why predict 15 % of the tokens, and why 80/10/10?</summary>
 #
-# Too few predictions waste computation, too many gaps leave no context. Of the chosen tokens, 80 % are hidden, 10 %
-# replaced and 10 % kept, because later texts have no gaps and the model should not ignore visible tokens. (<i>An
-# encoder alone</i>)
+# Predicting too few tokens wastes computation; hiding too many leaves too little context. Of the chosen tokens, 80 %
+# are hidden, 10 % replaced and 10 % kept, because later texts have no gaps and the model should not ignore visible
+# tokens. (<i>An encoder alone</i>)
 # </details>
 #
 # <details><summary>How does a Transformer read an image?</summary>
@@ -1304,7 +1310,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): why attention alone makes all positions alike. Noci et
 #   al. (2022), [arXiv:2206.03126](https://arxiv.org/abs/2206.03126): what that does to the gradients of queries and
 #   keys. Geva et al. (2021), [arXiv:2012.14913](https://arxiv.org/abs/2012.14913): what FFNs store. Gromov et al.
-#   (2024), [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that are hardly missed.
+#   (2024), [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that can be removed with little harm.
 # - Norms and small batches: Wu and He (2018), [arXiv:1803.08494](https://arxiv.org/abs/1803.08494), for images; Shen et
 #   al. (2020), [arXiv:2003.07845](https://arxiv.org/abs/2003.07845), on BatchNorm in Transformers.
 # - `transformer_lab/layers/encoder_layer.py`, `norms.py`, `transformer_lab/models/encoder.py`: the library's versions.
@@ -1319,7 +1325,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # </details>
 
 # %% [markdown]
-# You have an encoder that can be stacked. In lesson 07 it gets a partner that writes.
+# You now have a complete encoder. Lesson 07 adds the decoder, which generates text from the encoder's output.
 #
 # How far did you get, and how well did you predict?
 

@@ -1,9 +1,9 @@
 # %% [markdown] id="title"
 # # 07 · The decoder: generating text from the encoder's output
 #
-# **The question.** The models that people chat with are decoders. An encoder has read `3 mars 2021`. How does a decoder
-# generate `2021-03-03` from that, one character after another? And how does it learn to do that from finished
-# translations?
+# **The question.** The models that people chat with are decoders. Suppose an encoder has read `3 mars 2021`. How does a
+# decoder generate `2021-03-03` from the encoder's output, one character after another? And how does it learn that from
+# finished translations?
 #
 # **Afterwards you can** write a decoder layer and a stack of them, prepare a decoder's inputs for training, write the
 # loop that generates text, and review a Transformer with three tests.
@@ -59,7 +59,7 @@ diagrams.architecture.you_are_here(7)
 # %% [markdown]
 # ## Training in one pass, generation in a loop
 #
-# Here is the whole lesson in one picture. The same decoder is used in two ways:
+# Here is the whole lesson in one picture. You use the same decoder in two ways:
 
 # %%
 diagrams.teacher_forcing.beside_generation([*"2021-"])
@@ -158,8 +158,8 @@ ax = plots.mask(moves[0], tokens, tokens, labels=("does not change it", "changes
 _ = ax.set(xlabel="input", ylabel="output")
 
 # %% [markdown]
-# The decoder generates the target one token at a time. But the whole source is there from the start, so none of it lies
-# in the future: **cross-attention has no causal mask**. It needs the padding mask of the source:
+# The decoder generates the target one token at a time. But the whole source is available from the start, so none of it
+# lies in the future: **cross-attention has no causal mask**. It does need the padding mask of the source:
 
 # %%
 longer = torch.cat([memory, torch.randn(1, 3, 32)], dim=1)  # three more vectors, of <pad>
@@ -173,12 +173,12 @@ print(f"largest change of the output with it:    {(masked - alone).abs().max():.
 # %% [markdown]
 # ## A stack that reads one memory
 #
-# A decoder starts the way the encoder did: embeddings times √d_model, plus positions. Then come the layers. Each of
-# them reads **the same memory**, the output of the encoder's *last* layer. However many layers there are, the encoder
-# passes on a single matrix. (The loop over layers runs in every forward pass. The loop over tokens runs only when you
-# generate.)
+# A decoder starts the way the encoder did: embeddings times √d_model, plus positions. Then come the layers. Each
+# decoder layer reads **the same memory**, the output of the encoder's *last* layer. However many layers the encoder
+# has, it passes on a single matrix. (The loop over layers runs in every forward pass. The loop over tokens runs only
+# when you generate.)
 #
-# **Exercise.** Write its `forward`.
+# **Exercise.** Write the decoder's `forward`.
 
 
 # %% id="Decoder" tags=["exercise"]
@@ -234,7 +234,7 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The texts are all days of a hundred years, in French and in ISO 8601. Every tenth day is held out.
+# The data are all the days of a hundred years, written in French and in ISO 8601. We hold out every tenth day.
 
 # %% tags=["hide-input"]
 months = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre"]
@@ -319,8 +319,8 @@ def generate_target(
 check(generate_target)
 
 # %% [markdown]
-# **Half-way.** You have a complete Transformer and the loop that generates with it: a good place to stop for today. The
-# second half trains it and shows how it can be wrong without anyone noticing.
+# **Half-way.** You have a complete Transformer and its generation loop: a good place to stop for today. In the second
+# half, you train it and see how it can be wrong without anyone noticing.
 #
 # We measure a model in two ways: how many tokens are right with teacher forcing, and how many whole dates are right
 # when it generates them. (The functions that measure and train are folded.)
@@ -444,7 +444,7 @@ pd.DataFrame(bias).T.round(2)
 # %% [markdown]
 # ## What does cross-attention attend to?
 #
-# The weights of cross-attention, one row for each generated token, are an alignment as in lesson 00. Nothing in the
+# The weights of cross-attention, with a row for each generated token, form an alignment (lesson 00). Nothing in the
 # training data says where to attend.
 
 # %% id="alignment" tags=["nbval-ignore-output"]
@@ -460,10 +460,10 @@ ax = plots.weights(weights, labels, letters, xlabel="source character", ylabel="
 # of the month attend mostly to the month, and those of the day in large part to the day. The hyphens are the same in
 # every date, so the model doesn't have to look them up.
 #
-# But a weight tells you where the model attends, not what it finds there: the memory's vectors have themselves gathered
-# information from other positions. So we hide the letters of the month from cross-attention and measure. (The encoder
-# still reads them.) Hiding a key also shifts its attention weight to other keys, and that alone can do harm. As a
-# control, we hide the four digits of the year instead.
+# But a weight tells you where the model attends, not what it finds there: the memory's vectors already contain
+# information from other positions. So we hide the letters of the month from cross-attention and measure again. (The
+# encoder still reads them.) Hiding a key also shifts its attention weight to other keys, and that alone can do harm. As
+# a control, we hide the four digits of the year instead.
 
 # %% [markdown]
 # **Predict.** How often is the month still right with the letters hidden, on average over the three models: near 0.1,
@@ -509,7 +509,7 @@ pd.DataFrame(right).T.map(lambda three: f"{min(three):.2f} to {max(three):.2f}")
 # With the letters hidden, the month is hardly better than a guess among 12, and the year is as accurate as before. With
 # the year's digits hidden, most months are still right. So the month does come from the letters, as the weights showed.
 # For the day, the result is less clear: it gets worse in some models, although no letter tells you the day. But the
-# control shows that any hidden key can disturb the rest.
+# control shows that hiding any key can disturb the rest.
 
 # %% [markdown]
 # ## Bug hunt: a Transformer from the web
@@ -629,11 +629,11 @@ review(Mended)
 # <details><summary>The three bugs, and how each test catches one</summary>
 #
 # 1. `1e-9` should be `-1e9` or, better, `-torch.inf`. After the softmax, a score near 0 still gets a weight, so the
-#    decoder reads later tokens. `leaks_future` notices.
+#    decoder reads later tokens. `leaks_future` finds this bug.
 # 2. `x = self.norm_1(x)` overwrites the residual stream, so the residual adds the *normalized* x. The layer should pass
-#    the norm to the sublayer and keep x. `keeps_the_stream` notices.
+#    the normalized x to the sublayer and keep x itself. `keeps_the_stream` finds this bug.
 # 3. The code reshapes keys and values with the number of *queries*. That works in self-attention, and in
-#    cross-attention as long as source and target have the same length.
+#    cross-attention as long as source and target have the same length. The run on different lengths finds this bug.
 #
 # ```python
 # class MendedAttention(AttentionOfANote):
@@ -667,8 +667,8 @@ review(Mended)
 # %% [markdown]
 # ## Two bugs
 #
-# In the first, the labels are not shifted: the decoder reads the very tokens that it should predict. In the second, the
-# encoder gets the wrong text: the target.
+# Here are two more bugs. In the first, the labels are not shifted, so the decoder reads the very tokens that it should
+# predict. In the second, the encoder reads the wrong text: the target instead of the source.
 
 
 # %%
@@ -678,10 +678,9 @@ class TargetInBoth(Translator):
 
 
 # %% [markdown]
-#
-# **Predict.** The model with the target in both stacks has a correct causal mask in its decoder. What fraction of
-# tokens does it get right with *teacher forcing*, and what fraction of dates when it *generates*? (Six runs: about 10
-# seconds.)
+# **Predict.** In the second model, both stacks read the target, but the decoder's causal mask is correct. What fraction
+# of tokens does this model get right with *teacher forcing*, and what fraction of dates when it *generates*? (Six runs:
+# about 10 seconds.)
 
 # %% tags=["prediction"]
 prediction_forced, prediction_generated = ..., ...
@@ -715,7 +714,7 @@ pd.DataFrame(ends).T.map(lambda three: f"{min(three):.2f} to {max(three):.2f}") 
 # `leaks_future` takes a model with one argument, so we fix the source. The models don't need training.
 #
 # **Predict.** What does the test find, `"leaks"` or `"honest"`, for the model with the target in both stacks? And for
-# the one whose labels are not shifted?
+# the model whose labels are not shifted?
 
 # %% tags=["prediction"]
 prediction_in_both, prediction_unshifted = ..., ...
@@ -795,7 +794,7 @@ table.round(2)
 # %% [markdown]
 # ## Encoder-only, decoder-only, encoder-decoder
 #
-# Do we need two stacks? These layers make three families of models.
+# Do we need two stacks? You can build three families of models from these layers.
 #
 # | | a layer has | each position attends to | e.g. |
 # |---|---|---|---|
@@ -854,13 +853,14 @@ families.unstack().swaplevel(axis=1).sort_index(axis=1).map(lambda x: "" if pd.i
 
 # %% [markdown]
 # Generating all tokens at once works if there is only one right answer and it is no longer than the source. With two
-# equally likely answers it fails, sampled or greedy: each position chooses on its own, one from the first format and
-# its neighbor from the second. If one format is four times as frequent, greedy choices mostly agree on it, and more
-# than half of the dates come out right. So whether it fails depends on how close the answers are to a tie.
+# equally likely answers it fails, sampled or greedy: each position chooses independently, so one may follow the first
+# format and its neighbor the second. If one format is four times as frequent, greedy choices mostly agree on it, and
+# more than half of the dates come out right. So whether it fails depends on how close the probabilities of the two
+# answers are.
 
 # %% [markdown]
-# An autoregressive model reads the beginning of its own answer, so it sticks to the format it started with. That is
-# what decoders are for, decoder-only or encoder-decoder.
+# An autoregressive model reads the beginning of its own answer, so it sticks to the format it started with. That is the
+# advantage of a decoder, in decoder-only and encoder-decoder models alike.
 
 # %% [markdown]
 # ## ★ Transfer: one stack that reads both ways
@@ -923,11 +923,11 @@ for ax, (name, mask) in zip(axes, masks.items()):
 #
 # A diffusion language model ([Austin et al., 2021](https://arxiv.org/abs/2107.03006); with 8 billion parameters: LLaDA,
 # [Nie et al., 2025](https://arxiv.org/abs/2502.09992)) starts from a text of hidden tokens. In each step it predicts
-# all of them, keeps some and hides the others again. In the next step it reads what it has kept. Ours keeps the tokens
-# that it is most certain of, as LLaDA does; Austin et al. choose them at random. Training works as for the gap filler
-# of lesson 06, except that it hides anything from almost none to almost all of a text.
+# all of them, keeps some and hides the others again. In the next step it reads the tokens that it has kept. Our model
+# keeps the tokens that it is most certain of, as LLaDA does; Austin et al. choose them at random. Training works as for
+# the gap filler of lesson 06, except that it hides anything from almost none to almost all of a text.
 #
-# Ours generates dates without a source, in one format or in two. `<bos>` stands for a hidden token.
+# Our model generates dates without a source, in one format or in two. `<bos>` stands for a hidden token.
 # </details>
 
 
@@ -954,8 +954,8 @@ def unmask(model: nn.Module, n_texts: int, n_steps: int) -> Tensor:
 
 
 # %% [markdown]
-# **Predict.** The model has learned both formats. What fraction of its texts are real dates if all eleven tokens come
-# in *one* step: near 0, 0.5 or 0.9? And in eleven steps, with one new token in each?
+# **Predict.** The model has learned both formats. What fraction of its texts are real dates if it generates all eleven
+# tokens in *one* step: near 0, 0.5 or 0.9? And in eleven steps, with one new token in each?
 
 # %% tags=["prediction"]
 prediction_one_step, prediction_eleven_steps = ..., ...
@@ -967,12 +967,12 @@ compare(prediction_eleven_steps, measured=real.loc[11, 2], choices=(0, 0.5, 0.9)
 real.round(2)
 
 # %% [markdown]
-# With two formats, hardly any text is a date after one step: again, each position chooses on its own. With one new
+# With two formats, hardly any text is a date after one step: again, each position chooses independently. With one new
 # token per step, most texts are dates, because the model reads all earlier tokens before it draws the next one. In
-# between, more steps give more dates. With one format, the gain is not steady: 3 steps are worse than 2. And each step
-# is a pass over the whole text. Because every position attends to all others, an exact cache (lesson 10) is impossible.
-# Approximate caches work ([Wu et al., 2025](https://arxiv.org/abs/2505.22618)), and models that generate block by block
-# can cache the finished blocks exactly.
+# between, more steps give more dates. With one format, more steps don't always help: 3 steps are worse than 2. And each
+# step costs a pass over the whole text. Because every position attends to all others, an exact cache (lesson 10) is
+# impossible. Approximate caches work ([Wu et al., 2025](https://arxiv.org/abs/2505.22618)), and models that generate
+# block by block can cache the finished blocks exactly.
 
 # %% [markdown]
 # ## Your experiment
@@ -984,8 +984,8 @@ real.round(2)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
-# **Verdict.** Say in one sentence what the runs show. Then train for 100 steps instead of 300: does your sentence
-# survive, or does it need its setting? A claim that fails is a result, too.
+# **Verdict.** Say in one sentence what the runs show. Then train for 100 steps instead of 300: is your sentence still
+# true, or does it have to mention the number of steps? A claim that fails is a result, too.
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # in how many of the three runs will the claim hold?
@@ -1027,9 +1027,10 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # - **memory**: the output of the encoder's last layer, which every decoder layer reads.
 # - **labels**: the tokens that a model should predict, one for each position.
 # - **shifted right**: with bos in front and the last token dropped; a decoder's inputs are its labels, shifted right.
-# - **exposure bias**: the effect of reading only correct tokens in training, and never one's own errors.
+# - **exposure bias**: the loss in accuracy when a model reads its own errors, because it has read only correct tokens
+#   in training.
 # - **encoder-decoder**: a model with two stacks, joined by cross-attention.
-# - **encoder-only**: a model of self-attention in which each position attends to all.
+# - **encoder-only**: a model of self-attention in which each position attends to all positions.
 # - **decoder-only**: a model of causal self-attention without an encoder.
 # - **prefix mask**: a mask that is open for the first tokens and causal after them.
 # - **diffusion language model**: a model that generates a text in several steps, from hidden tokens, in any order.
@@ -1054,9 +1055,9 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Does decoder layer i read encoder layer i?</summary>
 #
-# No, all of them read the last encoder layer. Layer to layer can be trained too, but it is a different model: with two
-# layers and with three, its parameters do much worse when all layers read the last one. (<i>Last layer, or layer to
-# layer?</i>)
+# No, all of them read the last encoder layer. You can train a model layer to layer too, but it is a different model:
+# with two layers and with three, its parameters do much worse when all its decoder layers read the last encoder layer.
+# (<i>Last layer, or layer to layer?</i>)
 # </details>
 #
 # <details><summary>What is teacher forcing, and why is the target shifted?</summary>
@@ -1092,7 +1093,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # Change a later token and check that no earlier output changes (leaks). Multiply a pre-norm layer's input by 1,000 and
 # check that the output is about 1,000 times the input (residual stream). Run it on a source and a target of different
-# lengths, and give every other dimension its own size, too (reshapes). (<i>Bug hunt</i>)
+# lengths, and give every other dimension its own size, too (wrong reshapes). (<i>Bug hunt</i>)
 # </details>
 #
 # <details><summary>Encoder-only, decoder-only, encoder-decoder: what is the difference?</summary>
@@ -1114,8 +1115,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # <details><summary>What does an alignment tell you?</summary>
 #
 # It shows where each generated token attended, averaged over the heads. It does not prove which character the model
-# used, because the memory's vectors have gathered information from other positions too. To find out, hide those
-# positions, measure again, and compare with hiding other positions. (<i>What does cross-attention attend to?</i>)
+# used, because the memory's vectors also contain information from other positions. To find out, hide those positions
+# and measure again. As a control, hide other positions, too. (<i>What does cross-attention attend to?</i>)
 # </details>
 
 # %% [markdown]
