@@ -142,6 +142,8 @@ def place(s: Slots) -> str:
         return f"you use all of {s.noun(new) or f'`{new}`'}. You should {s.do}"
     if index in PARTS and should in PARTS:
         return f"you {'keep' if ':' in should else 'pick'} {PARTS[index]} instead of {PARTS[should]} {s.when}"
+    if should == "::-1" and index in (":", "::"):
+        return "you don't reverse the order {when}"
     return f"you {_cut(index, should)} {s.when}"
 
 

@@ -85,6 +85,8 @@ def _inner(code: str) -> list[ast.AST]:
 
 
 def _never(s: Slots) -> str:
+    if each := re.match(r"call each (\w+) with ", s.do):
+        return f"you never call the {each[1]}s"
     return f"you {s.use} {s.target or s.new} instead of {s.thing}" if s.hands_on else "you never {do}"
 
 
@@ -239,7 +241,10 @@ def moved(s: Slots) -> str:
 def done_again(s: Slots) -> str:
     """A step is taken twice."""
     clause = s.action(s.code, {s.edit.old: s.target})
-    return f"you also {clause}. Once is enough" if clause else "you {do} a second time, on {target}. Once is enough"
+    if clause:
+        return f"you also {clause}. Once is enough"
+    again = "do it again" if s.edit.new == s.edit.old else f"do the same to {s.target}"
+    return f"you {s.do}, then {again}. Once is enough"
 
 
 def one_case(s: Slots) -> str:

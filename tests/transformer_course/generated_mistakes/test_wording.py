@@ -131,6 +131,26 @@ def test_each_stored_mistake_has_three_hints(name):
             "You use dim 1 instead of dim −1 in `squeeze` when you pick the log-probability of each target.",
         ),
         (
+            "GPT",
+            AnswerEdit("layer_output", "call_left_out", "layer(x, layer_mask(number))", "x"),
+            "You never call the layers.",
+        ),
+        (
+            "decode",
+            AnswerEdit("text", "done_again", "octets", "octets", "octets"),
+            "You decode the bytes as UTF-8, then do it again. Once is enough.",
+        ),
+        (
+            "keeps_the_stream",
+            AnswerEdit("kept", "done_again", "reduced", "output", "output"),
+            "You compare the reduced output with x, then do the same to the output for the enlarged x. Once is enough.",
+        ),
+        (
+            "gae",
+            AnswerEdit("advantages", "slice", "found[::-1]", "found[::]"),
+            "You don't reverse the order when you add up from the last step to the first.",
+        ),
+        (
             "attend_with_cache",
             AnswerEdit("keys", "part_left_out", "torch.cat([cache[0], key], dim=-2)", "key"),
             "You never append the new key to the cached keys.",
