@@ -126,7 +126,7 @@ def _composed(variant: Variant) -> tuple[str, ...]:
     """Return three hints on the first step or argument that a way does otherwise."""
     steps = variant.of
     name = next((name for name in [*steps.steps, *steps.arguments.parameters] if name in variant.changes), steps.last)
-    first = f"Look at {steps.noun(name)}. What goes into it, and what comes out?"
+    first = f"Look at the code that computes {steps.noun(name)}. What goes in, and what comes out?"
     return (first, *steps.ladder(name))
 
 

@@ -132,7 +132,8 @@ class InSteps:
     def formula(self, name: str) -> str:
         """Return how the value of a step is made: its whole description, or what it needs."""
         text = self._docstring_parts(name)[1]
-        needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
+        *others, last = [self.noun(need) for need in needs(self.steps[name]) if need != "self"] or [""]
+        needed = f"{', '.join(others)}{',' if len(others) > 1 else ''} and {last}" if others else last
         if text and (":" in text or not needed):
             return text.rstrip(".")
         return f"{self.noun(name)}, computed from {needed}" if needed else self.noun(name)

@@ -145,7 +145,14 @@ def test_formula_of_a_step_without_inputs_is_its_noun():
         """sum up"""
         return x.sum(axis)
 
-    steps = InSteps(axis, total, reference=lambda x: x.sum(-1))
+    def part(x, axis, total):
+        """divide by the sum → the part"""
+        return (x / total).mean(axis)
+
+    steps = InSteps(axis, total, part, reference=lambda x: x.sum(-1))
+    assert steps.formula("part").endswith(
+        "computed from `x`, the dimension of the features, and the result of “sum up”"
+    )
     assert steps.formula("axis") == "the dimension of the features, (1,)"
     assert steps.formula("total") == "the result of “sum up”, computed from `x` and the dimension of the features"
 
