@@ -16,7 +16,7 @@ def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch:
 
 
 def width(n_kv_heads, d_head):
-    """multiply `n_kv_heads` by `d_head` → the numbers in a key, in one layer: n_kv_heads times d_head"""
+    """multiply `n_kv_heads` by `d_head` → the size of a key, in one layer: n_kv_heads times d_head"""
     return n_kv_heads * d_head
 
 
