@@ -127,8 +127,8 @@ MISTAKES = [
         "largest_norm",
         STEPS.but(norm=lambda gradients: torch.stack([gradient.norm() for gradient in gradients]).max()),
         summary="you use the norm of the largest gradient only",
-        message="You use the norm of the largest gradient instead of the norm of all of them together. Together, "
-        "[3] and [4] have the norm 5. How do norms combine?",
+        message="You use the norm of the largest gradient instead of the norm of all of them together. [3] and [4] "
+        "together have the norm 5. How do norms combine?",
         hints=["What is the length of the vector [3, 4]?"],
     ),
 ]
