@@ -1,12 +1,12 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads `3 mars 2021`. Then the text is taken away, and all the program has kept of it is 64
-# numbers. From these it writes `2021-03-03`. That works for a date. Does it work for a page? And if not, what else
-# should the program keep? The answer from 2014 is what today's language models are built on.
+# **The question.** A program reads `3 mars 2021` and keeps only 64 numbers. From these numbers alone, it writes
+# `2021-03-03`. That works for a date. Does it work for a page? And if not, what else should the program keep? Today's
+# language models are built on an answer from 2014.
 #
-# **Afterwards you can** explain how models translated before the Transformer, write the step of a recurrent network and
-# the weighted average that is now called attention, and test a popular explanation instead of repeating it.
+# **Afterwards you can** explain how translation models worked before the Transformer, write one step of a recurrent
+# network and the weighted average that is now called attention, and test a popular explanation instead of repeating it.
 #
 # Reading: 33 minutes. Exercises: 30 minutes (two core, one stretch ★). With all predictions, runs and questions:
 # about 80 minutes.
@@ -40,7 +40,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # ## A translator, and where it looks
 #
 # The folded cells prepare a hundred years of French dates and load a small translator that was trained on nine tenths
-# of them. `3 mars 2021` was not among them.
+# of them. It never saw `3 mars 2021` in training.
 
 # %% id="french-dates" tags=["hide-input"]
 days = [date(1970, 1, 1) + timedelta(days=i) for i in range(36524)]
@@ -119,12 +119,12 @@ ax = plots.weights(attended, queries=list(iso), keys=[c.replace(" ", "_") for c 
 _ = ax.set(xlabel="token read", ylabel="token generated")
 
 # %% [markdown]
-# The translation is right, and the picture shows where the model looked. Each row stands for one character that it
-# wrote. The bright cells in the row are the characters of `3 mars 2021` that it attended to while writing it. It took
-# the year from the end of the input, the month from the end of `mars`, and the day from the beginning. Nobody told the
-# model which part is the month: it worked out this **alignment** from pairs of texts alone.
+# The translation is right, and the picture shows where the model looked. Each row is one character of the output. The
+# bright cells in a row mark the input characters that the model attended to while it wrote that character. It took the
+# year from the end of the input, the month from the end of `mars`, and the day from the beginning. No one labeled the
+# month for the model: it learned this **alignment** from pairs of texts alone.
 #
-# In this lesson you write the score and the average behind this picture, and see how translators worked without them.
+# In this lesson you write the score and the average behind this picture, and see how translators worked before.
 
 # %% [markdown]
 # ## Before you start
@@ -133,7 +133,7 @@ _ = ax.set(xlabel="token read", ylabel="token generated")
 #
 # <details><summary>An embedding has 12 vectors of width 8. What is its output for the ids 3, 3 and 0?</summary>
 #
-# A tensor of shape (3, 8). Its first two rows are equal: the same id gives the same vector.
+# A tensor of shape (3, 8). Its first two rows are equal, because the same id gives the same vector.
 # </details>
 #
 # <details><summary>What does softmax do to a list of numbers?</summary>
@@ -144,33 +144,34 @@ _ = ax.set(xlabel="token read", ylabel="token generated")
 #
 # <details><summary>What is in <code>x.grad</code> after <code>loss.backward()</code>?</summary>
 #
-# One number for each entry of x: how fast the loss changes if that entry changes a little. An entry whose gradient is
-# 0 learns nothing.
+# One number for each entry of x: how fast the loss changes when that entry changes a little. If the gradient of an
+# entry is 0, training leaves that entry as it is.
 # </details>
 
 # %% [markdown]
 # ## Sequence to sequence
 #
-# A text goes in, and another comes out: a translation, a summary, an answer. Much of what people ask of a **large
-# language model** (**LLM**) has this form. Input and output differ in length, so a layer of fixed size, such as
-# `nn.Linear`, won't do. The solution of 2014 was a pair of networks, together called **sequence to sequence**, or
+# One text goes in, and another comes out: a translation, a summary, an answer. Much of what people ask of a **large
+# language model** (**LLM**) has this form. Input and output can have any length, so a layer of fixed size, such as
+# `nn.Linear`, isn't enough. The solution from 2014 was a pair of networks, together called **sequence to sequence**, or
 # seq2seq: an **encoder** reads the input (it **encodes**), and a **decoder** **generates** the output (it **decodes**).
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
 # Each character is a token with an embedding, so a text is a list of vectors, $x_1$ to $x_n$. A **recurrent neural
-# network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. In the simplest case:
+# network** (RNN) reads them in order. Its memory is one vector, the **hidden state** $h$. The simplest RNN updates it
+# like this:
 #
 # $$h_t = \tanh(W h_{t-1} + U x_t)$$
 #
 # $W$ and $U$ are learned, and they are the same at every step. (tanh squeezes every number into the range −1 to 1.) The
-# state is as wide after 1,000 characters as after 11, so an RNN can read texts of any length.
+# state has the same width after 1,000 characters as after 11, so an RNN can read texts of any length.
 
 # %% [markdown]
-# **Exercise.** Write one such step for a batch of texts. The strings in brackets are shapes: `"batch d"` is a tensor
-# with two dimensions, and a name stands for the same size everywhere. Each *row* of `state` and `token` belongs to one
-# text. `w` and `u` are stored as (outputs, inputs), as in `nn.Linear`.
+# **Exercise.** Write this step for a batch of texts. The strings in brackets are shapes: `"batch d"` is a tensor with
+# two dimensions, and the same name always means the same size. Each *row* of `state` and `token` belongs to one text.
+# `w` and `u` have the shape (outputs, inputs), as in `nn.Linear`.
 #
 # Replace the last line with your code, run the cell, then run the check below it. Stuck? `hint(rnn_step)` in a new cell
 # tells you a little more each time. `solution(rnn_step)` shows an answer.
@@ -191,11 +192,11 @@ def rnn_step(
 check(rnn_step)
 
 # %% [markdown]
-# From here on, `parts.rnn_step` is your function once it has passed, and the library's until then.
+# From here on, `parts.rnn_step` is your function once it passes the check. Until then, it is the library's.
 #
-# **Predict.** Two random texts of 100 characters differ only in the *first* one. An untrained RNN reads both. Are its
-# last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure you
-# are: `prediction = "same", "70 %"`.)
+# **Predict.** Two random texts of 100 characters differ only in the *first* character. An untrained RNN reads both. Are
+# its last hidden states the `"same"` (to three digits), or `"different"`? (Replace the `...`. If you like, say how sure
+# you are: `prediction = "same", "70 %"`.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -212,17 +213,17 @@ compare(prediction, measured="same" if differences[-1] < 0.001 else "different")
 print("largest difference after 1, 10 and 100 characters:", [round(differences[n - 1], 2) for n in (1, 10, 100)])
 
 # %% [markdown]
-# This RNN soon forgets what it read first. A **GRU** (gated recurrent unit) can keep it. For each entry of the state it
-# computes a number $z$ between 0 and 1, the **update gate**, from the state and the token:
+# This RNN soon forgets what it read first. A **GRU** (gated recurrent unit) can remember it. For each entry of the
+# state, the GRU computes a number $z$ between 0 and 1, the **update gate**, from the state and the token:
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
-# $\text{new}_t$ is computed much like the state of the simple RNN. Where $z$ is 1, the GRU keeps the old number; where
-# $z$ is 0, the new one replaces it. (The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its
+# $\text{new}_t$ is computed much like the state of the simple RNN. Where $z$ is 1, the GRU keeps the old value; where
+# $z$ is 0, it uses the new value. (The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its
 # hidden states.
 #
-# **Predict.** Suppose $z$ is 0.9 at every step. What fraction of an old number is left after 100 characters: nearest to
-# 0.9, 0.4 or 0?
+# **Predict.** Suppose $z$ is 0.9 at every step. What fraction of the original value is left after 100 characters:
+# nearest to 0.9, 0.4 or 0?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -243,9 +244,9 @@ print(kept)
 #
 # $$s_t = f(s_{t-1}, y_{t-1}, c)$$
 #
-# A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated. A
-# model that reads its own output in this way is called **autoregressive**. In the picture, look for the one box through
-# which everything the decoder learns about the input has to pass:
+# A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the decoder generates the most likely
+# token. A model that reads its own output in this way is called **autoregressive**. In the picture, find the one box
+# that all information about the input has to pass through:
 
 # %%
 diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
@@ -262,8 +263,8 @@ trace_shapes(model, source, generated)
 # %% [markdown]
 # ## How much fits into one vector?
 #
-# We choose a task in which nothing can be guessed: copying random digits. In training and in our tests, the decoder is
-# given the *correct* previous digit at every step, whatever it predicted: **teacher forcing**.
+# We choose a task in which nothing can be guessed: copying random digits. In training and in our tests, we give the
+# decoder the *correct* previous digit at every step, whatever it predicted. This is called **teacher forcing**.
 
 
 # %%
@@ -280,8 +281,8 @@ def accuracy(model: nn.Module, n: int) -> float:
 
 
 # %% [markdown]
-# The folded cell is the training loop. We ran it for 300 steps with vectors of 32 and of 64 numbers, three times each;
-# the results are stored, so you don't have to wait for them. (In *Your experiment* you run it yourself.)
+# The folded cell is the training loop. We ran it for 300 steps with vectors of width 32 and of width 64, three times
+# each; the results are stored, so you don't have to wait for them. (In *Your experiment* you run it yourself.)
 
 
 # %% id="training-loop" tags=["hide-input"]
@@ -299,8 +300,8 @@ def train(model: nn.Module, draw, steps: int = 300, lr: float = 8e-3) -> nn.Modu
 
 
 # %% [markdown]
-# **Predict.** With *two* digits, the model with 64 numbers copies nearly all of them correctly. With *sixteen*, which
-# fraction does it copy correctly: 0.9, 0.5, or 0.1 (guessing)?
+# **Predict.** With *two* digits, the model of width 64 copies nearly all correctly. What fraction does it copy
+# correctly with *sixteen*: 0.9, 0.5, or 0.1 (guessing)?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -315,10 +316,11 @@ ax = plots.lines(n_digits, {name: right[name] for name in settings}, xlabel="dig
 pd.DataFrame({name: right[name].mean(dim=0).tolist() for name in settings}, index=n_digits).T.round(2)
 
 # %% [markdown]
-# The more digits, the lower the accuracy. Is the vector too small? Twice the width raises the accuracy on 16 digits
-# from 0.48 to 0.52; three times as many steps raise it to 0.64. Even 32 floats have room for 16 digits, but the encoder
-# has to *learn* to pack them, and the decoder to unpack them, and that takes long. This is the **bottleneck**, the
-# first weakness: whatever the length of the input, everything has to pass through one vector.
+# The more digits, the lower the accuracy. Is the vector too small? Doubling the width raises the accuracy on 16 digits
+# from 0.48 to 0.52; with three times as many steps, it reaches 0.64. Even 32 floats have room for 16 digits, but the
+# encoder has to *learn* to pack them, and the decoder to unpack them. That takes many steps. This is the
+# **bottleneck**, the first weakness of recurrent translators: whatever the length of the input, everything has to pass
+# through one vector.
 
 # %% [markdown]
 # ## Attention: keep all the hidden states
@@ -330,7 +332,7 @@ pd.DataFrame({name: right[name].mean(dim=0).tolist() for name in settings}, inde
 # $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
 #
 # The **attention weights** $a_{t1}, \dots, a_{tn}$ of step $t$ are positive and add up to 1. The larger the weight of a
-# position, the more the decoder is said to **attend** to it: this is **attention** (Bahdanau and others, 2014). The
+# position, the more the decoder **attends** to it. This mechanism is called **attention** (Bahdanau et al., 2014). The
 # picture shows step 7 of the decoder, with made-up weights.
 
 # %%
@@ -355,18 +357,18 @@ def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "bat
 check(context_vector)
 
 # %% [markdown]
-# The context vector is no wider than before, but there is a *new one for each step*.
+# The context vector is no wider than before, but the decoder gets a *new context vector at each step*.
 
 # %% [markdown]
 # ## Where the weights come from: additive attention
 #
 # The decoder computes the weights itself. Its state before step $t$, $s_{t-1}$, can encode what it needs next. A small
-# network compares this state with each encoder state $h$ and returns a single number, the **score**: how well do the
-# two match?
+# network compares this state with each encoder state $h$ and returns a single number, the **score**, which measures how
+# well the two states match:
 #
 # $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
 #
-# $W_s$, $W_h$ and $w$ are learned with everything else. Because $W_s\, s$ and $W_h\, h$ are added, this is called
+# $W_s$, $W_h$ and $w$ are learned with the rest of the model. Because $W_s\, s$ and $W_h\, h$ are added, this is called
 # **additive attention**.
 
 # %% id="to-score"
@@ -376,9 +378,9 @@ h = torch.randn(4, 3)  # four states of the encoder, one per row
 w_s, w_h, w = torch.randn(5, 3), torch.randn(5, 3), torch.randn(5)  # the network, with a hidden width of 5
 
 # %% [markdown]
-# **Your turn.** Replace the `...` with an expression that scores all four states: a tensor of four numbers. First think
-# of the shapes: `h @ w_h.T` is (4, 5), a row for each state. What do you add to every row? (Lesson 02 returns to this
-# score, for many decoder states at once and with a check.)
+# **Your turn.** Replace the `...` with an expression that scores all four states: a tensor of four numbers. Think about
+# the shapes first: `h @ w_h.T` has the shape (4, 5), one row for each state. What do you add to every row? (Lesson 02
+# returns to this score, with a check.)
 
 # %% tags=["prediction"]
 scores = ...
@@ -394,7 +396,7 @@ compare(scores, measured=[round(score, 2) for score in measured.tolist()])
 # each row. The product with `w` leaves one number per row.
 # </details>
 #
-# Softmax turns the scores into weights, and your function averages:
+# Softmax turns the scores into weights, and your function averages the states:
 
 # %%
 weights = torch.softmax(measured, dim=0)
@@ -402,8 +404,8 @@ print("weights:       ", [round(weight, 2) for weight in weights.tolist()])
 print("context vector:", [round(x, 2) for x in parts.context_vector(weights[None], h[None])[0].tolist()])
 
 # %% [markdown]
-# Score, softmax, average: only then does the decoder take its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$. Here is the whole
-# model with your function for the average. (`mask` is False at padding, which should get no weight.)
+# The decoder then takes its step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$. Here is the whole model with your function for the
+# average. (`mask` is False at padding, which should get no weight.)
 
 
 # %%
@@ -417,10 +419,10 @@ class Translator(AttentiveRecurrentTranslator):
 
 
 # %% [markdown]
-# We trained it on the same digits at *half* the width, 32, for as few steps as before, although this model has a
-# scoring network to learn, too.
+# We trained it on the same task at *half* the width, 32, and for the same number of steps, although this model has to
+# learn the scoring network as well.
 #
-# **Predict.** Which fraction of sixteen digits does it copy correctly: 0.9, 0.5 or 0.1?
+# **Predict.** What fraction of sixteen digits does it copy correctly: 0.9, 0.5 or 0.1?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -438,24 +440,24 @@ settings += [f"{name}, a third of the rate" for name in settings]
 pd.DataFrame({name: right[name].mean(dim=0).tolist() for name in settings}, index=n_digits).T.round(2)
 
 # %% [markdown]
-# With half the width and fewer than a third of the parameters, attention copies what the single vector has not learned
-# to hold: 0.87 of sixteen digits against 0.52, and 0.69 against 0.50 at a third of the learning rate. Each context
-# vector needs to hold only what its own step needs: for the fifth digit, the states around the fifth. What about texts
-# longer than any seen in training?
+# With half the width and less than a third of the parameters, attention copies 0.87 of sixteen digits; a single vector
+# copies 0.52. At a third of the learning rate, the fractions are 0.69 and 0.50. Each context vector has to hold only
+# what its own step needs. For the fifth digit, that is the states around the fifth position. What about texts longer
+# than any in training?
 
 # %% id="longer-texts" tags=["approximate"]
 longer = {n: accuracy(attentive, n) for n in (16, 20, 30)}
 print({f"{n} digits": round(fraction, 2) for n, fraction in longer.items()})
 
 # %% [markdown]
-# The model was trained on 16 digits at most, and never learned to *find* the 25th.
+# The model was trained on at most 16 digits, so it never learned to *find* the 25th.
 
 # %% [markdown]
 # ## Does the decoder use what it looks at?
 #
-# Back to the picture at the top. We load the parameters of that translator into a model with *your* function and test
-# it on dates that were held out. At **inference**, when a trained model is used, the correct tokens are not known.
-# The decoder reads what it generated itself.
+# Let's go back to the picture at the top. We load the parameters of that translator into a model with *your* function
+# and test it on held-out dates. At **inference**, when a trained model is used, the correct tokens are not known, so
+# the decoder reads its own output.
 
 # %% id="translations" tags=["hide-input", "approximate"]
 translator = with_stored_numbers(Translator(len(ids) + 1, len(ids) + 1, 64), "translator")
@@ -469,10 +471,9 @@ print(f"completely right: {correct:.0%} of {len(tested)} held-out dates")
 # the `r`, no state can tell `mars` from `mai`. (Bahdanau's encoder is **bidirectional**: a second RNN reads from right
 # to left, so even the state at `m` depends on the whole word.)
 #
-# But does the model take the month from there, or do the weights only look plausible? Test it: exchange the hidden
-# states. The encoder reads `3 mars 2021` and also `3 juin 2021`. We put the second text's states at the word and the
-# space after it into the first text. All other states stay as they are, including the last one, which the decoder
-# starts from.
+# But does the model really take the month from there? We test this by exchanging hidden states. The encoder reads both
+# `3 mars 2021` and `3 juin 2021`. At the month and the space after it, we replace the first text's hidden states with
+# the second text's. All other states stay as they are, including the last one, which the decoder starts from.
 #
 # **Predict.** What does the decoder write?
 
@@ -494,15 +495,15 @@ for a, b in [("mars", "juin"), ("juin", "août"), ("août", "mars")]:
 print(f"of {len(days_and_years)} dates, with only the month changed:", {k: f"{v:.0%}" for k, v in exchanged.items()})
 
 # %% [markdown]
-# The month changes, and nothing else. So these weights do show where the model reads the month. (You can't rely on the
-# weights alone: a hidden state also carries what was read before it. Exchanging states is the test.)
+# Only the month changes. So these weights do show where the model reads the month. (You can't rely on the weights
+# alone, because a hidden state also carries information from earlier characters.)
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. She has tested it: "Each one-hot row of weights returns its state, as it should."
-# Read it and decide which line is wrong *before* you run the check. Then put a corrected version, `mended`, into the
-# cell after it.
+# A colleague sends you this version. She has tested it: "Each one-hot row of weights returns the matching state, as it
+# should." Read it and decide which line is wrong *before* you run the check. Then put a corrected version, `mended`,
+# into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -524,7 +525,8 @@ check(mended, "context_vector", save=False)
 # <details><summary>How to find such a bug without a check</summary>
 #
 # One-hot weights are the simplest test, and this code passes it. Try the next simplest: two weights of one half. The
-# cell below does both. Each step scales down what was already there, so early states lose weight to late ones.
+# cell below runs both tests. Each step of the loop scales down the average so far, so early states lose weight to later
+# states.
 # </details>
 
 # %%
@@ -537,11 +539,11 @@ for weights in ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]):
 # ## Is the vanishing gradient to blame?
 #
 # Why was packing so hard to learn? Textbooks have an explanation. On its way back to the *first* digit, the gradient
-# passes through every hidden state, and at each one it is multiplied by how much that state depends on the one before.
-# `gradient_reaching` (folded) measures how much of the gradient arrives.
+# passes through every hidden state, and at each state it is multiplied by how strongly that state depends on the state
+# before. `gradient_reaching` (folded) measures how much of the gradient arrives.
 #
-# **Predict.** In an untrained GRU, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
-# first: about 0.5, about 0.01, or 0 (less than 0.00001)?
+# **Predict.** In an untrained GRU, the gradient at the *last* of 40 vectors has size 2. How large is it at the first
+# vector: about 0.5, about 0.01, or 0 (less than 0.00001)?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -566,9 +568,9 @@ compare(prediction, measured=float(f"{at_the_first:.0e}"), choices=(0.5, 0.01, 0
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 
 # %% [markdown]
-# Next to nothing is left to learn from: a **vanishing gradient**. Factors above 1 would give an **exploding gradient**
-# instead. That looks like the culprit. But so far we have only looked at a network *before* training. Compare it with
-# the GRU that was trained to copy, and with simple RNNs whose $W$ is small or large.
+# Almost no gradient is left to learn from. This is a **vanishing gradient**. Factors above 1 would give an **exploding
+# gradient** instead. The vanishing gradient looks like the culprit, but so far we have only looked at a network
+# *before* training. Compare it with the GRU that was trained to copy, and with simple RNNs whose $W$ is small or large.
 
 
 # %% id="fading" tags=["hide-input", "approximate"]
@@ -591,8 +593,8 @@ ax.set_yscale("log")
 pd.DataFrame(reaching, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
-# Look at the last row. This is the model that copies only half of 16 digits, and over 40 tokens its gradient hardly
-# shrinks at all! It has *learned* to keep its state, with gates near 1:
+# The last row is the model that copies only half of 16 digits, yet its gradient hardly shrinks at all over 40 tokens!
+# It has *learned* to keep its state, with gates near 1:
 
 
 # %% id="open-gates" tags=["hide-input", "approximate"]
@@ -608,8 +610,9 @@ fraction_open = {name: open_gates(networks[name].encoder) for name in ("GRU, unt
 print("fraction of gates above 0.9:", {name: round(fraction, 1) for name, fraction in fraction_open.items()})
 
 # %% [markdown]
-# So vanishing gradients may explain a slow start, but not where this training ends. Did the slow start cost much? We
-# can find out, because we can open the gates *before* training: add 4 to the bias of $z$, so that $z$ starts near 0.98.
+# So vanishing gradients may explain why training starts slowly, but not why it ends with only half of the digits right.
+# Did the slow start matter? To find out, we open the gates *before* training: we add 4 to the bias of $z$, so that $z$
+# starts near 0.98.
 
 # %%
 torch.manual_seed(0)
@@ -619,8 +622,8 @@ with torch.no_grad():
 print(f"gradient at the first of 40: {at_the_first:.0e}; with open gates: {gradient_reaching(opened, 0, 40):.0e}")
 
 # %% [markdown]
-# **Predict.** The gradient is now ten million times as large. We train as before. Which fraction of 16 digits does this
-# model copy: about 0.5, as before, about 0.7, or about 0.9?
+# **Predict.** The gradient is now ten million times as large. We train as before. What fraction of 16 digits does this
+# model copy: about 0.5 (as before), about 0.7, or about 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -632,9 +635,9 @@ settings += [f"{name}, a third of the rate" for name in settings]
 pd.DataFrame({name: right[name][:, -1].tolist() for name in settings}, index=["seed 0", "seed 1", "seed 2"]).T.round(2)
 
 # %% [markdown]
-# Opening the gates changes nothing, at either learning rate. So the vanishing gradient is real, and it is *not* why
-# packing is hard. Then when does it matter? Take a task in which there is nothing to pack: read 40 digits, and name
-# only the *first*. Train one model as it is and one with open gates. A third model starts with closed gates, but reads
+# Opening the gates does not help at either learning rate. So the vanishing gradient is real, but it is *not* the reason
+# packing is hard. Then when does it matter? Take a task with nothing to pack: read 40 digits, and name only the
+# *first*. We train one model as it is and one with open gates. The third model also starts as it is, but trains on
 # texts of 1 to 40 digits.
 #
 # **Predict.** After 150 steps, which of the three do better than guessing (0.1)? Replace each `...` with True or False.
@@ -652,10 +655,10 @@ columns = pd.MultiIndex.from_tuples(first_of_40, names=["trained on", "learning 
 pd.DataFrame([*first_of_40.values()], index=columns, columns=["seed 0", "seed 1", "seed 2"]).round(2)
 
 # %% [markdown]
-# *Here* the vanishing gradient is the culprit: with texts of 40 digits and closed gates the model learns nothing, and
-# with open gates it learns. But look at the third model. Texts of a few digits have a gradient, which teaches the gates
+# *Here* the vanishing gradient is the culprit: on texts of 40 digits, the model learns nothing unless its gates are
+# open from the start. But look at the third model. In texts of a few digits, enough gradient arrives to teach the gates
 # to stay open, and open gates then carry the gradient through long texts. Our copying task has short texts, too. So
-# ask what a vanishing gradient depends on: here, on the initialization and on the lengths of the training texts.
+# whether a vanishing gradient does harm depends on the initialization and on the lengths of the training texts.
 
 # %% [markdown]
 # ### The gradient with attention
@@ -676,9 +679,9 @@ compare(prediction, measured=round(gradients["attention"][-1], 2), choices=(0, 0
 pd.DataFrame(gradients, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
-# From 10 to 20 tokens, the single vector's gradient shrinks a hundredfold, attention's only twofold. All n states have
-# about the same weight, $1/n$, and each is one step away from the context vector. With attention, a good start does not
-# depend on gates.
+# From 10 to 20 tokens, the gradient shrinks more than a hundredfold with a single vector, but only twofold with
+# attention. All n states have about the same weight, $1/n$, and each is one step away from the context vector. So with
+# attention, training can start well even if the gates are not open.
 
 # %%
 diagrams.recurrent.gradient_paths()
@@ -686,14 +689,14 @@ diagrams.recurrent.gradient_paths()
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
 #
-# In 2015, Luong and others reversed the order. The decoder takes its step first, without a context vector. The score of
-# $h_i$ is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
+# Luong et al. (2015) reversed the order. The decoder takes its step first, without a context vector. The score of $h_i$
+# is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
 #
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
 # \tilde{s}_t = \tanh(W_c\,[c_t; s_t])$$
 #
-# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored as (outputs, inputs), and
-# there is no bias. Write this step from scratch, for a batch.
+# $[c_t; s_t]$ is the concatenation (`torch.cat`) of the context vector and the state, in that order. $W_c$ has the
+# shape (outputs, inputs), and there is no bias. Write this step from scratch, for a batch.
 
 
 # %% id="luong_step" tags=["exercise"]
@@ -716,21 +719,22 @@ similarity = torch.cosine_similarity(found[:, None], torch.tanh(states), dim=-1)
 print("scored with a copy of state 4, found state", similarity.argmax().item(), f"(cosine {similarity.max():.2f})")
 
 # %% [markdown]
-# A dot product compares states as they are. Luong's **general score** $s^\top W h$ puts a learned matrix in between.
+# A dot product compares the two states directly. Luong's **general score** $s^\top W h$ puts a learned matrix between
+# them.
 
 # %% [markdown]
 # ## Who has to wait?
 #
-# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, even on a computer that can do a
-# thousand things at once. This is the second weakness. Weighted averages don't wait for each other, so attention can
-# compute all n at once (lesson 01). So can a **convolution**, which computes each position from its neighbors alone. An
-# assumption that is built into a model, such as "only neighbors matter", is called an **inductive bias**. This one
-# suits images well.
+# Computing $h_3$ requires $h_2$, which requires $h_1$. So a thousand tokens take a thousand steps, even on parallel
+# hardware. This is the second weakness of recurrent networks. Weighted averages don't depend on each other, so
+# attention can compute all n averages at once (lesson 01). A **convolution**, which computes each position from its
+# neighbors only, also runs in parallel. An assumption that is built into a model, such as "only neighbors matter", is
+# called an **inductive bias**. The assumption about neighbors suits images well.
 
 # %% [markdown]
-# Here is table 1 of the Transformer paper, adapted, for n tokens of width d. The **path length** is the number of steps
-# from one token to another. The columns on the right are milliseconds for one text, forward and backward, with d = 64
-# on one processor core. (This attention has no parameters yet; a real one adds a few matrix products.)
+# This table is adapted from table 1 of the Transformer paper, for n tokens of width d. The **path length** is the
+# number of steps from one token to another. The last four columns are milliseconds for a forward and backward pass on
+# one text, with d = 64 on one core. (This attention has no parameters yet; a real layer adds a few matrix products.)
 #
 # | layer | operations | sequential steps | longest path | 256 tokens | 1,024 | 4,096 | 8,192 |
 # |---|---|---|---|---|---|---|---|
@@ -738,27 +742,27 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 # | GRU | n · d² | n | n | 24 | 109 | 425 | 935 |
 # | convolution, kernel k = 3 | k · n · d² | 1 | 2 (n − 1) / (k − 1) layers | 0.5 | 1.4 | 5 | 11 |
 #
-# At 256 tokens the GRU is the slowest, even on one core: many small products cost more than a few large ones. At 8,192
-# tokens, attention is the slowest. That is its price: twice the length costs four times the work. (A recurrence can run
-# in parallel if it is linear, without a tanh or gates that depend on the state. Lesson 02 has an example.)
+# At 256 tokens, the GRU is the slowest, even on one core, because many small matrix products cost more than a few large
+# ones. At 8,192 tokens, attention is the slowest, because doubling the length quadruples the work. (A recurrence can
+# run in parallel if it is linear, without a tanh or gates that depend on the state. Lesson 02 has an example.)
 
 # %% [markdown]
 # Our translator still has two recurrent networks. Why keep them, if attention reaches every position in one step? In
-# 2017, *Attention Is All You Need* left them out, and what remained is the **Transformer**. Lessons 01 to 08 build it,
-# piece by piece.
+# 2017, *Attention Is All You Need* left them out, and the result is the **Transformer**. You build it piece by piece in
+# lessons 01 to 08.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 20 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** One vector of width 32 holds more of sixteen digits if the encoder reads them from last to first.
-# (Sutskever et al., 2014, reversed their sentences, and translated better.)
+# **Claim.** With one vector of width 32, the model copies more of sixteen digits if the encoder reads them from last to
+# first. (Sutskever et al., 2014, reversed the source sentences and got better translations.)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
-# **Verdict.** Say in one sentence what the runs show. Then change the learning rate or the number of steps: does your
-# sentence survive? A claim that fails is a result, too.
+# **Verdict.** Say in one sentence what the runs show. Then change the learning rate or the number of steps: is your
+# sentence still true? A claim that fails is a result, too.
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # in how many of the three runs will the claim hold?
@@ -774,15 +778,15 @@ print("predicted:", prediction, " measured:", holds)
 # %% [markdown]
 # ## In short
 #
-# - An RNN keeps what it has read in one hidden state of fixed width. It takes long to learn to pack long
-#   texts into it: the bottleneck.
-# - Attention keeps all states. At each step the decoder's *previous* state scores them, softmax turns scores into
-#   weights, and the context vector is the weighted average of the states.
-# - The weights show where the decoder looks; exchanging states shows whether it matters.
-# - The gradient may vanish or explode on its way back through an RNN. Short texts can teach the gates to prevent
-#   that. In our experiment, it was not what made packing hard.
+# - An RNN keeps what it has read in one hidden state of fixed width. Learning to pack long texts into it takes many
+#   steps. This is the bottleneck.
+# - Attention keeps all states. At each step, it scores them against the decoder's *previous* state, softmax turns the
+#   scores into weights, and the context vector is their weighted average.
+# - The weights show where the decoder looks; exchanging states shows whether that matters.
+# - An RNN's gradient may vanish or explode. Training on short texts can open the gates, which prevents vanishing. In
+#   our experiment, vanishing gradients were not the reason packing was hard.
 # - With attention, every state is one step away from the context vector.
-# - Recurrent steps wait for each other; attention does not, at the price of n² scores.
+# - Recurrent steps run one after another; attention runs in parallel, at the cost of n² scores.
 
 # %% tags=["hide-input"]
 batch = (torch.randint(1, 11, (2, 11)), torch.randint(0, 11, (2, 1)))  # two texts of 11 tokens, one step
@@ -803,15 +807,16 @@ print({"batch": 2, "n": 11, "d": 64, "characters": 11})
 pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=True)
 
 # %% [markdown]
-# [Lesson 01](01_lookup.ipynb) names the parts of attention. The decoder's state, which scores the others, is the
-# *query*. The encoder's states are the *keys* when they are scored, and the *values* when they are averaged.
+# [Lesson 01](01_lookup.ipynb) introduces the names for the parts of attention. The decoder's state, which the encoder's
+# states are compared with, is the *query*. The encoder's states are the *keys* when they are scored, and the *values*
+# when they are averaged.
 
 # %% [markdown]
 # ## New words
 #
 # The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
-# - **Transformer**: the model of 2017 that is built from attention, without recurrent layers.
+# - **Transformer**: a model from 2017 that is built from attention, without recurrent layers.
 # - **LLM**: a large language model; it generates text by predicting the next token again and again.
 # - **language model**: a model that assigns a probability to each possible next token, and so to every text.
 # - **generate**: produce an output, usually token by token.
@@ -822,8 +827,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #   decoder.
 # - **recurrent neural network**: a network that reads a sequence step by step and keeps a hidden state; RNN for short.
 # - **hidden state**: the vector in which a recurrent network keeps what it has read.
-# - **context vector**: the vector that tells the decoder about the input: the encoder's last state or, with attention,
-#   a weighted average of all its states.
+# - **context vector**: the vector that carries information about the input to the decoder: the encoder's last state or,
+#   with attention, a weighted average of all its states.
 # - **GRU**: a recurrent network with gates, the gated recurrent unit.
 # - **update gate**: the part of a GRU that decides how much of each old value to keep.
 # - **LSTM**: an older recurrent network with gates, the long short-term memory.
@@ -837,15 +842,15 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # - **attention**: a weighted average of vectors, with weights that the network computes for each step.
 # - **attention weights**: the weights of the average that attention computes: probabilities, one for each position.
 # - **attend**: give a large attention weight to a position.
-# - **score**: a number that says how well two vectors match, before the softmax.
+# - **score**: a number that measures how well two vectors match; softmax turns scores into weights.
 # - **additive attention**: attention whose score is w · tanh(W_s s + W_h h), a small network that adds the two
 #   projected vectors.
 # - **inference**: using a trained model, as opposed to training it.
-# - **bidirectional**: reading in both directions, so that each state knows what comes before and after.
+# - **bidirectional**: reading in both directions, so that each state depends on what comes before and after it.
 # - **alignment**: which input position belongs to which output position; attention weights show it.
 # - **convolution**: a layer that computes each position from its neighbors, with the same weights at every position.
 # - **inductive bias**: an assumption that is built into a model before it has seen any data.
-# - **path length**: the number of steps or layers that lie between two positions in a network.
+# - **path length**: the number of steps or layers that information passes through between two positions in a network.
 # - **general score**: Luong's score with a learned matrix between the two vectors, sᵀ W h.
 
 # %% [markdown]
@@ -855,55 +860,55 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>What is the bottleneck of an encoder-decoder without attention?</summary>
 #
-# Everything the decoder gets from the input is one vector of fixed width, whatever the length of the input. The longer
-# the text, the more the encoder has to pack into this vector, and the more gets lost. (<i>How much fits into one
-# vector</i>)
+# All that the decoder gets from the input is one vector of fixed width, however long the input is. The longer the text,
+# the more the encoder has to pack into this vector, and the more gets lost. (<i>How much fits into one vector</i>)
 # </details>
 #
 # <details><summary>Why not avoid the bottleneck by making the context vector wider?</summary>
 #
-# Width was not what was missing. In our experiment, twice the width raised the accuracy on 16 digits by 0.04, and three
-# times as many training steps by 0.12: packing and unpacking have to be learned. Attention copied 0.87 of the digits
-# with half the width and the same number of steps. (<i>How much fits into one vector</i>, <i>Where the weights come
-# from</i>)
+# The width was not the main problem. In our experiment, doubling the width raised the accuracy on 16 digits by 0.04,
+# and training three times as long raised it by another 0.12: packing and unpacking have to be learned. Attention copied
+# 0.87 of the digits with half the width and the same number of steps. (<i>How much fits into one vector</i>, <i>Where
+# the weights come from</i>)
 # </details>
 #
 # <details><summary>Why can recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
-# At each step back the gradient is multiplied by the Jacobian, the matrix of how h_t depends on h_{t−1}. If these
-# factors shrink the gradient, it vanishes; if they stretch it, it explodes and has to be clipped (scaled down). An
-# untrained GRU had less than 0.00001 left after 40 steps, and could not learn to name the first of 40 digits. (<i>Is
-# the vanishing gradient to blame</i>)
+# At each step back, the gradient is multiplied by the Jacobian, the matrix of derivatives of h_t with respect to
+# h_{t−1}. If these factors shrink the gradient, it vanishes; if they stretch it, it explodes and has to be clipped
+# (scaled down). In an untrained GRU, the gradient was below 0.00001 after 40 steps, and the model could not learn to
+# name the first of 40 digits. (<i>Is the vanishing gradient to blame</i>)
 # </details>
 #
 # <details><summary>Does the vanishing gradient explain the bottleneck?</summary>
 #
 # Not in our experiment. The trained GRU kept its gradient over 40 tokens and still copied only half of 16 digits, and
-# opening the gates before training changed nothing. The vanishing gradient does matter where no short text teaches the
-# gates: with texts of 40 digits only, the model learned nothing unless its gates were open from the start. (<i>Is the
-# vanishing gradient to blame</i>)
+# opening the gates before training did not help. The vanishing gradient does matter when no short texts teach the gates
+# to stay open: with texts of 40 digits only, the model learned nothing unless its gates were open from the start.
+# (<i>Is the vanishing gradient to blame</i>)
 # </details>
 #
 # <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
 #
-# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new
-# state back to the old one is near 1 as well, and the gradient survives. At torch's initialization the gates are half
-# open. Training on short texts can open them, or you can add a constant to their bias. (<i>Is the vanishing gradient to
-# blame</i>: the trained GRU)
+# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new state
+# back to the old one is near 1 as well, and the gradient survives. PyTorch's default initialization leaves the gates
+# half open. Training on short texts can open them, or you can add a constant to their bias. (<i>Is the vanishing
+# gradient to blame</i>: the trained GRU)
 # </details>
 
 # %% [markdown]
 # <details><summary>Describe one decoder step with Bahdanau's attention.</summary>
 #
-# The state before the step scores each encoder state with a small network. Softmax turns the scores into weights. The
-# weighted average of the encoder states is the context vector. With it and the last token, the decoder takes its step.
-# (<i>Where the weights come from</i>)
+# A small network scores each encoder state against the decoder's state before the step. Softmax turns the scores into
+# weights. The weighted average of the encoder states is the context vector. The decoder then takes its step with the
+# context vector and the last token. (<i>Where the weights come from</i>)
 # </details>
 #
 # <details><summary>How does Luong's attention differ?</summary>
 #
-# The state *after* the step scores. In its simplest form the score is a dot product, without parameters; in its general
-# form a learned matrix comes in between. The context is combined with the state afterwards. (<i>★ Transfer</i>)
+# The decoder takes its step first, and the encoder states are scored against the *new* state. In its simplest form, the
+# score is a dot product without parameters; in its general form, there is a learned matrix between the two states. The
+# context vector is combined with the new state afterwards. (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>Why does attention help the gradient?</summary>
@@ -914,33 +919,35 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Do attention weights show what the model uses?</summary>
 #
-# The weights show which states the model averages. Whether that matters is a question for an intervention: we exchanged
-# the states of the month with those of another text, and the model wrote the other month. A state also carries what was
-# read before it, so a weight at one token may stand for information from an earlier one. (<i>Does the decoder use what
-# it looks at</i>)
+# The weights show which states the model averages. To find out whether that matters, you need an intervention: we
+# replaced the states at the month with states from another text, and the model wrote the other month. A state also
+# carries what was read before it, so a weight at one token may reflect information from an earlier token. (<i>Does the
+# decoder use what it looks at</i>)
 # </details>
 #
 # <details><summary>Compare attention, recurrence and convolution.</summary>
 #
 # A recurrent layer such as a GRU needs n sequential steps, and information needs up to n steps to get from one token to
 # another. A convolution runs in parallel, but connects only neighbors: the path grows like n/k layers, or log n with
-# gaps (dilation). Attention needs one step and one layer, at the price of n² pairs. To generate, a recurrent network
-# needs only its last state, of fixed size, while attention keeps all tokens. The three can be mixed: Xu et al. (2015,
-# arXiv:1502.03044) describe pictures with a convolutional encoder, attention and a recurrent decoder. (<i>Who has to
-# wait</i>)
+# gaps (dilation). Attention needs one step and one layer, at the cost of n² scores. During generation, a recurrent
+# network needs only its last state, which has a fixed size, while attention keeps the states of all tokens. The three
+# can be combined: Xu et al. (2015, arXiv:1502.03044) caption images with a convolutional encoder, attention and a
+# recurrent decoder. (<i>Who has to wait</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
-# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473): figure 2 is our curve for real
+# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473): figure 2 shows our curve for real
 #   sentences; figure 3 shows alignments.
-# - Cho et al. (2014), [arXiv:1406.1078](https://arxiv.org/abs/1406.1078), the GRU and the single context vector, and
-#   [arXiv:1409.1259](https://arxiv.org/abs/1409.1259), how it gets worse on long sentences. Sutskever et al. (2014),
-#   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215), sequence to sequence with deep LSTMs, which had no difficulty
-#   with long sentences once the source was reversed.
-# - Luong et al. (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), the other order and three scores.
-# - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4: table 1.
+# - Cho et al. (2014) introduced the GRU and the single context vector
+#   ([arXiv:1406.1078](https://arxiv.org/abs/1406.1078)) and showed that translations get worse on long sentences
+#   ([arXiv:1409.1259](https://arxiv.org/abs/1409.1259)). Sutskever et al. (2014),
+#   [arXiv:1409.3215](https://arxiv.org/abs/1409.3215), used sequence to sequence with deep LSTMs, which had no
+#   difficulty with long sentences once the source was reversed.
+# - Luong et al. (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), proposed the reversed order and three
+#   kinds of score.
+# - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4: the table that we adapted.
 # - `transformer_lab/models/recurrent.py` and `transformer_lab/attention/additive.py`: the models of this lesson.
 #
 # <details><summary>Where the older parts come from</summary>

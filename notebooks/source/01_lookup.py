@@ -2,11 +2,11 @@
 # # 01 · Attention is a soft dictionary lookup
 #
 # **The question.** A Python dict finds a value only if the key matches exactly. How can a program look something up
-# when *nothing* matches exactly, but some keys are similar? The answer fits in one line, and nearly every language
-# model of today is built around it.
+# when *nothing* matches exactly, but some keys are similar? The answer fits in one line, and nearly all of today's
+# language models are built around it.
 #
-# **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
-# agree, and tell self-attention from cross-attention.
+# **Afterwards you can** write attention from scratch, explain what queries, keys and values are and which of their
+# sizes must agree, and tell self-attention from cross-attention.
 #
 # Reading: 33 minutes. Exercises: 45 minutes (five core, one stretch ★). With all predictions, runs and questions: about
 # 95 minutes.
@@ -25,13 +25,13 @@
 # <details><summary>Why did the translator without attention get worse on long texts?</summary>
 #
 # Everything the decoder got from the text had to fit into one vector of fixed size, whatever the length of the text.
-# Learning to pack a long text into it took long.
+# Learning to pack a long text into this vector took many training steps.
 # </details>
 #
 # <details><summary>What did attention give the decoder at each step?</summary>
 #
-# A new context: a weighted average of *all* the encoder's hidden states, weighted by how useful each one is for this
-# step.
+# A new context vector: a weighted average of *all* the encoder's hidden states, weighted by how useful each one is for
+# this step.
 # </details>
 
 # %% [markdown]
@@ -69,7 +69,7 @@ for word in ["apple", "fruit"]:
 # | banana | 0.4 | 5 |
 # | chair | 0.0 | 2 |
 #
-# **Predict.** What does a lookup of *fruit* give with these weights? Replace the `...` with a number.
+# **Predict.** What does a lookup of *fruit* return with these weights? Replace the `...` with a number.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -84,7 +84,7 @@ compare(prediction, measured=(weights * values).sum())
 # weight is 1 and all the others are 0 (**hard attention**). Finding the weights takes two steps:
 #
 # 1. *score* every key: how well does it match what you are looking for?
-# 2. turn the scores into weights: none of them is negative, and they add up to 1.
+# 2. turn the scores into weights that are not negative and add up to 1.
 
 # %% [markdown]
 # The **query** says what you are looking for. You compare it with the **keys**, and the result is an average of the
@@ -98,8 +98,8 @@ compare(prediction, measured=(weights * values).sum())
 # ## Step 1: a score for every key
 #
 # The letters of "fruit" and "apple" do not show that these words are related. So each word becomes a vector, its
-# embedding: a list of numbers that say something about its meaning. In real models these numbers are learned. Here we
-# choose them by hand, two for each word: how edible a thing is, and how well you can sit on it.
+# embedding: a list of numbers that describe its meaning. In real models these numbers are learned. Here we choose them
+# by hand, two for each word: how edible the thing is, and how well you can sit on it.
 
 # %%
 words = ["apple", "banana", "chair"]
@@ -113,8 +113,8 @@ pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 # positions.
 #
 # **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a
-# matrix with n rows and d columns, and a letter stands for the same size everywhere. (The space in `" d"` means
-# nothing.) Replace the last line with your code, run the cell, then run the check below it.
+# matrix with n rows and d columns, and the same letter always means the same size. (The space in `" d"` has no
+# meaning.) Replace the last line with your code, run the cell, then run the check below it.
 
 
 # %% id="similarity" tags=["exercise"]
@@ -129,7 +129,7 @@ check(similarity)
 # %% [markdown]
 # Stuck? Put `hint(similarity)` into a new cell; each time you run it, it tells you a little more.
 # `solution(similarity)` shows an answer. You can also go on without solving it: from here on, `parts.similarity` is
-# your function once it has passed, and the library's until then.
+# your function once it passes the check. Until then, it is the library's.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -137,8 +137,8 @@ pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
 # The picture shows the vectors as arrows. Apples and bananas reach far in the direction of *fruit*; chairs hardly reach
-# there at all. From the tip of each key, a dashed line meets the line of the query at a right angle. The distance from
-# the origin to that point, times the length of the query, is the dot product.
+# in that direction at all. From the tip of each key, a dashed line meets the line of the query at a right angle. The
+# distance from the origin to this point, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -175,7 +175,7 @@ measures.round(2)
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
 # If all keys have the same length, the last two terms are the same for every key. Then dot product, cosine and distance
-# must rank the keys in the same order. We rank 1,000 keys twice and count the differences:
+# must rank the keys in the same order. We rank 1,000 keys both ways and count the differences:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -186,7 +186,7 @@ print("vectors of length 1, ranked differently by distance:", (ranking != by_dis
 # %% [markdown]
 # ### How large is a large cosine?
 #
-# That depends on the width. These are standard deviations of the cosine of two *random* vectors:
+# That depends on the width. Here are the standard deviations of the cosine of two *random* vectors:
 
 # %% tags=["hide-input"]
 cosines = {f"d = {d}": torch.cosine_similarity(*torch.randn(2, 4000, d), dim=-1) for d in (2, 16, 512)}
@@ -194,9 +194,9 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
 # The standard deviation is about $1/\sqrt d$: in high dimensions, random vectors are nearly orthogonal. So a cosine of
-# 0.5 says little at d = 2 and a lot at d = 512. And the cosine of two unrelated words is not negative, as is sometimes
-# said, but near 0. (Trained embeddings often share a common direction, and then their cosines are not centered at 0: Mu
-# and Viswanath, 2018.)
+# 0.5 says little at d = 2 and a lot at d = 512. You may also have read that two unrelated words have a negative cosine.
+# In fact, it is near 0. (Trained embeddings often share a common direction, and then their cosines are not centered at
+# 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
@@ -210,8 +210,8 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
     print(f"scores {example}  divided by their sum: {[round(w, 1) for w in (s / s.sum()).tolist()]}")
 
 # %% [markdown]
-# Weights of 20 and −10 do not make an average. The usual remedy first makes every score positive, with the exponential
-# function, and then divides by the sum:
+# With weights of 20 and −10, the result is not an average. The usual solution is to make every score positive with the
+# exponential function first, and then divide by the sum:
 #
 # $$\operatorname{softmax}(s)_i = \frac{e^{s_i}}{\sum_j e^{s_j}}$$
 #
@@ -244,7 +244,7 @@ pd.DataFrame(columns, index=words).round(3)
 #
 # Now divide all the scores by a **temperature** before the softmax.
 #
-# **Predict.** At temperature 1, *chair* had the weight 0.002. What weight does it get at temperature 100?
+# **Predict.** At temperature 1, *chair* had a weight of 0.002. What weight does it get at temperature 100?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -261,7 +261,7 @@ print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 # At a high temperature every key gets nearly the same weight, and the answer is close to the plain average of the
 # values. At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the
 # limit of soft attention at low temperature.** We want **soft attention**, because training needs a gradient: numbers
-# that say in which direction to move each score, and how much that matters. Here is the gradient of the price of
+# that show in which direction to change each score, and how much that matters. Here is the gradient of the price of
 # *fruit* at two temperatures.
 
 # %%
@@ -274,8 +274,8 @@ pd.DataFrame(gradients, index=words).round(3) + 0.0  # adding 0 turns -0 into a 
 
 # %% [markdown]
 # At temperature 1, a higher score for *apple* would raise the price, and a higher score for *banana* would lower it. At
-# 0.01 there is no gradient left, so the model cannot learn which key to choose. (Unless two scores are nearly equal:
-# then a small change decides everything.)
+# 0.01 there is no gradient left, so the model cannot learn which key to choose. (The exception: if two scores are
+# nearly equal, a small change decides which key gets the weight.)
 #
 # Now turn the query yourself: drag the blue arrow, or choose it with Tab and press the arrow keys. Where must it point
 # to get the price of a chair? How low does the temperature have to be for one key to get all the weight, wherever the
@@ -289,7 +289,7 @@ views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
 # ## One lookup
 #
 # **Exercise.** Put the steps together: scores, weights, weighted average. The values are now vectors of any width
-# (`d_v`), and the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
+# (`d_v`), and so is the result. You may use `parts.similarity` and `parts.softmax`.
 
 
 # %% id="soft_lookup" tags=["exercise"]
@@ -310,22 +310,22 @@ price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector o
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# This time the weights 0.6, 0.4 and 0, and (nearly) the price of 8, were computed from vectors. (We chose the vectors
-# for that purpose; in real models they are learned.)
+# This time, you computed the weights 0.6, 0.4 and 0, and a price of nearly 8, from vectors. (We chose the vectors to
+# give these numbers; in real models they are learned.)
 #
 # You do the same in a reading test. The question is the query: *When was Bob born?* Each sentence of the text is
 # *about* something (its key) and *says* something (its value): "Bob was born in 1998" is about Bob's birth and says
-# 1998. You match the question with what the sentences are about, and take what they say. Four questions on a text of 20
-# sentences need 4 × 20 scores.
+# 1998. You match the question with what each sentence is about, and take what the matching sentence says. Four
+# questions on a text of 20 sentences need 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
 #
 # The translator of lesson 00 turned `3 mars 2021` into `2021-03-03`, and in lesson 08 your own Transformer will. It has
-# to recognize the pieces and change their order: the year, last in French, comes first.
+# to recognize the pieces and change their order: the year comes last in French but first in the output.
 #
 # Finding the right piece for each position of the output is a lookup: each position has a query, such as "year?". We
-# choose keys that say what each piece *is*: (day, month, year).
+# choose keys whose three numbers describe what each piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
@@ -392,7 +392,8 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # %% [markdown]
 # Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each, and since both have the value 3,
 # they pull the answer down by 71 years. Longer queries give larger scores, and larger scores give sharper weights, so a
-# model that needs an exact answer can *learn* longer queries. Lesson 02 is about scores that get large by accident.
+# model that needs an exact answer can *learn* longer queries. Lesson 02 is about scores that become large
+# unintentionally.
 
 # %% [markdown]
 # ## The formula
@@ -416,7 +417,7 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
 
 # %% [markdown]
-# On the map of the Transformer, what you have just built is highlighted. The other names come in later lessons.
+# This map of the Transformer highlights what you have built. Later lessons add the rest.
 
 # %%
 diagrams.architecture.you_are_here(1)
@@ -448,10 +449,10 @@ print("last output with the queries reversed:", [round(x, 2) for x in turned[-1]
 
 # %% [markdown]
 # Nothing in the formula depends on the position of a key. Keys and values form pairs, and the pairs can come in any
-# order: attention is **permutation-invariant** in them. If you shuffle only the keys, they get the wrong values. If you
-# reorder (permute) the queries, the outputs are reordered in the same way: attention is **permutation-equivariant** in
-# the queries. For language this is a problem: "dog bites man" and "man bites dog" are different sentences. Lesson 05
-# adds positions.
+# order: attention is **permutation-invariant** in these pairs. If you shuffle only the keys, they get the wrong values.
+# If you reorder (permute) the queries, the outputs are reordered in the same way: attention is
+# **permutation-equivariant** in the queries. Language needs the order: "dog bites man" and "man bites dog" are
+# different sentences. Lesson 05 adds positions.
 
 # %% [markdown]
 # ## Self-attention and cross-attention
@@ -484,24 +485,23 @@ neighbors = {word: vectors[word] for word in ("loan", "river")}
 diagrams.lookup.moved("bank", vectors["bank"], after, neighbors, ("money", "water"))
 
 # %% [markdown]
-# One word has become two vectors. `bank` has moved toward its neighbor, and the next layer reads the bank *of a river*,
-# or one that *lends money*. This is the idea of a layer of attention. (A real layer first projects the vectors, and it
-# adds the result to the old vector instead of replacing it: lessons 03 and 06.)
+# The same word now has two vectors. `bank` has moved toward its neighbor, so the next layer reads the bank *of a river*
+# or a bank that *lends money*. This is the idea behind an attention layer. (A real layer first projects the vectors,
+# and adds the result to the old vector instead of replacing it: lessons 03 and 06.)
 
 # %% [markdown]
 # ### Does a word attend most to itself?
 #
 # In self-attention, each vector is also one of the keys; the weight it gives itself is on the diagonal of the matrix of
-# weights. Does nothing match a vector better than itself? Look at `bank` next to `loan`:
+# weights. Does each vector match itself best? Look at `bank` next to `loan`:
 
 # %%
 of_bank = parts.attention_weights(in_text["bank loan"], in_text["bank loan"])[0]
 print("the weights of bank:", {word: round(w, 2) for word, w in zip(texts["bank loan"], of_bank.tolist())})
 
 # %% [markdown]
-# `loan` is longer, so it wins. How often does that happen? In a Transformer, queries and keys are also **projections**
-# of the vectors: products with two different learned matrices, `x @ w_q` and `x @ w_k`, which are random before
-# training.
+# `loan` is longer, so it wins. How often does that happen? In a Transformer, queries and keys are **projections** of
+# the vectors: products with two different learned matrices, `x @ w_q` and `x @ w_k`, which are random before training.
 #
 # **Predict.** Take 50 random vectors of about the same length. In what percentage of the rows is the weight on the
 # diagonal the largest? And after projecting them with two random matrices?
@@ -526,10 +526,10 @@ compare(prediction_projected, measured=on_diagonal(x @ w_q, x @ w_k))
 print(f"raw vectors of different lengths: {on_diagonal(uneven, uneven)}%")
 
 # %% [markdown]
-# It depends on the vectors. If all are about equally long, each one attends most to itself: $x \cdot x$ is a sum of
-# squares, while in the product of two different vectors positive and negative terms cancel. If their lengths differ,
-# long keys win about a third of the rows. With two different projections only chance is left, 1 row in 50, and training
-# decides.
+# It depends on the vectors. If all vectors are about equally long, each one attends most to itself: $x \cdot x$ is a
+# sum of squares, while positive and negative terms cancel in the dot product of two different vectors. If their lengths
+# differ, a longer key wins in about a third of the rows. With two random projections, the diagonal is largest only by
+# chance, in about 1 row in 50; training can change that.
 
 # %% [markdown]
 # ## Bug hunt
@@ -556,9 +556,10 @@ check(mended, "attention", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Give it a single query. Then the largest score of each key is its only score, all differences are 0, and the result is
-# the plain average of the values, whatever the query. The softmax stays the same only if you subtract the *same* number
-# from all scores of a query; here each key has its own. The cell below shows both.
+# Call the function with a single query. Then the largest score of each key is its only score, all differences are 0,
+# and the result is the plain average of the values, whatever the query. The softmax stays the same only if you subtract
+# the *same* number from all scores of a query; this version subtracts a different number for each key. The cell below
+# shows both.
 # </details>
 
 # %%
@@ -618,17 +619,17 @@ by_dot_product, by_nearness = parts.attention(q, k, v), parts.distance_attention
 compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearness, atol=1e-5) else "different")
 
 # %% [markdown]
-# For keys of equal length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same for all keys of a query, and softmax does
-# not change if you subtract the same number from every score. So for such keys, the attention of this lesson *is*
-# kernel regression.
+# For keys of equal length, $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is the same for every key, and softmax does not change
+# if you subtract the same number from every score. So for such keys, the attention of this lesson *is* kernel
+# regression.
 
 # %% [markdown]
 # ## Your experiment
 #
 # Ungraded, about 15 minutes. Test a claim of your own the way this lesson tests its claims, or start with this one:
 #
-# **Claim.** A query made of a key and equally large noise still finds that key among 1,000 keys of width 32: in at
-# least 9 of 10 cases, its largest weight is there. (And at width 64?)
+# **Claim.** Take a key, add equally large noise, and use the result as a query. Attention still finds that key among
+# 1,000 keys of width 32: in at least 9 of 10 cases, the largest weight is on that key. (And at width 64?)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -687,12 +688,12 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # - **query**: the vector that says what a position is looking for.
 # - **key**: the vector that a query is compared with.
-# - **value**: the vector that a key stands for; the result is the average of all values, weighted by how well their
-#   keys match.
+# - **value**: the vector that is paired with a key; the result of attention is the average of all values, weighted by
+#   how well their keys match.
 # - **hard attention**: attention in which one key gets the weight 1 and all others get 0.
 # - **soft attention**: attention in which every key gets some weight, so that there is a gradient.
-# - **normalize**: bring numbers to a fixed sum, length or spread, as when weights must add up to 1.
-# - **temperature**: the number by which scores are divided before a softmax; a low one makes the weights sharp.
+# - **normalize**: rescale numbers to a fixed sum, length or spread, for example so that weights add up to 1.
+# - **temperature**: the number by which scores are divided before a softmax; a low temperature makes the weights sharp.
 # - **permutation-invariant**: the result does not change when the inputs are reordered.
 # - **permutation-equivariant**: when the inputs are reordered, the outputs are reordered in the same way.
 # - **self-attention**: attention whose queries, keys and values come from one sequence.
@@ -707,16 +708,16 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Explain attention without a formula.</summary>
 #
-# Attention is a dictionary lookup to which every entry contributes. The query is compared with every key, the scores
-# become weights that add up to 1, and the result is the average of the values with these weights. (<i>One lookup</i>:
-# fruit costs 8.)
+# Attention is a dictionary lookup in which every entry contributes to the result. The query is compared with every key,
+# the scores become weights that add up to 1, and the result is the average of the values with these weights. (<i>One
+# lookup</i>: fruit costs 8.)
 # </details>
 #
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
 #
 # Queries and keys have the same width, since they are multiplied entry by entry. There are as many values as keys,
-# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the sizes there
-# are 4, 6, 8 and 3, and sizes that do not match raise an error.)
+# since each value is paired with a key. The number of queries and the width of the values are free. (<i>In short</i>:
+# the sizes there are 4, 6, 8 and 3, and sizes that do not match raise an error.)
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -737,7 +738,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # Subtract each row's maximum from its scores. The result does not change, because the same factor cancels in numerator
 # and denominator, and the largest exponent is then 0: nothing exceeds exp(0) = 1. (<i>Step 2</i>: with 1000 added, exp
-# returns inf, and softmax the same weights.)
+# returns inf, but softmax returns the same weights.)
 # </details>
 #
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
@@ -749,15 +750,15 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>
 #
-# Only where the three come from. In self-attention, queries, keys and values come from one sequence. In
-# cross-attention, the queries come from one sequence and the keys and values from another. The output has as many rows
-# as there are queries. (<i>Self-attention and cross-attention</i>: 10 rows against 3.)
+# The only difference is where the queries, keys and values come from. In self-attention, queries, keys and values come
+# from one sequence. In cross-attention, the queries come from one sequence and the keys and values from another. The
+# output has as many rows as there are queries. (<i>Self-attention and cross-attention</i>: 10 rows against 3.)
 # </details>
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
 # No. It depends on the lengths of the vectors and on the projections. With raw vectors of equal length each position
-# attends most to itself; a longer vector can beat it, as `loan` beats `bank`. After two different random
+# attends most to itself; a longer vector can get a larger weight, as `loan` does for `bank`. After two different random
 # projections, the diagonal entry of a row is no more likely to be the largest than any other. Training can change that.
 # (<i>Does a word attend most to itself?</i>)
 # </details>
@@ -780,7 +781,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   step*](https://www.youtube.com/watch?v=eMlx5fFNoYc), 26 minutes; it
 #   draws the arrows of this lesson at the size of a real model.
 # - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
-#   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
+#   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), interpret attention in the Transformer as kernel regression.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).
 # - `transformer_lab/attention/dot_product.py`: the library's version, with masks and weights.
 

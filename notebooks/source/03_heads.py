@@ -5,8 +5,8 @@
 # has to connect each verb with several other words. But attention gives each query only *one* weighted average. What
 # does a second one add?
 #
-# **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its parameters,
-# and find a head in a trained model and test what it does.
+# **Afterwards you can** write multi-head attention, explain what is split into heads and what is not, count the
+# parameters, find a head in a trained model, and test what it does.
 #
 # Reading: 38 minutes. Exercises: 45 minutes (four core, one stretch ★). With all predictions, runs and questions:
 # about 95 minutes.
@@ -29,8 +29,8 @@
 #
 # <details><summary>What are the scores divided by, and what would happen without the division?</summary>
 #
-# By √d_k. Undivided scores grow with the width, and the weights of wide models start out close to 0 and 1, where the
-# softmax has almost no gradient.
+# By √d_k. Without the division, scores grow with the width, and the weights of wide models start out close to 0 and 1,
+# where the softmax has almost no gradient.
 # </details>
 #
 # The map below shows where you are: this lesson covers all of multi-head attention except the mask.
@@ -64,8 +64,8 @@ diagrams.architecture.you_are_here(3)
 # ## Who ran? Heads of a trained model
 #
 # We gave the sentence to SmolLM2, a small published language model with 135 million parameters. It has 30 layers with 9
-# **attention heads** each: 9 attentions side by side, each with its own weights. Here are three of these 270 heads. (We
-# recorded the weights. Each word sees only itself and earlier words; lesson 04 explains why.)
+# **attention heads** each: 9 attention computations in parallel, each with its own weights. Here are three of these 270
+# heads. (We recorded the weights. Each word sees only itself and earlier words; lesson 04 explains why.)
 
 # %% id="heads-of-smollm2" tags=["hide-input"]
 recorded, _ = read_tensors(FOLDER / "smollm2-heads" / "weights.safetensors")  # python -m authoring.record_heads
@@ -82,10 +82,10 @@ pd.DataFrame(rows_shown, index=sentence).T.iloc[:, :9]
 
 # %% [markdown]
 # In the first head, `ran` attends to `cat`, far back in the sentence, and not at all to `dog`, the nearest noun: the
-# cat ran. In the second head, each word attends to the word before it. So `ran` reads *two* words at the same time, one
-# in each head. And who did the chasing? In the third head, `dog` attends to `chased`.
+# cat ran. In the second head, each word attends to the word before it. So `ran` reads *two* words at once, one in each
+# head. And who did the chasing? In the third head, `dog` attends to `chased`.
 #
-# Does the first head really look for the subject, or does it just fit this sentence? We test that at the end.
+# Does the first head really look for the subject, or does it just fit this sentence? You will test that at the end.
 
 # %% [markdown]
 # ## Is one lookup enough?
@@ -94,7 +94,7 @@ pd.DataFrame(rows_shown, index=sentence).T.iloc[:, :9]
 # numbers, and which comes first.
 #
 # **Predict.** A query attends to the two numbers, with a weight of one half each. What is its output for `3.5.2021`,
-# and what for `5.3.2021`?
+# and for `5.3.2021`?
 
 # %% tags=["prediction"]
 prediction_may, prediction_march = ..., ...
@@ -124,7 +124,7 @@ for date, values in dates.items():
 # ## Projections: queries, keys and values from one input
 #
 # A Transformer has one vector per token, of width `d_model`, and computes queries, keys and values from it with three
-# layers. Each `nn.Linear`, also called a **projection**, multiplies by a learned matrix and adds a learned bias.
+# linear layers. Each `nn.Linear`, also called a **projection**, multiplies by a learned matrix and adds a learned bias.
 
 # %%
 text = list("3 mars 2021")
@@ -134,7 +134,7 @@ q, k, v = w_q(x), w_k(x), w_v(x)  # self-attention: all three from the same x
 print("x", tuple(x.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tuple(v.shape))
 
 # %% [markdown]
-# Why not use x itself three times? Compare the scores of `3` for `m` and of `m` for `3`:
+# Why not use x itself three times? Compare the score that `3` gives `m` with the score that `m` gives `3`:
 
 # %%
 without, projected = x[0] @ x[0].T, q[0] @ k[0].T  # scores: (11, 11)
@@ -147,7 +147,7 @@ for name, scores in {"without projections": without, "with projections": project
 # Without projections, the two scores are always equal, because $x_i \cdot x_j = x_j \cdot x_i$. But the `3` may need
 # the letters of `mars` to know that it is a day, while the letters don't need the `3`. With separate projections, a
 # position's query (what it is looking for) can differ from its key (how others find it). The value projection selects
-# what a position passes on, which can differ from what it was found by.
+# what a position passes on, which can differ from what its key contains.
 # </details>
 
 # %% [markdown]
@@ -217,7 +217,7 @@ except RuntimeError as error:
 # %% [markdown]
 # `transpose` moves no numbers in memory; it only changes the order in which they are read. So its result is not
 # **contiguous**: the numbers are no longer stored in the order of the axes. `view` moves no numbers either, and here it
-# would have to. There are two remedies: `.contiguous()` copies the numbers into the order of the axes, and `.reshape`
+# would have to. You have two options: `.contiguous()` copies the numbers into the order of the axes, and `.reshape`
 # returns a `view` if that is possible and a copy if it is not.
 #
 # **Exercise.** Concatenate the heads again.
@@ -240,7 +240,7 @@ print("and back", tuple(parts.merge_heads(heads).shape))
 # %% [markdown]
 # ## How much of x does one head see?
 #
-# **Predict.** x has 128 features, and there are 4 heads. On how many features of x does the output of head 0 depend?
+# **Predict.** x has 128 features, and there are 4 heads. How many features of x does the output of head 0 depend on?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -262,9 +262,9 @@ piece = parts.split_heads(x, 4)[:, 0]
 print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(piece, piece, piece), x))
 
 # %% [markdown]
-# On all of them. The heads split the *projections*, not x (many texts get this wrong), and every column of a projection
-# is computed from all features of x. So training decides what each head compares. If x itself were cut, the order of
-# its features would decide, which is arbitrary.
+# It depends on all of them. The heads split the *projections*, not x (many texts get this wrong), and every column of a
+# projection is computed from all features of x. So training decides what each head compares. If x itself were cut, the
+# arbitrary order of its features would decide that.
 
 # %% [markdown]
 # ## The formula
@@ -281,9 +281,9 @@ print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(
 # | $\text{head}_i$ | (n_query, d_k) | the output of head i, before `merge_heads` |
 # | $W^O$ | (d_model, d_model) | `w_o`, the **output projection**: mixes the outputs of the heads |
 #
-# As in the paper's models, d_v = d_k here. The formula has no biases and separate matrices for each head. Our code
-# stacks these matrices into one wide layer, which gives the same numbers with fewer and larger matrix products. In
-# self-attention, query, key and value are the same x.
+# As in the paper's models, d_v = d_k here. The formula leaves out the biases and has a separate matrix for each head.
+# Our code stacks these matrices into one wide layer, which gives the same numbers with fewer and larger matrix
+# products. In self-attention, query, key and value are the same x.
 
 # %% [markdown]
 # `forward` takes one more argument, a **mask**. Where it is False, a query may not attend to a key: you replace that
@@ -368,14 +368,13 @@ single = one.w_o(parts.scaled_dot_product_attention(one.w_q(x), one.w_k(x), one.
 print(f"one head against a single attention on the projections: {(single - one(x, x, x)).abs().max():.2f} apart")
 
 # %% [markdown]
-# The parameters are the same, the outputs are not. Some texts write $\operatorname{MultiHead}(Q, K, V) =
+# The modules have the same parameters but different outputs. Some texts write $\operatorname{MultiHead}(Q, K, V) =
 # \operatorname{Attention}(Q W^Q, K W^K, V W^V)\, W^O$. That is true for one head only: with four, each quarter of the
 # columns has its own attention weights. The number of heads is not learned. You choose it before training, as a
 # **hyperparameter**. It determines how the outputs of the layers are *split*, so a trained model works only with the
-# number it was trained with.
+# number of heads it was trained with.
 #
-# **Exercise.** Count the parameters. `nn.Linear(a, b)` has a · b weights, and b biases unless it was made with
-# `bias=False`.
+# **Exercise.** Count the parameters. `nn.Linear(a, b)` has a · b weights, and b biases unless you pass `bias=False`.
 
 
 # %% id="attention_parameters" tags=["exercise"]
@@ -425,13 +424,13 @@ print(f"with the biases of w_q set to 100 as well: {(attention(x, x, x) - before
 # ## What do more heads cost?
 #
 # More heads cost no parameters, and no more multiplications for $q \cdot k$: there are n_heads times as many scores,
-# but each is a sum of only d_k products. But each head computes and stores its own n × n scores and their softmax. And
-# each head is narrower. Does that limit what it can attend to?
+# but each is a sum of only d_k products. However, each head computes and stores its own n × n scores and their softmax.
+# Each head is also narrower. Does that limit what it can attend to?
 
 # %% [markdown]
-# The **rank** of a matrix is the smallest number of its rows from which you can make all its rows as **linear
-# combinations**: sums of those rows, each times a number. The scores $q k^\top$ of a head of width 2 have rank 2: each
-# row of scores is a linear combination of just two rows. The attention weights are the softmax of these scores.
+# The **rank** of a matrix is the smallest number of its rows that you need to build all its rows as **linear
+# combinations**: sums of rows, each multiplied by a number. The scores $q k^\top$ of a head of width 2 have rank 2:
+# each row of scores is a linear combination of just two rows. The attention weights are the softmax of these scores.
 #
 # **Predict.** 64 positions have random queries and keys of width 2. Is the rank of the 64 × 64 *weights* nearest to 2,
 # 32 or 64?
@@ -453,8 +452,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("d_k")
 
 # %% [markdown]
 # The softmax raises the rank, because the exponential is not linear. At width 4, the weights already have nearly full
-# rank. (The last column hides later positions, which makes the matrix triangular.) A head of width 2 can even attend
-# *exactly* one position back, if each query points at the key of the position before:
+# rank. (In the last column, a mask hides later positions, which makes the matrix triangular.) A head of width 2 can
+# even attend *exactly* one position back, if each query points at the key of the position before:
 
 # %%
 angles = 2 * math.pi * torch.arange(64) / 64
@@ -467,8 +466,9 @@ print(f"rank of the scores: {ranks[0]}, of the weights: {ranks[1]}")
 
 # %% [markdown]
 # Still, a head cannot form *every* matrix of weights if d_k is smaller than the number of positions (Bhojanapalli et
-# al., 2020). So you choose between few wide heads and many narrow ones. In the paper, one head was 0.9 BLEU (a score
-# for translations) worse than the best number of heads, 32 were worse than 8, and the base model has 8.
+# al., 2020). So you choose between few wide heads and many narrow ones. In the Transformer paper, one head scored 0.9
+# BLEU (a measure of translation quality) below the best number of heads, and 32 heads were worse than 8. The paper's
+# base model has 8 heads.
 
 # %% [markdown]
 # ## Bug hunt
@@ -522,7 +522,7 @@ for name, kind in {
 #
 # Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a` should
 # name `m` and `r`. The output of attention goes through one linear layer, which scores the 15 characters twice: as the
-# left neighbor and as the right one.
+# left neighbor and as the right neighbor.
 #
 # Where to attend depends only on the position, so the model computes queries and keys from a learned vector for each
 # position, and values from the characters. (`nn.Embedding(15, 32)` contains 15 learned vectors, one for each character
@@ -556,8 +556,8 @@ class Neighbors(nn.Module):
 
 
 # %% [markdown]
-# The texts are random, so nothing can be guessed. An answer is right if both neighbors are. We compare 1, 2 and 4
-# heads, and one head followed by a **multilayer perceptron** (MLP: two linear layers with a ReLU between them).
+# The texts are random, so nothing can be guessed. An answer counts only if both neighbors are right. We compare 1, 2
+# and 4 heads, and one head followed by a **multilayer perceptron** (MLP: two linear layers with a ReLU between them).
 
 
 # %% tags=["hide-input"]
@@ -586,9 +586,9 @@ def train(
 
 
 # %% [markdown]
-# It is often said that one head cannot attend to two things at once. **Predict.** At what fraction of the positions
-# does *one* head name both neighbors, after 300 steps: nearest to 0.1, 0.5 or 0.9? (Training twelve models takes about
-# ten seconds.)
+# It is often said that one head cannot attend to two things. **Predict.** At what fraction of the positions does *one*
+# head name both neighbors, after 300 steps: nearest to 0.1, 0.5 or 0.9? (Training twelve models takes about ten
+# seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -609,8 +609,8 @@ pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters
 # %% [markdown]
 # Two heads learn the task within 300 steps; one head does not. Why? Its weights for a position are the same in every
 # text: α for the left neighbor, β for the right one. So its output is α · left + β · right, and a linear layer cannot
-# tell the two apart. Whatever `m` adds to a score as the left neighbor, it also adds as the right neighbor, only scaled
-# by β/α. The neighbor with the larger weight tends to win both answers, which is the problem of the two dates again:
+# tell which neighbor is which. Whatever `m` adds to a score as the left neighbor, it also adds as the right neighbor,
+# only scaled by β/α. The neighbor with the larger weight tends to win both answers, as with the two dates:
 
 # %% id="one-head-names-one-neighbor" tags=["hide-input", "approximate"]
 texts = torch.randint(15, (500, 11))
@@ -620,19 +620,19 @@ print(f"one neighbor is right at {right.max():.1f} of the positions, the other a
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
-# An MLP can tell which vector came with the larger weight. With it, one head learns the task too (the last curve), at a
-# learning rate of 0.003 more slowly than two heads do.
+# An MLP can tell which vector came with the larger weight. With it, one head learns the task too (the last curve). At a
+# learning rate of 0.003, it learns more slowly than two heads.
 
 # %% [markdown]
 # ### Can one head really not do it?
 #
 # Our one head has a handicap that no ordinary layer has: its weights cannot depend on the characters, and its values do
-# not say where they come from. In a Transformer, queries, keys and values all see the sum of both vectors, character
-# plus position. And we stopped after only 300 steps. So we trained wider models (64 instead of 32) for 3,000 steps at
-# the same learning rate, with all four combinations, and stored the accuracies.
+# not contain their position. In a Transformer, queries, keys and values are all computed from the sum of the character
+# vector and the position vector. We also stopped after only 300 steps. So we trained wider models (64 instead of 32)
+# for 3,000 steps at the same learning rate, with all four combinations, and stored the accuracies.
 #
-# **Predict.** If queries, keys and values all see both, at what fraction of the positions does *one* head name both
-# neighbors after 3,000 steps: nearest to 0.1, 0.5 or 0.9?
+# **Predict.** If queries, keys and values all see both vectors, at what fraction of the positions does *one* head name
+# both neighbors after 3,000 steps: nearest to 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -647,19 +647,19 @@ both_right = pd.DataFrame({name: mean_of_runs.loc[heads][steps] for name, (heads
 both_right.rename_axis(["queries and keys see", "values see"]).round(2)
 
 # %% [markdown]
-# If queries, keys and values see everything, one head names both neighbors at 0.93 of the positions. It needs weights
-# that depend on the characters *and* values that depend on the position. With only one of them, it stays below 0.2.
-# (Perhaps the head splits its weight according to the two characters, and the position vectors in its output reveal the
-# split. We did not test that.)
+# If queries, keys and values see both vectors, one head names both neighbors at 0.93 of the positions. It needs weights
+# that depend on the characters *and* values that depend on the position. With only one of these, its accuracy stays
+# below 0.2. (Perhaps the head splits its weight according to the two characters, and the position vectors in its output
+# reveal the split. We did not test that.)
 #
-# So "one head cannot attend to two things" is not a law. It depends on what the head sees and on how long you train.
-# But two heads make the task much easier: for them, 300 steps were enough in 11 of 12 runs.
+# So "one head cannot attend to two things" is not always true. It depends on what the head sees and on how long you
+# train. But two heads make the task much easier: for them, 300 steps were enough in 11 of 12 runs.
 
 # %% [markdown]
 # ### Do the heads specialize?
 #
-# Nothing in the loss tells the heads where to attend. Here are their weights, with the labels of `3 mars 2021`. (In
-# this model they are the same for every text.)
+# Nothing in the loss tells the heads where to attend. Here are their weights, labeled with `3 mars 2021`. (In this
+# model, they are the same for every text.)
 
 
 # %% tags=["hide-input"]
@@ -693,14 +693,14 @@ torch.manual_seed(0)
 on_each_side(weights_of(Neighbors(2, nn.Linear(32, 30))))
 
 # %% [markdown]
-# And four heads, in a task that needs two?
+# What do four heads do in a task that needs two?
 
 # %% id="where-four-heads-attend" tags=["approximate"]
 four_heads, _ = runs["4 heads"][0]
 on_each_side(weights_of(four_heads))
 
 # %% [markdown]
-# Two heads take each direction. Are the extra heads of any use? The next section removes them.
+# Two heads attend in each direction. Are the extra heads of any use? The next section removes them.
 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
@@ -723,8 +723,8 @@ def head_contributions(
 check(head_contributions)
 
 # %% [markdown]
-# Now an **ablation**: remove one part of a trained model and measure what gets worse. We leave out the term of one
-# head, in each of our models with two or four heads.
+# The next experiment is an **ablation**: remove one part of a trained model and measure what gets worse. We leave out
+# the term of one head, in each of our models with two or four heads.
 #
 # **Predict.** The models with two heads name both neighbors at nearly every position. At what fraction of the positions
 # do they still do so without head 0: nearest to 0.1, 0.5 or 0.9?
@@ -758,17 +758,17 @@ pd.DataFrame(ablated).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{
 
 # %% [markdown]
 # Without one of its two heads, a model knows one neighbor and can only guess the other, with a chance of 1 in 15. With
-# four heads, it depends on the run: in the stored runs, removing one head costs between nothing and nearly everything,
-# depending on whether another head attends to the same side. In large trained models, too, many heads can be removed
-# with little harm (Michel et al., 2019).
+# four heads, the damage depends on the run: in the stored runs, removing one head costs anything from nothing to nearly
+# all of the accuracy, depending on whether another head attends to the same side. In large trained models, too, many
+# heads can be removed with little harm (Michel et al., 2019).
 
 # %% [markdown]
 # ## Back to the sentence: is it a subject head?
 #
-# We picked head 8 of layer 13 in SmolLM2 because it gives `cat` the largest weight from `ran` of all 270 heads. With so
-# many heads, one may fit a single sentence by chance, or it may always prefer the first noun. A fair test needs
-# sentences that played no part in the choice. We filled five patterns with 24 choices of words each. In the last
-# pattern, the subject of the last verb is the *second* noun.
+# We picked head 8 of layer 13 in SmolLM2 because, of all 270 heads, it puts the largest weight on `cat` when the query
+# is `ran`. With so many heads, one may fit a single sentence by chance, or it may always prefer the first noun. A fair
+# test needs sentences that played no part in the choice. We filled each of five sentence patterns with 24 different
+# sets of words. In the last pattern, the subject of the last verb is the *second* noun.
 #
 # **Predict.** In what fraction of these 120 sentences does this head give the subject more weight than the other noun?
 
@@ -789,11 +789,11 @@ found = {
 pd.DataFrame({name: values.tolist() for name, values in found.items()}, index=patterns).round(2)
 
 # %% [markdown]
-# It passes: the subject is ahead in 108 of 120 sentences, against about half for a typical head. It doesn't simply
-# prefer the first noun, because in the last pattern it switches to the second. It is least reliable in the third
-# pattern, where A chased B and B is the nearest noun.
+# The head passes the test: it gives the subject more weight in 108 of 120 sentences, while a typical head does so in
+# about half. It doesn't simply prefer the first noun, because in the last pattern it switches to the second. It is
+# least reliable in the third pattern, where A chased B and B is the nearest noun.
 #
-# Does the model then *know* who ran? We asked it about our sentence, and about the same sentence with `cat` and `dog`
+# So does the model *know* who ran? We asked it about our sentence, and about the same sentence with `cat` and `dog`
 # swapped:
 
 # %%
@@ -801,13 +801,13 @@ print("The next word after the sentence and “The animal that ran away was the�
 pd.DataFrame(notes["answers"]).T.add_prefix("probability of ")
 
 # %% [markdown]
-# It prefers "cat" both times, and the second time that is wrong. So this small model has a head that finds subjects,
-# and still gets the question wrong. Attention weights show what a head *reads*, not what the model does with it. To
-# find out what a head contributes, remove it, as we did in the previous section.
+# It prefers "cat" both times, which is wrong the second time. So this small model has a head that finds subjects, and
+# still gets the question wrong. Attention weights show what a head *reads*, not what the model does with it. To find
+# out what a head contributes, remove it, as we did in the previous section.
 
 # %% [markdown]
-# Look around in the other heads of these two layers. Point at a word, or press Tab and the arrow keys, to see only its
-# lines. You can also type in your own sentence. The first time, this downloads the model (93 MB).
+# Explore the other heads of these two layers. Point at a word, or press Tab and the arrow keys, to see only its lines.
+# You can also type in your own sentence. The first time, this downloads the model (93 MB).
 
 # %% id="your-own-sentence"
 your_sentence = ...  # such as "The key to the cabinets was lost."
@@ -831,8 +831,8 @@ views.AttentionExplorer(layers, queries=words, head=8)
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
-# **Verdict.** Say in one sentence what the runs show. Then change the learning rate: does your sentence survive, or
-# does it need its setting? A claim that fails is a result, too.
+# **Verdict.** Say in one sentence what the runs show. Then change the learning rate: is your sentence still true, or
+# does it have to name its learning rate? A claim that fails is a result, too.
 
 # %% id="experiment" tags=["experiment", "skip-execution"]
 prediction = ...  # in how many of the three runs will the claim hold?
@@ -850,11 +850,12 @@ print("predicted:", prediction, " measured:", holds)
 # - One head gives each query one weighted average. Several heads give several averages, each with its own weights.
 # - The *projections* are split into heads; each head sees all of the input.
 # - To split: `view` the last axis as (n_heads, d_k), then `transpose`. To merge: `transpose`, then `reshape`.
-# - The number of heads changes what is computed, but not the parameters: 4 (d_model² + d_model).
+# - The number of heads changes what is computed, but not the number of parameters, 4 (d_model² + d_model).
 # - The scores of a narrow head have a low rank; its weights need not.
 # - One head can learn a task with two targets, if its weights and values depend on characters and positions. Two heads
 #   learn it much faster.
-# - A head picked on one sentence needs a test on others. In SmolLM2, one head passed it: it finds subjects.
+# - A head picked on one sentence needs a test on other sentences. In SmolLM2, one head passed such a test: it finds
+#   subjects.
 
 # %% tags=["hide-input"]
 query, memory = torch.randn(2, 10, 128), torch.randn(2, 11, 128)
@@ -879,14 +880,14 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #
 # The [glossary](glossary.ipynb) lists the terms from all lessons.
 #
-# - **attention head**: one of several attentions computed in parallel, each with its own queries, keys, values and
-#   weights.
+# - **attention head**: one of several attention computations that run in parallel, each with its own queries, keys,
+#   values and weights.
 # - **multi-head attention**: several attention heads in parallel, whose outputs are concatenated and projected.
 # - **output projection**: the last linear layer of multi-head attention, which mixes the outputs of the heads.
 # - **mask**: a tensor of True and False that determines which query may attend to which key.
 # - **contiguous**: a tensor is contiguous if its numbers are stored in memory in the order of its axes.
 # - **linear combination**: a sum of vectors, each multiplied by a number.
-# - **rank**: the smallest number of a matrix's rows from which all its rows can be made as linear combinations.
+# - **rank**: the smallest number of a matrix's rows that you need to build all its rows as linear combinations.
 # - **multilayer perceptron**: linear layers with a non-linear function, such as ReLU, between them; MLP for short.
 # - **ablation**: an experiment that removes one part of a model and measures what gets worse.
 
@@ -897,25 +898,25 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #
 # <details><summary>Why several heads?</summary>
 #
-# A head gives each query one weighted average, in which two attended values cannot be told apart. Several heads keep
-# several averages apart, so a verb can attend to its subject and to its neighbor at once. In our task, two heads
-# learned in 300 steps what one head learned in 3,000, and one head learned it only when its weights depended on the
-# characters and its values on the positions. (<i>Is one lookup enough</i>, <i>Can one head really not do it?</i>)
+# A head gives each query one weighted average, which doesn't show which value came from where. Several heads compute
+# separate averages, so a verb can attend to its subject and to its neighbor at once. In our task, two heads learned in
+# 300 steps what one head learned in 3,000, and one head learned it only when its weights depended on the characters and
+# its values on the positions. (<i>Is one lookup enough</i>, <i>Can one head really not do it?</i>)
 # </details>
 #
 # <details><summary>Why are there separate matrices for queries and keys? Could they be shared? And keys and
 # values?</summary>
 #
-# With one matrix for both, the score of i for j would equal that of j for i, so "A needs B, but B does not need A" is
-# hard to express. Separate matrices let a position look for one thing and be found by another. Keys and values have
-# different jobs as well: what a position is found by, and what it passes on. You can share matrices to save parameters,
-# but then a head can compute less. (<i>Projections</i>)
+# With one matrix for both, the score of i for j would equal the score of j for i, so "A needs B, but B does not need A"
+# is hard to express. Separate matrices let a position look for one thing and be found by another. Keys and values have
+# different jobs as well: a key determines which queries find a position, and a value is what the position passes on.
+# You can share matrices to save parameters, but then a head can compute less. (<i>Projections</i>)
 # </details>
 #
 # <details><summary>Does each head work on a slice of the input?</summary>
 #
-# No. It works on a slice of the projections, and each column of these depends on all features of the input. (<i>How
-# much of x does one head see?</i>: 128 of 128)
+# No. It works on a slice of the projections, and each column of a projection depends on all features of the input.
+# (<i>How much of x does one head see?</i>: 128 of 128)
 # </details>
 #
 # <details><summary>How does the number of parameters change from 8 heads to 16?</summary>
@@ -943,8 +944,8 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # <details><summary>Why is a transpose needed between view and attention?</summary>
 #
 # `view` keeps the numbers in their order, position by position. Splitting the last axis puts the axis of heads after
-# that of positions; attention needs positions and features as the last two axes. Reshaping straight to (batch, n_heads,
-# n, d_k) gives the right shape and the wrong numbers. (<i>Splitting the projections into heads</i>)
+# the axis of positions; attention needs positions and features as the last two axes. Reshaping straight to (batch,
+# n_heads, n, d_k) gives the right shape and the wrong numbers. (<i>Splitting the projections into heads</i>)
 # </details>
 #
 # <details><summary>What is contiguous() for?</summary>
@@ -962,7 +963,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #
 # <details><summary>Do heads specialize?</summary>
 #
-# They may. In our task, one head attended to the left and one to the right, because the task needed both. In SmolLM2,
+# They can. In our task, one head attended to the left and one to the right, because the task needed both. In SmolLM2,
 # one head attends from verbs to their subjects, including in sentences that played no part in choosing it. Nothing in
 # the loss forces heads to differ, and extra heads may repeat one another. (<i>Do the heads specialize?</i>, <i>Back to
 # the sentence</i>)
