@@ -36,6 +36,8 @@ MAX_LABELED_CELLS = 12
 """Maximum number of cells a side for which each cell shows its number."""
 MAX_HORIZONTAL_NAME_LENGTH = 6
 """Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
+MAX_NAME_LENGTH_IN_HEADS = 2
+"""The same where several heads stand side by side, in narrow columns."""
 MIN_PRINTED_WEIGHT = 0.05
 """Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
 ROUNDING_TOLERANCE = 1e-5
@@ -112,6 +114,8 @@ def heads(
         image = _map(weights[i], queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
         ax.set_title(f"head {i}")
         ax.label_outer()
+        if keys and max(map(len, keys)) > MAX_NAME_LENGTH_IN_HEADS:
+            ax.tick_params(axis="x", rotation=90)
     image.figure.colorbar(image, ax=axes, label="weight")
     return list(axes)
 

@@ -54,6 +54,16 @@ def test_heads_need_a_place_each(n_heads, n_axes):
         plots.heads(torch.ones(n_heads, 1, 1), axes=[plt.figure().add_subplot() for _ in range(n_axes)])
 
 
+@pytest.mark.parametrize("names", ["ab", ["The", "cat", "that", "was", "chased"]])
+def test_names_of_columns_do_not_overlap(names):
+    n = len(names)
+    axes = plots.heads(torch.eye(n).expand(3, n, n), queries=names, keys=names)
+    figure = axes[0].figure
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes[0].get_xticklabels()]
+    assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
+
+
 def test_equal_weights_look_equal_in_every_plot():
     assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
 
