@@ -54,7 +54,7 @@ def test_rejects_invalid_tokens(tokens, message):
 @pytest.mark.parametrize("shape", [(8,), (3, 8), (2, 3, 7), (2, 2, 3, 8)], ids=str)
 def test_rejects_inputs_that_are_not_batches_of_sequences(shape):
     check_sequences(8, x=torch.zeros(2, 3, 8), y=torch.zeros(0, 3, 8))
-    with pytest.raises(ValueError, match=re.escape(f"y must be of shape (batch, n, d_model=8); got shape {shape}")):
+    with pytest.raises(ValueError, match=re.escape(f"y must have shape (batch, n, d_model=8); got shape {shape}")):
         check_sequences(8, x=torch.zeros(2, 3, 8), y=torch.zeros(shape))
 
 

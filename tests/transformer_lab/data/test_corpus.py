@@ -98,9 +98,9 @@ def test_rejects_files_of_unequal_length(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("drei\tthree\n".encode("utf-16"), "is UTF-16, and should be UTF-8"),
-        (b"\xfe\xff" + "drei\tthree\n".encode("utf-16-be"), "is UTF-16, and should be UTF-8"),
-        (b"drei\tthree\rvier\tfour\r", "end with CR, and should end with LF"),
+        ("drei\tthree\n".encode("utf-16"), "is UTF-16 but must be UTF-8"),
+        (b"\xfe\xff" + "drei\tthree\n".encode("utf-16-be"), "is UTF-16 but must be UTF-8"),
+        (b"drei\tthree\rvier\tfour\r", "end with CR but must end with LF"),
     ],
     ids=["UTF-16", "UTF-16 BE", "CR"],
 )

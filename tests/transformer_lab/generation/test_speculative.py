@@ -93,8 +93,8 @@ def test_stops_at_eos():
         ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
         ({"num_draft_tokens": 0}, "num_draft_tokens=0"),
         ({"max_new_tokens": -1}, "max_new_tokens must not be negative; got max_new_tokens=-1"),
-        ({"max_new_tokens": 22}, "1 to max_length=23 tokens; 24 were asked for"),
-        ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; 12 were asked for"),
+        ({"max_new_tokens": 22}, "1 to max_length=23 tokens; got 24"),
+        ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; got 12"),
     ],
     ids=["texts", "vocabularies", "guesses", "negative", "length", "room of the draft"],
 )

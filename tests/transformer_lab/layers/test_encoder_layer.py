@@ -69,5 +69,5 @@ def test_dropout_applies_to_sublayer_outputs(layer):
 
 @layers
 def test_rejects_vectors_with_the_wrong_width(layer):
-    with pytest.raises(ValueError, match=r"must be of shape \(batch, n, d_model=12\); got shape \(2, 5, 7\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(batch, n, d_model=12\); got shape \(2, 5, 7\)"):
         layer(D_MODEL, N_HEADS, D_FF)(torch.ones(2, 5, 7))

@@ -79,7 +79,7 @@ def test_pattern_of_local_blocks_repeats(pattern):
 
 @pytest.mark.parametrize(
     "wrong, message",
-    [((0,), "got size=0"), ((3, (True,), 0.0), r"got rotary_base=0\.0"), ((3, ()), r"at least one block.* got \(\)")],
+    [((0,), "got size=0"), ((3, (True,), 0.0), r"got rotary_base=0\.0"), ((3, ()), r"must not be empty.* got \(\)")],
     ids=str,
 )
 def test_rejects_invalid_window(wrong, message):

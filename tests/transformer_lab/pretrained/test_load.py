@@ -239,11 +239,11 @@ REFUSED = {
     "GPT-2's layout holds no groups": (replace(OURS["GPT-2's"], n_kv_heads=2), r"gpt2 needs n_kv_heads=6; llama"),
     "Marian's layout holds no pre-norm": (
         replace(OURS["the paper's"], pre_norm=True),
-        r"Marian's needs pre_norm=False$",
+        r"Marian's requires pre_norm=False$",
     ),
     "Marian's layout holds one token for padding": (
         replace(OURS["the paper's"], source_pad_id=0),
-        r"Marian's needs source_pad_id = target_pad_id$",
+        r"Marian's requires source_pad_id = target_pad_id$",
     ),
     "Marian's layout says how targets begin": (OURS["the paper's"], r"got bos_id=None, eos_id=3"),
 }

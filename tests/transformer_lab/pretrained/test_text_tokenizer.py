@@ -43,13 +43,13 @@ def test_loading_disables_truncation_and_padding(tmp_path):
 @pytest.mark.parametrize(
     "files, message",
     [
-        ({}, r"has no tokenizer.json, and no vocab.json and no merges.txt$"),
-        ({"vocab.json": "{}"}, r"has no tokenizer.json, and no merges.txt$"),
-        ({"tokenizer.json": "{"}, "no tokenizer could be read from tokenizer.json: "),
-        ({"vocab.json": "{", "merges.txt": ""}, r"no tokenizer could be read from vocab.json and merges.txt: "),
+        ({}, r"has no tokenizer.json and no vocab.json and no merges.txt$"),
+        ({"vocab.json": "{}"}, r"has no tokenizer.json and no merges.txt$"),
+        ({"tokenizer.json": "{"}, "cannot read a tokenizer from tokenizer.json: "),
+        ({"vocab.json": "{", "merges.txt": ""}, r"cannot read a tokenizer from vocab.json and merges.txt: "),
         (
             {"vocab.json": '{"a": 0}', "merges.txt": "b c"},
-            r"no tokenizer could be read from vocab.json and merges.txt: ",
+            r"cannot read a tokenizer from vocab.json and merges.txt: ",
         ),
     ],
     ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
