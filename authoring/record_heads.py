@@ -1,19 +1,20 @@
 """Record what the heads of SmolLM2 attend to in a few sentences, for lesson 03.
 
-``python -m authoring.record_heads`` downloads the model if it is not on this machine yet, and writes the weights that
-the lesson reads: a minute on one core. So the lesson itself needs neither the network nor the model.
+``python -m authoring.record_heads FOLDER`` reads the model from the folder that ``published("smollm2")`` returns, and
+writes the weights that the lesson reads: a minute on one core. So the lesson itself needs neither network nor model.
 """
 
 import json
 import random
+import sys
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from transformer_course.published_models.published import published
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab import LanguageModel, record_attention
 from transformer_lab.pretrained.load import load_language_model
@@ -45,7 +46,7 @@ ANIMALS = ("cat", "dog")
 @cache
 def loaded() -> tuple[LanguageModel, Tokenizer]:
     """Return SmolLM2 and its tokenizer."""
-    folder = published("smollm2")
+    folder = Path(sys.argv[1])
     return load_language_model(folder), Tokenizer.from_file(str(folder / "tokenizer.json"))
 
 

@@ -50,7 +50,7 @@ def seeded(kind: type[RecurrentTranslator], width: int, gate_bias: float, seed: 
     torch.manual_seed(seed)
     model = kind(11, 11, width)
     with torch.no_grad():
-        model.encoder.bias_hh_l0[width : 2 * width] += gate_bias
+        model.encoder.get_parameter("bias_hh_l0")[width : 2 * width] += gate_bias
     return model
 
 

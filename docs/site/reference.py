@@ -48,6 +48,7 @@ def course_packages(course: Path) -> list[Package]:
         _package(course, "diagrams"),
         _package(course, "plots"),
         _package(course, "stored_models"),
+        _package(course, "published_models"),
         Package("exercise", exercise, [f"{COURSE}.{name}" for name in ("exercise", "steps", "running.case")]),
     ]
 

@@ -132,7 +132,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (text("- **temperature**: ", "- **temperature**: so\n- **query**: "), "'temperature' does not end properly"),
     ],
     contents.model_answers_point_at_sections_that_exist: [
-        (text("<i>One lookup</i>", "<i>Two lookups</i>"), "'Two lookups'"),
+        (text("<i>What if the order changes?</i>", "<i>Two lookups</i>"), "'Two lookups'"),
     ],
     contents.links_to_other_notebooks_lead_somewhere: [
         (text("(primer.ipynb)", "(premier.ipynb)"), "a link to premier.ipynb, which is not there"),
@@ -168,7 +168,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     length.the_lesson_is_read_in_time: [
         (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
         (text("Reading: ", "Reading: 9"), "reading takes 9"),
-        (text("Reading: 34", "Reading: 20"), "the title promises 20"),
+        (text("Reading: 33", "Reading: 20"), "the title promises 20"),
     ],
     length.no_exercise_is_far_away: [
         (text("Score all the keys.", "word " * 300), "words are read before similarity"),

@@ -56,7 +56,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.views": "inspection training plots",
     "transformer_course.clinic": "generation training",
     "transformer_course.stored_models": "data tensor_files",
-    "transformer_course.published_models": "pretrained workspace",
+    "transformer_course.published_models": "pretrained",
     "transformer_course.grading.incoming": "exercises checking",
     "transformer_course.grading.rules": "incoming sandbox atomic_write",
     "transformer_course.grading.judging": "rules locating",
@@ -64,7 +64,7 @@ MAY_USE: dict[str, str] = {
     "transformer_course.grading": "reports interrupts",
     "transformer_course.commands": "home grading training device",
     # For authors, who have a clone.
-    "authoring": "home lesson published_models stored_models training",
+    "authoring": "home lesson stored_models training",
 }
 """The packages, each with the last names of those that it may import."""
 

@@ -13,11 +13,12 @@ from typing import Any
 
 from transformer_course.published_models.catalog import find_model
 from transformer_course.published_models.published import published
-from transformer_course.workspace.working_copies import published_lessons
 
 TAG = "published-model"
 """The tag of the cells that need the model, and of the one that asks for it."""
 CALL = "published_in_lesson("
+INSTALLED_LESSONS = Path(__file__).parents[1] / "notebooks"
+LESSONS_IN_CLONE = Path(__file__).parents[2] / "notebooks"
 
 
 @dataclass
@@ -59,7 +60,7 @@ class StoredOutputs:
                 print("".join(output["text"]), end="")
             else:
                 data = {kind: _joined(value) for kind, value in output["data"].items()}
-                display(data, metadata=output.get("metadata", {}), raw=True)  # type: ignore[no-untyped-call]
+                display(data, metadata=output.get("metadata", {}), raw=True)
 
 
 def published_in_lesson(name: str, lesson: str) -> Path | None:
@@ -87,7 +88,7 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
         if shell is None:
             raise
         title = find_model(name).title
-        stored = StoredOutputs(published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
+        stored = StoredOutputs(_published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
     print(f"{stored.reason}.\nThe cells that need it show the outputs stored with the lesson. Run this cell to retry.")
     shell.show_stored_outputs = stored.show
     transformers.append(stored)
@@ -121,6 +122,10 @@ def names_in(source: str) -> set[str]:
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+def _published_lessons() -> Path:
+    return INSTALLED_LESSONS if INSTALLED_LESSONS.is_dir() else LESSONS_IN_CLONE
+
+
 def _joined(value: Any) -> Any:
     return "".join(value) if isinstance(value, list) else value
 
@@ -130,4 +135,4 @@ def _shell() -> Any:
         from IPython.core.getipython import get_ipython
     except ImportError:  # only notebooks need it
         return None
-    return get_ipython()  # type: ignore[no-untyped-call]
+    return get_ipython()
