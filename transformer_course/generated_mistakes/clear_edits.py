@@ -129,9 +129,7 @@ def _is_far_dimension(edit: AnswerEdit) -> bool:
 
 def _is_far_from_the_step(steps: InSteps, edit: AnswerEdit) -> bool:
     """Return whether a step is done to another value that has nothing to do with its own."""
-    if edit.kind not in ("moved", "done_again") or edit.step not in steps.steps or edit.other not in steps.steps:
-        return False
-    if edit.kind == "done_again":
+    if edit.kind != "moved" or edit.step not in steps.steps or edit.other not in steps.steps:
         return False
     return edit.other not in steps.reached_from[edit.step] and edit.step not in steps.reached_from[edit.other]
 
