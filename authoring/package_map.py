@@ -15,7 +15,7 @@ DRAWING = ROOT / "docs" / "architecture.svg"
 LAYOUT = ROOT / "tests" / "repository" / "test_layout.py"
 
 SHARED_IN_LIBRARY = ("checks", "shape_checks", "device", "atomic_write", "tensor_files")
-SHARED_IN_COURSE = ("templates", "interrupts")
+SHARED_IN_COURSE = ("templates", "interrupts", "lesson_folder")
 SHARED = (*SHARED_IN_LIBRARY, *SHARED_IN_COURSE)
 """Small modules, which are listed together and have no arrows."""
 LIBRARY, UNTRUSTED, TRUSTED, AUTHORS = "#dceaf7", "#fbdcd7", "#fdebd3", "#eeeeee"

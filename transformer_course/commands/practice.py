@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: The lessons do not exist.
     """
     from transformer_course.home.lab import open_lab
+    from transformer_course.lesson_folder import published_lessons
     from transformer_course.practice.material import read_material
     from transformer_course.practice.practice_notebook import write_practice
     from transformer_course.practice.selection import (
@@ -54,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         select_lessons,
     )
     from transformer_course.workspace.progress import read_progress
-    from transformer_course.workspace.working_copies import choose_folder, published_lessons, working_copy
+    from transformer_course.workspace.working_copies import choose_folder, working_copy
 
     choose_folder(args.folder)
     folder, now = working_copy(), datetime.now(UTC)

@@ -28,7 +28,8 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson, or the file contains no exercises.
         OSError: The lessons do not exist, or the folder cannot be written to.
     """
-    from transformer_course.workspace.working_copies import copy_lessons, find_lesson, published_lessons
+    from transformer_course.lesson_folder import published_lessons
+    from transformer_course.workspace.working_copies import copy_lessons, find_lesson
 
     lessons = [find_lesson(lesson) for lesson in args.lessons]
     if args.exercises:

@@ -26,13 +26,8 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson.
         OSError: The folder does not exist or cannot be written to.
     """
-    from transformer_course.workspace.working_copies import (
-        choose_folder,
-        find_lesson,
-        published_lessons,
-        reset_lesson,
-        working_copy,
-    )
+    from transformer_course.lesson_folder import published_lessons
+    from transformer_course.workspace.working_copies import choose_folder, find_lesson, reset_lesson, working_copy
 
     choose_folder(args.folder)
     lesson, folder = find_lesson(args.lesson), working_copy()

@@ -5,7 +5,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from transformer_course.workspace.working_copies import copy_lessons, published_lessons, working_copy
+from transformer_course.lesson_folder import published_lessons
+from transformer_course.workspace.working_copies import copy_lessons, working_copy
 
 EXTENSIONS_FOLDER = Path(__file__).with_name("labextensions")
 """Where JupyterLab finds the panel."""

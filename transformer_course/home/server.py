@@ -20,13 +20,14 @@ from transformer_course.home.home_page import home_page
 from transformer_course.home.learner_progress import Home, read_home
 from transformer_course.home.lesson_outline import Outline, read_outlines
 from transformer_course.home.saved_views import keep_pictures
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
 from transformer_course.practice.selection import INTERVIEW_MINUTES, select_due, select_interview
 from transformer_course.workspace.exercise_stubs import exercise_stub
 from transformer_course.workspace.progress import FILE as PROGRESS_FILE
 from transformer_course.workspace.progress import read_progress
-from transformer_course.workspace.working_copies import published_lessons, reset_lesson, working_copy
+from transformer_course.workspace.working_copies import reset_lesson, working_copy
 
 URL_PREFIX = "transformer-course"
 STATIC_URL = "lab/extensions/transformer-course-home/static"

@@ -10,12 +10,12 @@ from typing import Any
 from transformer_course.checking.message_panel import Panel
 from transformer_course.checking.verdict import Verdict
 from transformer_course.lesson import notebook
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.practice.material import Question, read_material
 from transformer_course.practice.question_widget import QuestionWidget
 from transformer_course.practice.schedule import cards, days_until_due
 from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import Review, read_progress, record_review
-from transformer_course.workspace.working_copies import published_lessons
 
 __all__ = ["ask", "begin", "check", "hint", "score", "solution"]
 

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.published_models.catalog import find_model
 from transformer_course.published_models.published import published
 
 TAG = "published-model"
 """The tag of the cells that need the model, and of the one that asks for it."""
 CALL = "published_in_lesson("
-INSTALLED_LESSONS = Path(__file__).parents[1] / "notebooks"
-LESSONS_IN_CLONE = Path(__file__).parents[2] / "notebooks"
 
 
 @dataclass
@@ -88,7 +87,7 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
         if shell is None:
             raise
         title = find_model(name).title
-        stored = StoredOutputs(_published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
+        stored = StoredOutputs(published_lessons() / f"{lesson}.ipynb", f"{title} is not here: {error}")
     print(f"{stored.reason}.\nThe cells that need it show the outputs stored with the lesson. Run this cell to retry.")
     shell.show_stored_outputs = stored.show
     transformers.append(stored)
@@ -120,10 +119,6 @@ def names_in(source: str) -> set[str]:
     except SyntaxError:
         return set()
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-
-
-def _published_lessons() -> Path:
-    return INSTALLED_LESSONS if INSTALLED_LESSONS.is_dir() else LESSONS_IN_CLONE
 
 
 def _joined(value: Any) -> Any:

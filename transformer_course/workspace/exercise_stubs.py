@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from transformer_course.workspace.working_copies import published_lessons
+from transformer_course.lesson_folder import published_lessons
 
 EXERCISE_TAG = "exercise"
 

@@ -70,18 +70,14 @@ def explain_no_folder(shell: Any) -> str:
 
 def _why_unsafe() -> str:
     """Return why the working copies of the lessons are not to be used, and what to do; empty if they can be."""
-    from transformer_course.workspace.working_copies import (
-        EDITIONS_FILE,
-        INSTALLED_LESSONS,
-        published_lessons,
-        working_copy,
-    )
+    from transformer_course.lesson_folder import is_clone
+    from transformer_course.workspace.working_copies import EDITIONS_FILE, working_copy
 
     lessons = working_copy()
     record = lessons / EDITIONS_FILE
     try:
         if not record.is_file():
-            return NO_FOLDER if published_lessons() != INSTALLED_LESSONS else NO_FOLDER_INSTALLED
+            return NO_FOLDER if is_clone() else NO_FOLDER_INSTALLED
         shared = [path for path in (lessons, record, lessons / "parts") if path.exists() and _is_shared(path)]
     except OSError as error:
         return f"{lessons} cannot be read: {error}. Start the lessons with `python3 course.py lab`."

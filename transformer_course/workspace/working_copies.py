@@ -13,12 +13,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from transformer_course.lesson_folder import REPOSITORY, is_clone, published_lessons
 from transformer_course.lesson_order import resolve_lesson
 from transformer_lab.atomic_write import atomic_write_text
 
-REPOSITORY = Path(__file__).parents[2]
-INSTALLED_LESSONS = Path(__file__).parents[1] / "notebooks"
-"""Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
 EDITIONS_FILE = ".editions.json"
 """File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
 
@@ -38,11 +36,6 @@ LANGUAGE = {
 show the sign for unsaved changes as soon as it is opened."""
 
 
-def published_lessons() -> Path:
-    """Return the folder of the published lessons: in the installed package, or in the clone."""
-    return INSTALLED_LESSONS if INSTALLED_LESSONS.is_dir() else REPOSITORY / "notebooks"
-
-
 def working_copy() -> Path:
     """Return the learner's folder: what ``TRANSFORMER_LAB_LESSONS`` says, or else ``my-lessons`` in the clone.
 
@@ -58,7 +51,7 @@ def choose_folder(folder: Path | None = None) -> None:
         folder: The learner's folder. None: what the variable says already. Where there is neither a variable nor a
             clone, it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
     """
-    if folder is None and published_lessons() == INSTALLED_LESSONS and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
+    if folder is None and not is_clone() and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
         here = Path.cwd()
         folder = here if (here / EDITIONS_FILE).is_file() else here / "my-lessons"
     if folder is not None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from transformer_course import lesson_folder
 from transformer_course.commands.main import main
 from transformer_course.home import lab
 from transformer_course.workspace import working_copies
@@ -32,7 +33,7 @@ def test_passes_other_arguments_to_jupyterlab(opened, arguments):
 
 
 def test_missing_lessons_are_reported_in_one_line(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(working_copies, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(lesson_folder, "REPOSITORY", tmp_path)
     assert main(["lab"]) == 2
     missing = f"no lessons in {tmp_path / 'notebooks'}"
     assert capsys.readouterr().err == f"transformer-course: {missing}\n"
@@ -71,11 +72,11 @@ def test_default_folder_is_in_the_clone(opened, monkeypatch, tmp_path):
     monkeypatch.delenv("TRANSFORMER_LAB_LESSONS", raising=False)
     monkeypatch.chdir(tmp_path)
     assert main(["lab"]) == 0
-    assert working_copies.working_copy() == working_copies.REPOSITORY / "my-lessons"
+    assert working_copies.working_copy() == lesson_folder.REPOSITORY / "my-lessons"
 
 
 def test_without_a_clone_finds_or_creates_the_folder(opened, monkeypatch, tmp_path):
-    monkeypatch.setattr(working_copies, "INSTALLED_LESSONS", working_copies.REPOSITORY / "notebooks")
+    monkeypatch.setattr(lesson_folder, "INSTALLED_LESSONS", lesson_folder.REPOSITORY / "notebooks")
     for here in (tmp_path, tmp_path / "my-lessons"):
         here.mkdir(exist_ok=True)
         monkeypatch.delenv("TRANSFORMER_LAB_LESSONS", raising=False)

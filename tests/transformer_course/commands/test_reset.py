@@ -5,7 +5,8 @@ import os
 import pytest
 
 from transformer_course.commands.main import main
-from transformer_course.workspace.working_copies import copy_lessons, published_lessons
+from transformer_course.lesson_folder import published_lessons
+from transformer_course.workspace.working_copies import copy_lessons
 
 
 @pytest.fixture

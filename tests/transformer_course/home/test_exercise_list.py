@@ -5,7 +5,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from transformer_course.home.exercise_list import first_sentence, listed_exercises
 from transformer_course.home.lesson_outline import read_outlines
-from transformer_course.workspace.working_copies import published_lessons
+from transformer_course.lesson_folder import published_lessons
 
 STUB = '''def {}(x):
     """Rotate ``x``.

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_course.exercises import LESSONS, exercises_of
 from transformer_course.home.lesson_outline import outline_of, read_outlines
-from transformer_course.workspace.working_copies import REPOSITORY
+from transformer_course.lesson_folder import REPOSITORY
 
 PUBLISHED = REPOSITORY / "notebooks"
 

@@ -16,6 +16,7 @@ from tornado.httpserver import HTTPServer
 from tornado.testing import bind_unused_port
 
 from tests.transformer_course.home.sample_folders import HOURS, OUTLINES
+from transformer_course import lesson_folder
 from transformer_course.home import server
 from transformer_course.home.lab import SERVER_EXTENSION
 from transformer_course.home.saved_views import WIDGET
@@ -144,7 +145,7 @@ def fake_page(home, base_url, exports, practice):
 
 
 def test_the_lessons_are_the_published_ones():
-    assert server.published_lessons is working_copies.published_lessons
+    assert server.published_lessons is lesson_folder.published_lessons
     assert [outline.name for outline in server.outlines()][:2] == ["primer", "00_bottleneck"]
 
 
@@ -160,7 +161,7 @@ def test_answers_with_the_stub_of_an_exercise(app):
 
 def test_resets_a_lesson_and_names_the_kept_copy(app, tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
-    working_copies.copy_lessons(working_copies.published_lessons(), tmp_path / "mine", ["03_heads"])
+    working_copies.copy_lessons(lesson_folder.published_lessons(), tmp_path / "mine", ["03_heads"])
     (tmp_path / "mine" / "03_heads.ipynb").write_text("mine")
     code, answer = posted(app, "reset", {"lesson": "03_heads"})
     assert code == 200 and (tmp_path / "mine" / answer["kept"]).read_text() == "mine"

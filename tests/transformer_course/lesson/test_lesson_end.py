@@ -8,9 +8,9 @@ import pytest
 from transformer_course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_course.lesson.lesson_end import lesson_end, lesson_of
 from transformer_course.lesson.session import Session
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.lesson_order import place
 from transformer_course.workspace.progress import record_pass
-from transformer_course.workspace.working_copies import published_lessons
 
 
 def session(*names):

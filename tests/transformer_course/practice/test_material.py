@@ -3,8 +3,8 @@
 import pytest
 
 from transformer_course.exercises import every_exercise, lesson_of
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.practice.material import read_material
-from transformer_course.workspace.working_copies import published_lessons
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ import pytest
 from transformer_course.exercises import every_exercise, exercises_of
 from transformer_course.grading.incoming.notebook_cells import NOTHING_TO_GRADE
 from transformer_course.grading.incoming.submissions import find_submissions
+from transformer_course.lesson_folder import published_lessons
 from transformer_course.practice.material import read_material
 from transformer_course.practice.practice_notebook import write_practice
 from transformer_course.practice.selection import Selection, select_lessons
 from transformer_course.workspace.progress import Progress
-from transformer_course.workspace.working_copies import published_lessons
 
 NOON = datetime(2026, 3, 12, 12, tzinfo=UTC)
 

@@ -29,7 +29,7 @@ def lesson(tmp_path, monkeypatch):
     ]
     book = nbformat.v4.new_notebook(cells=cells)
     (tmp_path / "77_test.ipynb").write_text(nbformat.writes(book), encoding="utf-8")
-    monkeypatch.setattr(in_lesson, "_published_lessons", lambda: tmp_path)
+    monkeypatch.setattr(in_lesson, "published_lessons", lambda: tmp_path)
     monkeypatch.setattr(in_lesson, "published", unreachable)
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()

@@ -1,0 +1,15 @@
+"""The published lessons are found in a clone and in an installed package."""
+
+from transformer_course import lesson_folder
+
+
+def test_clone_has_the_lessons_at_its_top():
+    assert lesson_folder.is_clone()
+    assert (lesson_folder.published_lessons() / "01_lookup.ipynb").is_file()
+    assert lesson_folder.published_lessons().parent == lesson_folder.REPOSITORY
+
+
+def test_installed_package_has_its_own_lessons(monkeypatch, tmp_path):
+    monkeypatch.setattr(lesson_folder, "INSTALLED_LESSONS", tmp_path)
+    assert not lesson_folder.is_clone()
+    assert lesson_folder.published_lessons() == tmp_path
