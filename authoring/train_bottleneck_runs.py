@@ -4,15 +4,13 @@
 parameters that the lesson reads: about four minutes on one core.
 """
 
-import json
-import time
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined, store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
 from transformer_lab.tensor_files import write_tensors
@@ -99,16 +97,19 @@ def store(trained: dict[str, RecurrentTranslator]) -> None:
     write_tensors(MODELS, tensors, {})
 
 
-if __name__ == "__main__":
-    start, lesson = time.process_time(), defined(NEEDED, LESSON)
+def runs() -> dict[str, Any]:
+    """Return all accuracies, by the table of the lesson that reads them, and write the models that it loads."""
+    lesson = defined(NEEDED, LESSON)
     copying = {name: [copied(name, seed, lesson) for seed in SEEDS] for name in COPYING}
     remembering = [
         {"task": name, "steps": steps, "lr": lr, "accuracy": [remembered(name, steps, lr, s, lesson) for s in SEEDS]}
         for steps, lr in STEPS_AND_RATES
         for name in REMEMBERING
     ]
-    FILE.parent.mkdir(exist_ok=True)
+    MODELS.parent.mkdir(exist_ok=True)
     store(models(lesson))
-    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1)}
-    card |= {"copying": copying, "remembering": remembering}
-    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
+    return {"copying": copying, "remembering": remembering}
+
+
+if __name__ == "__main__":
+    store_runs(FILE, COMMAND, runs)

@@ -4,13 +4,11 @@
 dates that the lesson reads: about two minutes on one core.
 """
 
-import json
-import time
 from typing import Any
 
 import torch
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined, store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 
 COMMAND = "python -m authoring.train_decoder_runs"
@@ -82,7 +80,4 @@ def runs(lesson: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    start, found = time.process_time(), runs(defined(NEEDED, LESSON))
-    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1), **found}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
+    store_runs(FILE, COMMAND, lambda: runs(defined(NEEDED, LESSON)))

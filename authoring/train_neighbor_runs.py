@@ -4,13 +4,11 @@
 lesson reads: about four minutes on one core.
 """
 
-import json
-import time
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined, store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 
 COMMAND = "python -m authoring.train_neighbor_runs"
@@ -48,7 +46,4 @@ def rows() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    start, found = time.process_time(), list(rows())
-    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1), "runs": found}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
+    store_runs(FILE, COMMAND, lambda: {"runs": list(rows())})

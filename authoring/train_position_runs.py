@@ -4,8 +4,6 @@
 lesson reads: about five minutes on one core.
 """
 
-import json
-import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import product
@@ -14,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined, store_runs
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab import LanguageModel, LanguageModelConfig
 
@@ -103,10 +101,11 @@ def counted(name: str, seed: int) -> list[float]:
     return [round(accuracy, 2) for accuracy in right[has_bos:].tolist()]
 
 
-if __name__ == "__main__":
-    start = time.process_time()
+def tables() -> dict[str, Any]:
+    """Return all runs, by the table of the lesson that reads them."""
     by_position = {name: [counted(name, seed) for seed in SEEDS] for name in COUNTERS}
-    tables = {"counting": by_position, "runs": list(rows(settings()))}
-    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1), **tables}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
+    return {"counting": by_position, "runs": list(rows(settings()))}
+
+
+if __name__ == "__main__":
+    store_runs(FILE, COMMAND, tables)

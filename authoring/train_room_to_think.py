@@ -5,9 +5,7 @@ writes what the lesson reads: about two minutes on one core.
 """
 
 import copy
-import json
 import random
-import time
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined, store_runs
 from transformer_course import parts
 from transformer_course.stored_models.stored_model import FOLDER
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
@@ -116,6 +114,13 @@ def by_grpo(
     return model, rewards, letters
 
 
+def printed(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the rows, and print what each shows: a run takes a while."""
+    for row in rows:
+        print(row["seed"], row["stage"], row["pass@1"], row["letters"], flush=True)
+        yield row
+
+
 def runs() -> Iterator[dict[str, Any]]:
     """Yield a row for each seed and stage."""
     lesson = defined(NEEDED, LESSON)
@@ -128,10 +133,4 @@ def runs() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    start, rows = time.process_time(), list[dict[str, Any]]()
-    for row in runs():
-        print(row["seed"], row["stage"], row["pass@1"], row["letters"], flush=True)
-        rows.append(row)
-    card = {"command": COMMAND, "cpu_minutes": round((time.process_time() - start) / 60, 1), "runs": rows}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(card) + "\n", encoding="utf-8")
+    store_runs(FILE, COMMAND, lambda: {"runs": list(printed(runs()))})

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from transformer_course.stored_models.stored_model import FOLDER
 
 COMMAND = "python -m authoring.train_stack_runs"

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from authoring.train_block_seeds import COMMAND, FILE, LEARNING_RATES, SEEDS, defined, losses
+from authoring.stored_runs import defined
+from authoring.train_block_seeds import COMMAND, FILE, LEARNING_RATES, LESSON, SEEDS, losses
 
 
 def test_every_model_is_stored_at_every_rate_with_a_loss_for_each_seed():
@@ -12,7 +13,7 @@ def test_every_model_is_stored_at_every_rate_with_a_loss_for_each_seed():
     assert card["command"] == COMMAND
     assert list(card["losses"]) == [str(rate) for rate in LEARNING_RATES]
     for by_model in card["losses"].values():
-        assert list(by_model) == list(defined({"RMSNorm", "CHANGES"})["CHANGES"])
+        assert list(by_model) == list(defined({"RMSNorm", "CHANGES"}, LESSON)["CHANGES"])
         assert {len(by_seed) for by_seed in by_model.values()} == {len(SEEDS)}
 
 

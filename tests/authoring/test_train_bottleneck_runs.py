@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from authoring.train_bottleneck_runs import (
     COMMAND,
     COPYING,

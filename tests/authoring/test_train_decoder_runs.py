@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from authoring.train_decoder_runs import (
     COMMAND,
     DEPTHS,

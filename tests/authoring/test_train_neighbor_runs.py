@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 import torch
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from authoring.train_neighbor_runs import COMMAND, FILE, INPUTS, LESSON, LONG, NEEDED, SEEDS, SHORT, accuracies
 
 CARD = json.loads(FILE.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from authoring.train_room_to_think import (
     COMMAND,
     FILE,

@@ -8,7 +8,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from authoring.train_block_seeds import defined
+from authoring.stored_runs import defined
 from transformer_course.published_models.published import published as bring
 from transformer_course.stored_models import stored_model
 from transformer_lab.pretrained.load import load_language_model
@@ -21,7 +21,7 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", *(f"word{i}" for i in range(37))
 @pytest.fixture(scope="module")
 def lesson() -> dict[str, object]:
     """Execute what the lesson defines for the purpose, and nothing else of it."""
-    return defined(NEEDED)
+    return defined(NEEDED, "11_modern_block")
 
 
 @pytest.fixture(scope="module")
