@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.generation_steps import logits, next_logits, output, shown
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.steps import InSteps
@@ -34,21 +35,6 @@ def start(source, bos_id):
     return torch.full((len(source), 1), bos_id)
 
 
-def shown():
-    """pass the model all tokens generated so far → the target that the model gets: all tokens so far"""
-    return lambda target: target
-
-
-def logits(model, source):
-    """call the model on the source and the target → the logits of every position, (batch, n, vocab_size)"""
-    return lambda shown: model(source, shown)
-
-
-def next_logits():
-    """take the logits of the last position → the logits of the next token, (batch, vocab_size)"""
-    return lambda logits: logits[:, -1]
-
-
 def new_tokens(choose):
     """choose the next token of each target → the new tokens, (batch,)"""
     return lambda next_logits: choose(next_logits)
@@ -70,11 +56,6 @@ def written(start, shown, logits, next_logits, new_tokens, extended, n_rounds):
     for _ in range(n_rounds):
         target = extended(target, new_tokens(next_logits(logits(shown(target)))))
     return target
-
-
-def output(written):
-    """remove bos from the target → the generated tokens"""
-    return written[:, 1:]
 
 
 STEPS = InSteps(

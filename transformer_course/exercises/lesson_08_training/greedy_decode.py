@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.generation_steps import logits, next_logits, output, shown
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.steps import InSteps
@@ -33,21 +34,6 @@ def greedy_decode(
 def start(source, bos_id):
     """start every sentence with bos → the initial target: a column of bos"""
     return torch.full((len(source), 1), bos_id)
-
-
-def shown():
-    """pass the model all tokens generated so far → the target that the model gets: all tokens so far"""
-    return lambda target: target
-
-
-def logits(model, source):
-    """call the model on the source and the target → the logits of every position, (batch, n, vocab_size)"""
-    return lambda shown: model(source, shown)
-
-
-def next_logits():
-    """take the logits of the last position → the logits of the next token, (batch, vocab_size)"""
-    return lambda logits: logits[:, -1]
 
 
 def choice():
@@ -91,11 +77,6 @@ def written(source, start, shown, logits, next_logits, choice, tokens, ended, ta
         if stop(over, new, so_far):
             break
     return so_far
-
-
-def output(written):
-    """remove bos from the target → the generated tokens"""
-    return written[:, 1:]
 
 
 STEPS = InSteps(

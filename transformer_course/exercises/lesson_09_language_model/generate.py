@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import generator, normal
+from transformer_course.exercises.shared.generation_steps import next_logits
 from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 from transformer_course.steps import InSteps
@@ -36,11 +37,6 @@ def shown(context_length):
 def logits(model):
     """call the model on its input → the logits of every position, (batch, n, vocab_size)"""
     return lambda shown: model(shown)
-
-
-def next_logits():
-    """take the logits of the last position → the logits of the next token, (batch, vocab_size)"""
-    return lambda logits: logits[:, -1]
 
 
 def next_tokens(sample):
