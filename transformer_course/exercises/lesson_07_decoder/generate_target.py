@@ -116,24 +116,17 @@ MISTAKES = [
         hints=["In the third iteration, which shape should the target have that you pass to the model?"],
     ),
     Mistake(
-        "shows_bos_only",
+        "chooses_after_bos_only",
         STEPS.but(shown=lambda start: lambda target: start),
-        summary="you pass the model the same target in every iteration",
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),  # no position sees later ones, so it is the same
+        summary="you choose every token from the logits after bos",
         message=(
-            "You pass the model the same target, a column of bos, in every iteration. It never sees what it has "
-            "generated. Which tensor grows in your loop?"
+            "{summary}, as if it were the first. Which target does the model read in the second iteration, and which "
+            "position predicts the token after the newest one?"
         ),
-        hints=["Which target should the model get in the second iteration? Which one does it get in your code?"],
-    ),
-    Mistake(
-        "reads_the_first_position",
-        STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
-        summary="you take the logits of the *first* position",
-        message=(
-            "{summary}. They predict the token after bos in every iteration. Which position predicts the token "
-            "after the newest one?"
-        ),
-        hints=["The target is bos, 5, 8. Which position predicts the token after 8?"],
+        hints=[
+            "The target is bos, 5, 8. What should you pass to the model, and which position predicts the token after 8?"
+        ],
     ),
     Mistake(
         "chooses_for_all_positions",
