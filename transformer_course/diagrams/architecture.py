@@ -112,7 +112,7 @@ def _mask(d: Diagram, sublayer: Area, name: str, made_by: str, lower: float = 0.
 
 
 FIRST_LESSON, LAST_LESSON = 0, 8
-SMALL_FONT_PT = 7.5
+SMALL_FONT_PT = 9
 LESSON_OF_PART = {
     "scores": 1,
     "softmax": 1,
@@ -157,11 +157,11 @@ def you_are_here(lesson: int) -> Diagram:
     x0, y0, _, _ = d.extent
     swatches: dict[str, Look] = {"this lesson": "highlighted", "finished": "filled", "to come": "dimmed"}
     for i, (words, look) in enumerate(swatches.items()):
-        x = x0 + 0.15 + 1.05 * i
+        x = x0 + 0.15 + 1.2 * i
         d.box("", (x, y0 - 0.17), look=look, width=0.26, height=0.15)
         d.text(words, (x + 0.2, y0 - 0.17), size=SMALL_FONT_PT, align="left")
     d.text(
-        "thick lines: a sublayer's input, added to its output", (x0 + 4.0, y0 - 0.17), size=SMALL_FONT_PT, align="left"
+        "thick lines: a sublayer's input, added to its output", (x0 + 4.4, y0 - 0.17), size=SMALL_FONT_PT, align="left"
     )
     return d
 
@@ -251,16 +251,17 @@ class _Thumbnail:
 
     def draw(self) -> list[Area]:
         """Draw encoder, decoder and the inside of an attention, from left to right; return all that is outermost."""
-        d, encoder, decoder, attention = self.d, 2.2, 1.0, -0.05
-        reading = self.row(1.6, encoder, [("encoder.embedding", PINK), ("positions", PINK)])
+        d, encoder, decoder, attention = self.d, 2.62, 1.1, -0.05
+        shift = self.box("shift_right", 0.0, decoder + 0.88, GRAY)
+        reading = self.row(shift.rect.x1 + 0.3, encoder, [("encoder.embedding", PINK), ("positions", PINK)])
         layer = [("encoder.self_attention", BLUE), ("encoder.norm_1", GRAY), ("encoder.feed_forward", GREEN)]
         upper = self.row(reading[-1].rect.x1 + 0.34, encoder, [*layer, ("encoder.norm_2", GRAY)], 0.2)
-        writing = self.row(
-            0.65, decoder, [("shift_right", GRAY), ("decoder.embedding", PINK), ("positions", PINK)], 0.24
-        )
+        writing = self.row(shift.rect.x0, decoder, [("decoder.embedding", PINK), ("positions", PINK)])
         layer = [("decoder.self_attention", BLUE), ("decoder.norm_1", GRAY), ("cross_attention", BLUE)]
         layer += [("decoder.norm_2", GRAY), ("decoder.feed_forward", GREEN), ("norm_3", GRAY)]
         lower = self.row(writing[-1].rect.x1 + 0.34, decoder, layer, 0.2)
+        beside_name = shift.rect.x1 - 0.06
+        d.path([Spot(beside_name, shift.rect.y0, shift.name), Spot(beside_name, writing[0].rect.y1, writing[0].name)])
         d.arrow(reading[-1], upper[0])
         d.arrow(writing[-1], lower[0])
         around = [*self.stream(upper), *self.stream(lower)]
@@ -270,24 +271,29 @@ class _Thumbnail:
         ]
         halves = [
             self.frame("Encoder", [*reading, layers[0]], 0.06),
-            self.frame("Decoder", [*writing[1:], layers[1]], 0.06),
+            self.frame("Decoder", [*writing, layers[1]], 0.06),
         ]
         memory = self.box("memory", halves[0].rect.x1 + 0.2, encoder, ORANGE)
         d.arrow(upper[-1], memory)
         cross, lane = lower[2], (halves[0].rect.y0 + halves[1].rect.y1) / 2
         d.path([memory.bottom, (memory.x, lane), (cross.x, lane), cross.top], color=ORANGE)
-        logits = self.box("logits", halves[1].rect.x1 + 0.2, decoder, GRAY)
+        logits = self.box("logits", halves[1].rect.x1 + 0.25, decoder, GRAY)
         d.arrow(lower[-1], logits)
-        generate = self.box("greedy_decode", logits.rect.x1 - 0.85, encoder + 0.17, GRAY)
-        end = [generate, self.box("training", generate.rect.x0, encoder - 0.17, GRAY)]
+        training = self.box("training", memory.rect.x1 + 0.08, encoder, GRAY)
+        generate = self.box("greedy_decode", memory.rect.x1 - 0.22, encoder + 0.36, GRAY)
+        x = logits.rect.x0 + 0.06
+        d.path([Spot(x, logits.rect.y1, logits.name), Spot(x, training.rect.y0, training.name)])
+        beside_training = training.rect.x1 + 0.1
+        d.path(
+            [Spot(beside_training, logits.rect.y1, logits.name), Spot(beside_training, generate.rect.y0, generate.name)]
+        )
         self.tokens("3 mars 2021", reading[0])
-        self.tokens("2021-03-03", writing[0])
-        for user, x in ((generate, logits.rect.x1 - 0.1), (end[1], end[1].rect.x1 - 0.06)):
-            d.path([Spot(x, logits.rect.y1, logits.name), Spot(x, user.rect.y0, user.name)])
+        d.text("2021-03-03", (shift.x, shift.y + 0.32), size=SMALL_FONT_PT)
+        d.path([Spot(shift.x, shift.rect.y1 + 0.12), shift.top])
         names = ("w_q, w_k, w_v", "split_heads", "scores", "/ √d_k", "mask", "softmax", "@ v", "merge_heads", "w_o")
         inside = self.frame(
-            "MultiHeadAttention", self.row(writing[1].rect.x0, attention, [(name, BLUE) for name in names])
+            "MultiHeadAttention", self.row(writing[0].rect.x0, attention, [(name, BLUE) for name in names])
         )
         words = "inside each\nself_attention and\ncross_attention"
         d.text(words, (inside.rect.x1 + 0.1, attention), size=SMALL_FONT_PT, align="left")
-        return [*halves, memory, logits, *end, writing[0], inside]
+        return [*halves, memory, logits, training, generate, shift, inside]

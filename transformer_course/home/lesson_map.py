@@ -61,9 +61,15 @@ def draw() -> tuple[Diagram, dict[Area, str]]:
         x, before = whole.x0, None
         for name, title in names.items():
             width = text_width(title, SMALL_FONT_PT + 0.5) + 0.22
+            fits = x + width <= whole.x1
+            if not fits:
+                x, y = whole.x0, y - 0.52
             box = d.box(title, (x + width / 2, y), GRAY, width=width, height=0.28, size=SMALL_FONT_PT + 0.5)
-            if before is not None:
+            if before is not None and fits:
                 d.arrow(before, box)
+            elif before is not None:
+                between_rows = (before.y + y) / 2
+                d.path([before.bottom, (before.x, between_rows), (box.x, between_rows), box.top])
             lessons[box] = name
             x, before = box.rect.x1 + 0.22, box
     inside = next(box for box, name in lessons.items() if name == "00_bottleneck")

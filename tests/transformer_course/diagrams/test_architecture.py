@@ -15,6 +15,9 @@ from transformer_lab.layers.encoder_layer import EncoderLayer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
+NARROW_CELL_PX = 900
+"""Width of an output of JupyterLab in a window of 1,200 pixels, with the side bar closed."""
+
 
 def arrows_of(module: torch.nn.Module) -> set[tuple[str, str]]:
     flow = flow_of(module)
@@ -74,3 +77,12 @@ def test_the_map_leads_the_stream_around_every_sublayer_into_the_norm_after_it(l
         assert arrow.points[1].y < box.rect.y0
     assert {"3 mars 2021", "2021-03-03"} <= {label.words for label in d.labels}
     assert {("logits", "greedy_decode"), ("logits", "training")} <= set(d.links())
+
+
+def test_letters_of_the_map_have_twelve_pixels_in_a_notebook():
+    d = you_are_here(3)
+    [size] = {box.size for box in d.boxes if box.name}
+    _, metadata = d._repr_mimebundle_()
+    width_px = min(metadata["image/png"]["width"], NARROW_CELL_PX)
+    x0, _, x1, _ = d.extent
+    assert size / 72 * width_px / (x1 - x0) >= 12

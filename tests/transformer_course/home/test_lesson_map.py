@@ -37,3 +37,9 @@ def test_every_lesson_has_its_group_with_the_boxes_that_it_builds():
 def test_the_diagram_behind_it_can_be_read():
     d, _ = draw()
     assert d.flaws() == []
+
+
+def test_lessons_before_and_after_fit_the_width_of_the_transformer():
+    d, _ = draw()
+    whole = next(frame for frame in d.frames if frame.name == "Transformer").rect
+    assert all(whole.x0 <= box.rect.x0 and box.rect.x1 <= whole.x1 for box in d.boxes)
