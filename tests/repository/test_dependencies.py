@@ -31,6 +31,7 @@ EXTRA = {
 OWN = {"transformer_lab", "transformer_course", "authoring", "benchmarks", "course", "docs", "notebooks", "tests"}
 OWN |= {"with_shapes_and_without"}  # a module that a test writes
 USED_WITHOUT_IMPORT = {
+    "build": ("tests/repository/test_fresh_install.py", '"build"'),
     "ipykernel": ("course.py", "ipykernel.kernelapp"),
     "mypy": ("tests/repository/test_types.py", '"mypy"'),
     "myst-nb": ("docs/site/conf.py", "myst_nb"),
@@ -39,6 +40,7 @@ USED_WITHOUT_IMPORT = {
     "ruff": ("course.py", '"ruff"'),
     "sphinx-book-theme": ("docs/site/conf.py", "sphinx_book_theme"),
     "sphinx-mathjax-offline": ("docs/site/conf.py", "sphinx-mathjax-offline"),
+    "twine": ("tests/repository/test_fresh_install.py", '"twine"'),
     "types-tqdm": ("tests/repository/test_types.py", '"mypy"'),
 }
 """For each distribution that is used without an import, a file that uses it and the text there."""

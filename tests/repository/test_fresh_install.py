@@ -1,6 +1,6 @@
-"""The distribution as it is built, in a fresh environment that holds what it asks for and nothing else.
+"""Build the distribution, check it as PyPI does, and use the wheel in a fresh environment with only its dependencies.
 
-The packages it needs are linked from this environment, so that nothing is downloaded.
+The dependencies are linked from this environment, so nothing is downloaded.
 """
 
 import csv
@@ -9,18 +9,22 @@ import os
 import subprocess
 import sys
 import tarfile
+import time
 import tomllib
+import urllib.error
+import urllib.request
 import zipfile
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.browser import free_port
 from tests.repository.test_install import brought_by
 
 pytestmark = [
-    pytest.mark.thorough,
-    pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there"),
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform == "win32", reason="creating symbolic links needs a special privilege on Windows"),
 ]
 
 ROOT = Path(__file__).parents[2]
@@ -36,22 +40,24 @@ print(importlib.metadata.version("transformer-course"), lab.__file__, *shape)
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory) -> Path:
-    """Build the wheel from the sdist, and that from the repository."""
+def distributions(tmp_path_factory) -> Path:
+    """Build the sdist from the repository and the wheel from the sdist, and return their folder."""
     folder = tmp_path_factory.mktemp("dist")
-    build = "import sys; from setuptools import build_meta; print(getattr(build_meta, sys.argv[1])(sys.argv[2]))"
-    sdist = run([sys.executable, "-c", build, "build_sdist", folder], ROOT).splitlines()[-1]
-    with tarfile.open(folder / sdist) as packed:
-        packed.extractall(folder, filter="data")
-    unpacked = folder / sdist.removesuffix(".tar.gz")
-    return folder / run([sys.executable, "-c", build, "build_wheel", folder], unpacked).splitlines()[-1]
+    run([sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(distributions) -> Path:
+    [path] = distributions.glob("*.whl")
+    return path
 
 
 class Environment:
-    """A fresh environment with the wheel, and with what it asks for.
+    """A fresh environment with the wheel and its dependencies.
 
     Args:
-        folder: A new folder for it and for what is made with it.
+        folder: A new folder for the environment and for the files that the tests write.
         wheel: The wheel.
     """
 
@@ -69,15 +75,19 @@ class Environment:
         run([self.bin / "pip", "install", "--quiet", "--no-index", "--no-deps", wheel], self.work)
 
     def __call__(self, *command: str | Path, code: int = 0) -> str:
-        """Run one of its programs in a folder outside the repository, and return what it prints."""
+        """Run one of the environment's programs in a folder outside the repository, and return its output."""
         return run([self.bin / command[0], *command[1:]], self.work, code)
 
 
-def run(command: list[str | Path], where: Path, code: int = 0) -> str:
-    """Run a command that knows nothing of this environment; return its output, or what it complains of."""
+def variables() -> dict[str, str]:
+    """Return the environment variables without those that point to this environment or this clone."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRANSFORMER_LAB"))}
-    kept |= {"OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    done = subprocess.run([*map(str, command)], cwd=where, env=kept, capture_output=True, text=True)
+    return kept | {"OMP_NUM_THREADS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+
+
+def run(command: list[str | Path], where: Path, code: int = 0) -> str:
+    """Run a command, and return what it prints: its errors if it should fail."""
+    done = subprocess.run([*map(str, command)], cwd=where, env=variables(), capture_output=True, text=True)
     assert done.returncode == code, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stderr if code else done.stdout
 
@@ -87,7 +97,12 @@ def fresh(wheel, tmp_path_factory) -> Environment:
     return Environment(tmp_path_factory.mktemp("fresh"), wheel)
 
 
-def test_the_wheel_has_the_lessons_without_outputs(wheel):
+def test_twine_accepts_both_distributions(distributions):
+    printed = run([sys.executable, "-m", "twine", "check", "--strict", *distributions.iterdir()], distributions)
+    assert printed.count("PASSED") == 2
+
+
+def test_wheel_contains_lessons_without_outputs(wheel):
     with zipfile.ZipFile(wheel) as packed:
         names = [name for name in packed.namelist() if name.endswith(".ipynb")]
         books = [json.loads(packed.read(name)) for name in names]
@@ -98,33 +113,70 @@ def test_the_wheel_has_the_lessons_without_outputs(wheel):
     assert 0 < models < 9_000_000
 
 
-def test_the_wheel_has_every_template(wheel):
+def test_wheel_contains_every_template(wheel):
     templates = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("transformer_course/*/templates/*.html")}
     with zipfile.ZipFile(wheel) as packed:
         assert templates and templates <= {*packed.namelist()}
 
 
-def test_the_library_can_be_used_where_the_course_is_installed(fresh):
+def test_installed_wheel_opens_a_lesson(fresh):
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    command = ["lab", "--lesson", "03", "--no-browser", f"--port={port}", "--IdentityProvider.token="]
+    log = fresh.work / "lab.log"
+    with log.open("w") as output:
+        lab = subprocess.Popen(
+            [fresh.bin / "transformer-course", *command], cwd=fresh.work, env=variables(), stdout=output, stderr=output
+        )
+    try:
+        lesson = json.loads(fetch(f"{address}/api/contents/03_heads.ipynb", lab, log))
+        page = fetch(f"{address}/lab/tree/03_heads.ipynb", lab, log)
+    finally:
+        lab.terminate()
+        lab.wait(60)
+    assert lesson["content"]["cells"][0]["source"].startswith("# 03 ")
+    assert "<title>" in page
+
+
+def fetch(address: str, server: subprocess.Popen[bytes], log: Path) -> str:
+    """Return the page at an address as soon as the server answers."""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address, timeout=60) as page:
+                return page.read().decode()
+        except urllib.error.HTTPError:
+            raise
+        except OSError:
+            time.sleep(0.3)
+    raise AssertionError(f"JupyterLab did not start:\n{log.read_text()[-2000:]}")
+
+
+@pytest.mark.thorough
+def test_installed_library_decodes_without_missing_dependencies(fresh):
     assert fresh("pip", "check") == "No broken requirements found.\n"
-    version, place, *shape = fresh("python", "-c", USE).split()
-    assert (version, shape) == (PROJECT["version"], ["1", "4"]) and "site-packages" in place
+    version, path, *shape = fresh("python", "-c", USE).split()
+    assert (version, shape) == (PROJECT["version"], ["1", "4"]) and "site-packages" in path
 
 
-def test_a_model_is_trained_translates_and_is_evaluated(fresh):
+@pytest.mark.thorough
+def test_installed_command_trains_translates_and_evaluates(fresh):
     assert "2 steps in" in fresh("transformer-course", "train", "dates", "-o", "model", *SMALL)
     assert len(fresh("transformer-course", "translate", "-m", "model", "3 mars 2021", "").split("\n")) == 3
     assert "exact" in fresh("transformer-course", "evaluate", "dates", "-m", "model")
 
 
-def test_a_lesson_is_handed_out_and_graded(fresh):
-    fresh("transformer-course", "release", "01_lookup", "-o", "handed-out")
-    fresh("transformer-course", "grade", "handed-out/01_lookup.ipynb", "-o", "graded")
+@pytest.mark.thorough
+def test_installed_command_releases_and_grades_a_lesson(fresh):
+    fresh("transformer-course", "release", "01_lookup", "-o", "released")
+    fresh("transformer-course", "grade", "released/01_lookup.ipynb", "-o", "graded")
     with (fresh.work / "graded" / "gradebook.csv").open(encoding="utf-8") as file:
         [row] = csv.DictReader(file)
     assert (row["points"], row["of"], row["status"]) == ("0", "10", "graded")
 
 
-def test_a_lesson_is_laid_out_and_executed(fresh):
+@pytest.mark.thorough
+def test_installed_course_executes_a_lesson(fresh):
     fresh("transformer-course", "lab", "--lesson", "03", "--version")
     lesson = fresh.work / "my-lessons" / "01_lookup.ipynb"
     fresh("python", "-m", "nbconvert", "--to", "notebook", "--execute", "--inplace", lesson)

@@ -91,7 +91,7 @@ def test_the_shards_of_the_weekly_run_are_all_of_it():
     assert job["steps"][-1]["run"] == f".ci/run --thorough --shard ${{{{ matrix.shard }}}}/{len(shards)}"
 
 
-def test_a_workflow_tries_the_lowest_and_the_highest_versions_that_are_claimed():
+def test_workflow_tests_oldest_and_newest_supported_versions():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "install.yml").read_text(encoding="utf-8"))
     tried = workflow["jobs"]["install"]["strategy"]["matrix"]["include"]
     claimed = [line.rpartition(" ")[2] for line in PROJECT["classifiers"] if "Python :: 3." in line]
@@ -102,7 +102,7 @@ def test_a_workflow_tries_the_lowest_and_the_highest_versions_that_are_claimed()
     assert oldest == f"{torch.replace('>=', '==')}.*"
 
 
-def test_the_version_is_the_same_wherever_it_is_written():
+def test_version_is_the_same_in_all_files():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)[0]
     assert citation["version"] == newest == PROJECT["version"] == transformer_lab.__version__
