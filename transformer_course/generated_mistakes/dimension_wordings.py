@@ -57,7 +57,8 @@ def length(s: Slots) -> str:
     if place == should_place and tensor != should:
         return f"you {s.read} a size of {s.noun(tensor) or tensor} instead of {s.noun(should) or should} {s.when}"
     of = "" if tensor == should else f" of {s.noun(tensor) or tensor}"
-    return f"you {s.read} the size of dim {place.strip('[]')}{of} instead of dim {should_place.strip('[]')} {s.when}"
+    right = f"{should_place.strip('[]')}{f' of {s.noun(should) or should}' if of else ''}"
+    return f"you {s.read} the size of dim {place.strip('[]')}{of} instead of dim {right} {s.when}"
 
 
 def number(s: Slots) -> str:
@@ -132,7 +133,8 @@ def place(s: Slots) -> str:
         return "you use the index −1, which drops a dimension. The slice `-1:` keeps it"
     if new_axes_of(old) != new_axes_of(new):
         is_missing = len(new_axes_of(old)) > len(new_axes_of(new))
-        return "you don't add a dimension {when}" if is_missing else new_axis_elsewhere(s)
+        missing = "you don't add a dimension {when}" if not new_axes_of(new) else "you add too few dimensions {when}"
+        return missing if is_missing else new_axis_elsewhere(s)
     index, should = _last_index(new), _last_index(old)
     if kind == "not_indexed":
         if re.fullmatch(r"-?\d", should):

@@ -154,8 +154,10 @@ def _without(s: Slots, sign: str, lost: str, *, is_whole: bool, is_right: bool) 
         clause = f"you never {verb} {lost}"
         is_clear = is_whole or s.do.startswith(verb.partition(" ")[0])
         return clause if is_clear or len(f"{clause} {s.when}".split()) > MAX_WORDS_OF_A_CLAUSE else f"{clause} {s.when}"
-    if is_whole and s.noun(s.edit.new):
-        return f"you {s.use} only {s.noun(s.edit.new)}. You should {s.do}"
+    new = re.sub(r"^-\((\w+)\)$", r"-\1", s.edit.new)
+    kept = s.noun(new) or (f"`{new}`" if len(new) <= MAX_LENGTH_OF_CODE else "")
+    if is_whole and kept:
+        return f"you {s.use} only {kept}. You should {s.do}"
     return f"you leave out {lost} {s.when_not(sign)}"
 
 
@@ -190,7 +192,7 @@ def _call_of_a_step(s: Slots, name: str) -> str:
         return f"you never {NOT_DONE[name]} {where}"
     if name in TAKEN:
         return f"you leave out the {TAKEN[name]} {where}"
-    return f"you leave out `{name}` {where}" if name else "you leave out a call {when}"
+    return f"you don't call `{name}` {where}" if name else "you leave out a call {when}"
 
 
 def _is_all_of_it(s: Slots) -> bool:
@@ -204,7 +206,8 @@ def wrong_input(s: Slots) -> str:
     code = s.code
     if s.edit.old in s.steps.arguments.parameters and _is_constant(s.steps, s.edit.new):
         return f"you don't use {s.old} {s.when}"
-    if f"{s.edit.old}.shape[" in code:
+    n_sizes = len(re.findall(rf"\b{s.edit.old}\.shape\[", code))
+    if n_sizes and n_sizes == len(re.findall(rf"\b{s.edit.old}\b", code)):
         return f"you {s.read} a size of {s.new} instead of {s.old} {s.when}"
     if s.hands_on:
         return f"you {s.use} {s.new} instead of {s.old}"
@@ -245,6 +248,34 @@ def done_again(s: Slots) -> str:
         return f"you also {clause}. Once is enough"
     again = "do it again" if s.edit.new == s.edit.old else f"do the same to {s.target}"
     return f"you {s.do}, then {again}. Once is enough"
+
+
+def twice(s: Slots) -> str:
+    """A function is applied to its own result."""
+    is_all = s.edit.old == s.code and " and " not in s.do
+    if is_all and not any(isinstance(node, ast.BinOp | ast.Call) for node in _inner(s.code)):
+        return f"you {s.do} twice"
+    name = called(parse(s.edit.old))
+    return f"you apply `{name}` twice {s.when}" if name else f"you {s.do} twice"
+
+
+def times_mask(s: Slots) -> str:
+    """A mask is multiplied instead of filled in."""
+    if not _hides_scores(s):
+        return "you multiply by the mask {when}"
+    return "you multiply the scores by the mask, which sets them to 0. A score of 0 still gets weight: use −∞"
+
+
+def mask_added(s: Slots) -> str:
+    """A mask is added instead of filled in."""
+    if not _hides_scores(s):
+        return "you add the mask as zeros and ones {when}"
+    return "you add the mask as zeros and ones, which hides nothing. Hidden scores should be −∞"
+
+
+def _hides_scores(s: Slots) -> bool:
+    """Return whether a mask sets scores to −∞, not weights to 0 or labels to the padding."""
+    return "inf" in s.edit.old or "∞" in s.do
 
 
 def one_case(s: Slots) -> str:
@@ -288,7 +319,7 @@ def operator(s: Slots) -> str:
 def _right_operation(old: str, new: str, right: str, *, is_many: bool) -> str:
     """Return the operation that should be there, as a gerund that points to the same two values."""
     if old == "Pow":
-        return {"0.5": "taking the square root", "2": "squaring"}.get(right, GERUNDS[old])
+        return {"0.5": "taking the square root", "2": "squaring it"}.get(right, GERUNDS[old])
     if old in ("Div", "FloorDiv") and new in ("Add", "Sub"):
         return "dividing" if old == "Div" else GERUNDS[old]
     them = "them" if is_many else "the two"

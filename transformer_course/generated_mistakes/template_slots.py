@@ -228,7 +228,7 @@ class Slots(StepWords):
         edit = self.edit
         text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):
-            return f" if `{given[1]}` is given"
+            return f", but only if `{given[1]}` is given"
         if edit.other not in self.steps.steps or edit.kind in NAMES_THE_OTHER:
             return ""
         also = self.imperative(edit.other)

@@ -17,7 +17,7 @@ from transformer_course.steps import InSteps
 if TYPE_CHECKING:
     from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 
-Template = str | Callable[[Slots], str] | tuple[tuple[str, str], ...]
+Template = str | Callable[[Slots], str] | tuple[tuple[str, str | Callable[[Slots], str]], ...]
 CONTAINERS = {
     "as_a_list": "a list", "as_an_array": "a NumPy array", "as_a_number": "a Python number", "in_a_tuple": "a tuple",
 }  # fmt: skip
@@ -40,14 +40,15 @@ def words(steps: InSteps, edit: "AnswerEdit") -> Words:
     template = OF_ARGUMENTS.get(edit.kind) if slots.is_argument else None
     template = template or TEMPLATES.get(edit.kind, "you do something else when you {do}")
     if isinstance(template, tuple):
-        template = next(text for pattern, text in template if re.search(pattern, edit.new))
+        template = next(choice for pattern, choice in template if re.search(pattern, edit.new))
     text = template(slots) if callable(template) else template
     summary, _, advice = slots.fill(text).partition(". ")
     question = next((ask for kinds, ask in QUESTIONS if edit.kind in kinds), "{by_hand}")
-    circumstances = slots.circumstances
-    if circumstances.startswith(" if ") and " instead of " in summary:  # what follows "instead of" has no condition
-        circumstances = f", but only{circumstances}"
-    return Words(tidy(summary + circumstances), tidy(advice), tidy(slots.fill(question)))
+    return Words(tidy(summary.rstrip() + slots.circumstances), tidy(advice), tidy(slots.fill(question)))
+
+
+def _scaled(s: Slots, size: str, operation: str) -> str:
+    return f"{{your}} {{is_}} {size} what {s.they} should be" if s.is_short else f"you {{use}} {{thing}} {operation}"
 
 
 TEMPLATES: dict[str, Template] = {
@@ -60,7 +61,7 @@ TEMPLATES: dict[str, Template] = {
     "steps_exchanged": "you swap {thing} and {other}",
     "moved": operation_wordings.moved,
     "done_again": operation_wordings.done_again,
-    "twice": "you {do} twice",
+    "twice": operation_wordings.twice,
     "part_left_out": operation_wordings.part_left_out,
     "call_left_out": operation_wordings.call_left_out,
     "always_one": operation_wordings.one_case,
@@ -74,13 +75,16 @@ TEMPLATES: dict[str, Template] = {
     "parts_exchanged": operation_wordings.parts_exchanged,
     "number": dimension_wordings.number,
     "power": (
-        (r"\*\* -?1$", "you never take the square root {when}"),
+        ("isqrt", "you round the square root down {when}"),
+        (r"\*\* 1$", "you never take the square root {when}"),
+        (r"\*\* \(?-1\)?$", "you use the exponent −1 {when}"),
         (r"\*\* \(-\(", "your exponent has the wrong sign {when}"),
         ("", "you use the wrong exponent {when}"),
     ),
     "mean_by": (
         (r"/ len\(", "you divide the sum by the number of rows {when}"),
-        (r"- 1\)$", "you divide the sum by one less than the count {when}"),
+        (r"keepdim|dim=.*- 1\)$", "you divide the sum by one less than the count {when}"),
+        (r"- 1\)$", "you divide the sum by the size of the last dimension minus 1 {when}"),
         ("", "you divide the sum by the size of dim −2 {when}"),
     ),
     "absolute": "you take absolute values {when}. Keep the signs",
@@ -96,8 +100,8 @@ TEMPLATES: dict[str, Template] = {
         ("", "you take `exp` but never divide by the sum, so the rows don't sum to 1"),
     ),
     "filled_with": operation_wordings.filled_with,
-    "times_mask": "you multiply the scores by the mask, which sets them to 0. A score of 0 still gets weight: use −∞",
-    "mask_added": "you add the mask as zeros and ones, which hides nothing. Hidden scores should be −∞",
+    "times_mask": operation_wordings.times_mask,
+    "mask_added": operation_wordings.mask_added,
     "draw": (
         ("argmax", "you always pick the most likely token instead of drawing one"),
         ("", "you create a new random generator in each call, so every draw is the same"),
@@ -127,17 +131,17 @@ TEMPLATES: dict[str, Template] = {
     "function": "you {done} {thing}{unwanted}",
     "scaled": (
         (r"shape\[-1\]$", "you divide {thing} by the size of {its} last dimension{unwanted}"),
-        ("/ 2$", "you {use} only half of {thing}"),
-        ("/ 10$", "you {use} only a tenth of {thing}"),
-        ("", "you {use} twice {thing}"),
+        ("/ 2$", lambda s: _scaled(s, "half of", "divided by 2")),
+        ("/ 10$", lambda s: _scaled(s, "a tenth of", "divided by 10")),
+        ("", lambda s: _scaled(s, "twice", "times 2")),
     ),
     "shifted": operation_wordings.shifted,
     "sign": operation_wordings.sign,
     "inverse": "you take the reciprocal of {thing}{unwanted}",
     "complement": "you subtract {thing} from 1{unwanted}",
     "normalized": (
-        ("norm", "you divide {thing} by {its} norm{unwanted}"),
-        ("", "you divide {thing} by {its} sum{unwanted}"),
+        ("norm", "you divide {thing} by {its} norm over the last dimension{unwanted}"),
+        ("", "you divide {thing} by {its} sum over the last dimension{unwanted}"),
     ),
     "centered": "you subtract the mean from {thing}{unwanted}",
     "added": "you add {new} to {thing}. The formula has no such term",
@@ -145,7 +149,7 @@ TEMPLATES: dict[str, Template] = {
     "nan_hidden": "you replace nan by 0 in {thing}. Find out where the nan comes from",
     "first_for_all": "you use the first entry (along dim 0) of {thing} for all the others, too",
     "one_number": (
-        (r"\[0\]$", "you use only the first entry of {thing}"),
+        (r"\[0\]$", "you use only the first entry of {thing}. Use all of {it}"),
         ("mean", "you reduce {thing} to a single number, {its} mean. Keep {its} shape"),
         ("sum", "you reduce {thing} to a single number, {its} sum. Keep {its} shape"),
         ("", "you reduce {thing} to a single number, {its} maximum. Keep {its} shape"),
@@ -184,8 +188,8 @@ OF_ARGUMENTS: dict[str, Template] = {
     "transposed": "you transpose {thing}{unwanted}",
     "inverted": "you invert {thing}{unwanted}",
     "scaled": (
-        ("/ 2$", "you use half of {thing}. Use {thing} unchanged"),
-        ("", "you use twice {thing} instead of {thing}"),
+        ("/ 2$", "you divide {thing} by 2 first. Use {thing} unchanged"),
+        ("", "you multiply {thing} by 2 first. Use {thing} unchanged"),
     ),
     **dict.fromkeys(("shifted", "sign"), "you use `{raw_new}` instead of {thing}"),
 }

@@ -104,7 +104,9 @@ def test_a_report_is_reworded_for_another_reading():
     rounded = GeneratedMistake(AnswerEdit("mean", "rounded", "", "§.round()"), STEPS)
     twice = GeneratedMistake(TWICE, STEPS)
     report = f"A remark.\n{rounded.message_with('Your output is 3.')}"
-    assert rounded.reworded(report, twice) == ("A remark.\nYou use twice the scaled shares. Your output is 3.")
+    assert rounded.reworded(report, twice) == (
+        "A remark.\nYour scaled shares are twice what they should be. Your output is 3."
+    )
     assert twice.reworded(twice.message, rounded) == "You round the mean."
 
 
@@ -161,7 +163,7 @@ def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
         for form in ("§ * 2", "§ / 2")
     )
     assert (twice.message, twice.has_own_words) == ("They add up to 2.", True)
-    assert (half.message, half.has_own_words) == ("You use only half of the shares.", False)
+    assert (half.message, half.has_own_words) == ("Your shares are half of what they should be.", False)
 
 
 def test_words_do_not_apply_where_only_a_given_option_is_wrong():
@@ -169,7 +171,7 @@ def test_words_do_not_apply_where_only_a_given_option_is_wrong():
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
     assert not mistake.has_own_words
-    assert mistake.message == "You never divide by the sum if `scale` is given."
+    assert mistake.message == "You never divide by the sum, but only if `scale` is given."
 
 
 def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():

@@ -7,6 +7,7 @@ from transformer_course.exercises import every_exercise
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
 from transformer_course.generated_mistakes.wording import words
 
+EXP = "you take `exp` of the shifted scores twice"
 ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
 
 
@@ -143,6 +144,27 @@ def test_summary_is_in_the_words_of_the_step(edit, summary):
             "you use a size of `values` instead of `queries` when you read d_k",
         ),
         ("MultiHeadAttention", AnswerEdit("from_query", "wrong_layer", "w_q", "w_k"), "you use `w_k` instead of `w_q`"),
+        (
+            "ring_attention",
+            AnswerEdit("scores", "wrong_input", "queries", "keys", "keys"),
+            "you use `keys` instead of `queries` when you multiply",
+        ),
+        (
+            "clip_by_global_norm",
+            AnswerEdit("squares", "twice", "gradient.square()", "(gradient.square()).square()"),
+            "you apply `square` twice when",
+        ),
+        ("softmax", AnswerEdit("exponentials", "twice", "torch.exp(shifted)", "torch.exp(torch.exp(shifted))"), EXP),
+        (
+            "answer_labels",
+            AnswerEdit("labels", "mask_added", "tokens.masked_fill(in_prompt, pad_id)", "tokens + in_prompt"),
+            "you add the mask as zeros and ones when you replace",
+        ),
+        (
+            "GPT",
+            AnswerEdit("logits", "part_left_out", "normed @ self.embedding.weight.T", "self.embedding.weight.T"),
+            "you return only `self.embedding.weight.T`",
+        ),
     ],
 )
 def test_summary_depends_on_the_exercise(exercise, edit, summary):

@@ -181,7 +181,11 @@ def test_each_stored_mistake_has_three_hints(name):
             "You don't use `pad_id`. Your output should depend on it.",
         ),
         ("MultiHeadAttention", AnswerEdit("from_query", "layers_exchanged", "w_q", "w_k"), "You swap `w_q` and `w_k`."),
-        ("dpo_loss", AnswerEdit("beta", "scaled", "beta", "beta * 2"), "You use twice `beta` instead of `beta`."),
+        (
+            "dpo_loss",
+            AnswerEdit("beta", "scaled", "beta", "beta * 2"),
+            "You multiply `beta` by 2 first. Use `beta` unchanged.",
+        ),
     ],
 )
 def test_message_of_an_exercise(exercise, edit, message):

@@ -104,7 +104,7 @@ MISTAKES = [
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
         summary="you line up the prefix lengths with positions instead of with the sentences of the batch",
-        message="{summary}. That runs only for a single sentence, or for as many sentences as positions.",
+        message="{summary}. Your code runs only for a single sentence, or for as many sentences as positions.",
         hints=["What is the shape of your lengths, and which dimension of the mask should they line up with?"],
     ),
 ]

@@ -369,8 +369,9 @@ EXERCISE = Exercise(
             summary="you use one maximum for all queries",
         ),
         "call_left_out_block_largest": Wording(
-            "{summary}. It should be a column with one number for each query: (…, n_query, 1).",
-            summary="your maximum has the wrong shape",
+            "{summary}, so your maximum gets a column for each key of the block. It should be one number for each "
+            "query, with shape (…, n_query, 1). What do you take of the scores first?",
+            summary="you compare the running maximum with every score of a block",
         ),
         "part_left_out_output: sums[0]": Wording(
             "You return the weighted sum of the values without dividing it by the sum of the exponentials, so the "

@@ -273,7 +273,7 @@ MISTAKES = [
         ),
         summary="you don't mask later positions of the own block",
         message="You hide the blocks of later devices, but inside its *own* block a query still sees later positions. "
-        "What do the first and the last position of a block see of it?",
+        "With one block of 2 positions, what may the first query attend to?",
         hints=["With one device, is your attention causal?"],
     ),
     Mistake(

@@ -78,7 +78,7 @@ TEMPERATURE = [
             probabilities=lambda nucleus, temperature: (nucleus / temperature).softmax(-1),
         ),
         summary="you apply the temperature after top-p instead of at the beginning",
-        message="{summary}, so top-p adds up other probabilities than those that you draw with.",
+        message="{summary}, so top-p sums probabilities that differ from those you draw with.",
         hints=[
             "With a temperature of 2, which probabilities does top-p add up in your code, and which do you draw with?",
         ],
