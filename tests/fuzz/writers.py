@@ -11,7 +11,7 @@ from tests.fuzz.readers import LLAMA, SIZES
 from tests.transformer_lab.pretrained.marian_folder import ENGLISH, GERMAN
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.student_records import Records
 from transformer_course.grading.reports.class_results import class_results

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import tarfile
 import time
 import tomllib
 import urllib.error

@@ -20,7 +20,7 @@ from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission

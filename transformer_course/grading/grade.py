@@ -21,7 +21,8 @@ from transformer_course.grading.incoming.moodle_times import (
     with_submission_times,
 )
 from transformer_course.grading.incoming.printable_text import without_control_codes
-from transformer_course.grading.incoming.submissions import Submission, find_submissions, taken_as_lesson
+from transformer_course.grading.incoming.submission import Submission, taken_as_lesson
+from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.grading.incoming.usual_lessons import with_usual_lessons
 from transformer_course.grading.judging.answer_similarity import MAX_SOURCE_LENGTH, answer_text, fingerprint
 from transformer_course.grading.judging.assess import stumbled_over, with_remarks

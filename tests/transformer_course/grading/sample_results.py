@@ -6,7 +6,7 @@ from typing import Any
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import exercises_of
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.student_records import Records
 from transformer_course.grading.reports.class_report import write_report

@@ -18,7 +18,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_course.checking import mistake_recognition
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.assess import assess_exercise
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.running.plain_data import unpack

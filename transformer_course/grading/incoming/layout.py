@@ -22,7 +22,7 @@ from transformer_course.grading.incoming.platform_names import (
     read_platform_name,
 )
 from transformer_course.grading.incoming.printable_text import clean_name
-from transformer_course.grading.incoming.submitted_files import SubmittedFile
+from transformer_course.grading.incoming.submitted_file import SubmittedFile
 
 NBGRADER_FOLDER = "submitted"
 """The folder of an nbgrader course that contains a folder for each student."""

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 
 from transformer_course.grading.incoming.column_titles import PARTICIPANT, find_columns, participant_number
 from transformer_course.grading.incoming.printable_text import printable
-from transformer_course.grading.incoming.submissions import Submission
-from transformer_course.grading.incoming.submitted_files import Time
+from transformer_course.grading.incoming.submission import Submission
+from transformer_course.grading.incoming.submission_times import Time
 from transformer_course.grading.incoming.tables import Table
 from transformer_course.grading.incoming.written_time import MAX_TIME_LENGTH, in_zone, read_time
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from transformer_course.exercises import every_lesson, exercises_of
 from transformer_course.grading.incoming.printable_text import encodable, printable
-from transformer_course.grading.incoming.submitted_files import UnreadableFile
+from transformer_course.grading.incoming.submitted_file import UnreadableFile
 from transformer_course.grading.incoming.written_answers import written_answer_of
 from transformer_course.lesson_order import PRACTICE_KEY
 

@@ -1,6 +1,6 @@
 """Limits on reading a submission, because a zip of a few kilobytes may need gigabytes of memory to parse."""
 
-from transformer_course.grading.incoming.submitted_files import UnreadableFile
+from transformer_course.grading.incoming.submitted_file import UnreadableFile
 
 MAX_SUBMISSION_BYTES = 128 << 20
 """Maximum size of all notebooks of a student; a complete set of executed lessons has 8 MB."""

@@ -1,21 +1,18 @@
-"""Find submitted notebooks, and read them as untrusted input."""
+"""Find the submissions in folders, zips and downloads from a platform."""
 
 import hashlib
-import json
 import os
 import re
 import zipfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from transformer_course.checking.formatting import join_words
-from transformer_course.exercises import UNGRADED
-from transformer_course.grading.incoming.cell_text import lesson_by_text
 from transformer_course.grading.incoming.layout import (
     NBGRADER_FOLDER,
     Layout,
@@ -25,26 +22,26 @@ from transformer_course.grading.incoming.layout import (
     recognize,
     tree,
 )
-from transformer_course.grading.incoming.notebook_cells import NOTHING_TO_GRADE, lesson_by_cells, read_cells
+from transformer_course.grading.incoming.notebook_cells import NOTHING_TO_GRADE
 from transformer_course.grading.incoming.platform_names import (
     PersonHint,
     is_grouping,
-    lesson_by_name,
     notebook_stem,
     person_in_file_name,
     read_platform_name,
 )
 from transformer_course.grading.incoming.printable_text import clean_name, printable
 from transformer_course.grading.incoming.reading_budget import ReadingBudget
-from transformer_course.grading.incoming.submitted_files import (
-    NO_NOTEBOOK_IN_FOLDER,
-    SubmittedFile,
-    UnreadableFile,
-    files_below,
-    files_in_zip,
-    one_file,
+from transformer_course.grading.incoming.submission import Submission, read_submission
+from transformer_course.grading.incoming.submission_times import (
     time_of,
 )
+from transformer_course.grading.incoming.submitted_file import (
+    NO_NOTEBOOK_IN_FOLDER,
+    SubmittedFile,
+)
+from transformer_course.grading.incoming.submitted_files import files_below, one_file
+from transformer_course.grading.incoming.zip_files import files_in_zip
 
 MAX_NOTEBOOKS = 50
 """Maximum number of notebooks of a student; more could delay all other students for hours."""
@@ -56,84 +53,10 @@ DIGEST_LETTERS = 16
 MAX_LIST_BYTES = 1 << 20
 MAX_LISTED = 3
 """Maximum number of other files to list."""
-NOT_A_LESSON = (
-    "Neither the name nor the cells of this notebook match a lesson. If it belongs to one, grade it with --lesson."
-)
 SEVERAL_STUDENTS = (
     "This contains several students' work but was submitted as one student's. Grade it separately, under a name that "
     "is not in the roster."
 )
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A notebook of a student, or the reason why there is none.
-
-    Args:
-        student: The student's name.
-        path: The notebook, or a folder without a notebook to grade.
-        lesson: The lesson, one of ``every_lesson()``, or empty if it is unknown.
-        cells: The code cells, each with its ``id`` and ``source``.
-        problem: Why it cannot be graded, or empty.
-        remark: A remark for the instructor about the student's name, or empty.
-        beside: A description of the student's other files, or empty.
-        known_as: The student's name in the name of the file or folder.
-        digest: SHA-256 of its code cells and written answers, or empty if it cannot be read.
-        sha256: SHA-256 of the whole file.
-        lms_id: The student's number on the platform, or empty.
-        login: The student's user name on the platform, or empty.
-        platform: The platform that it was downloaded from, or empty.
-        batch: Digest of the students in the same download.
-        handed_in: The submission time, as ISO 8601 with a time zone, or empty.
-        time_source: A description of the source of the time, or why it is unknown.
-        is_marked_late: Whether the platform has marked it as late.
-        written: The written answers, by question.
-        texts: The text and raw cells that define something, which is code that will not run.
-        kept_with: The lesson to store its results with, if its own lesson is unknown; otherwise empty.
-    """
-
-    student: str
-    path: Path
-    lesson: str = ""
-    cells: Sequence[dict[str, str]] = field(default_factory=list)
-    problem: str = ""
-    remark: str = ""
-    beside: str = ""
-    known_as: str = ""
-    digest: str = ""
-    sha256: str = ""
-    lms_id: str = ""
-    login: str = ""
-    platform: str = ""
-    batch: str = ""
-    handed_in: str = ""
-    time_source: str = ""
-    is_marked_late: bool = False
-    written: Mapping[str, str] = field(default_factory=dict)
-    texts: Sequence[str] = ()
-    kept_with: str = ""
-
-    @property
-    def file(self) -> str:
-        """The name of the file, safe to print."""
-        return clean_name(self.path.name)
-
-    @property
-    def hint(self) -> PersonHint:
-        """The information about its student."""
-        name = self.known_as or self.student
-        return PersonHint(name, self.lms_id, self.login, self.platform, batch=self.batch)
-
-
-def taken_as_lesson(submissions: Sequence[Submission], lesson: str) -> list[Submission]:
-    """Return a student's notebooks, assigning those that match no lesson to this lesson unless another notebook
-    does."""
-    if any(one.lesson == lesson and not one.problem for one in submissions):
-        return list(submissions)
-    return [
-        replace(one, lesson=lesson, problem="") if one.problem == NOT_A_LESSON and one.cells else one
-        for one in submissions
-    ]
 
 
 def find_submissions(
@@ -175,7 +98,7 @@ def find_submissions(
     for path in given:
         if not path.is_dir() and not _is_zip(path):
             file = one_file(path, (path.name,), time_of(path))
-            alone.append(_read_submission(file, _of_one_file(path, is_student), ReadingBudget()))
+            alone.append(read_submission(file, _of_one_file(path, is_student), ReadingBudget()))
             continue
         source = _Source(path, ignore, path in classes, zone)
         here, layout = source.read(is_student, may_be_student, pattern)
@@ -316,7 +239,7 @@ def _read_all(files: Iterable[SubmittedFile], layout: Layout, root: str) -> list
         if file.is_notebook and len(notebooks[whose]) >= MAX_NOTEBOOKS:
             left_out[whose] += 1
             continue
-        submission = _read_submission(file, whose, budgets[whose])
+        submission = read_submission(file, whose, budgets[whose])
         if file.is_notebook and submission.problem not in (NOTHING_TO_GRADE, NO_NOTEBOOK_IN_FOLDER):
             notebooks[whose].append(submission)
         elif submission.problem != NOTHING_TO_GRADE or whose.name != root or len(layout.people) == 1:
@@ -378,39 +301,3 @@ def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
         )
         for one in submissions
     ]
-
-
-def _read_submission(file: SubmittedFile, whose: PersonHint, budget: ReadingBudget) -> Submission:
-    lesson = lesson_by_name(file.path.name)
-    submission = Submission(
-        clean_name(whose.name),
-        file.path,
-        lesson,
-        known_as=whose.name,
-        lms_id=whose.lms_id,
-        login=whose.login,
-        platform=whose.platform,
-        handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
-        time_source=file.time_source,
-        is_marked_late=whose.is_marked_late,
-    )
-    if file.problem:
-        return replace(submission, lesson="", problem=file.problem)
-    try:
-        budget.check()
-        content = file.read()
-        budget.spend(content)
-        submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
-        cells, written, texts = read_cells(content)
-    except UnreadableFile as error:
-        return replace(submission, problem=str(error))
-    except Exception as error:  # one student's file must not affect the others
-        return replace(submission, problem=f"The file cannot be read ({type(error).__name__}).")
-    lesson = lesson or lesson_by_cells(cells) or lesson_by_text(cell["source"] for cell in cells)
-    lesson = lesson or lesson_by_name(file.path.parent.name)
-    if not lesson and any(name in file.path.stem for name in UNGRADED):
-        return replace(submission, problem=NOTHING_TO_GRADE)
-    kept = [cells, written, *([texts] if texts else [])] if written or texts else cells
-    digest = hashlib.sha256(json.dumps(kept).encode()).hexdigest()
-    submission = replace(submission, cells=cells, texts=texts, digest=digest, written=written)
-    return replace(submission, lesson=lesson) if lesson else replace(submission, problem=NOT_A_LESSON)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from transformer_course.grading.incoming.platform_names import lesson_by_name
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 
 
 def with_usual_lessons(students: Mapping[str, Sequence[Submission]]) -> dict[str, list[Submission]]:

@@ -9,7 +9,7 @@ from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of, is_own
 from transformer_course.grading.incoming.cell_text import definition_of
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.answer_similarity import answer_text
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.judge_answer import MIN_TIME_LIMIT_S, judge_answer

@@ -13,7 +13,7 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedSubmission
 from transformer_course.grading.judging.student_records import as_dict, from_dict
 from transformer_course.grading.judging.worker import Worker, grade_notebooks

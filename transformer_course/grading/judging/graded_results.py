@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.sandbox.exit_reasons import KILLED_REASONS, WHILE_OTHERS_RAN, explain_exit
 from transformer_course.sandbox.resource_limits import Limits
 

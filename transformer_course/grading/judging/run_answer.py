@@ -8,7 +8,7 @@ from typing import Any
 from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, is_own
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.answer_similarity import names_asked_for
 from transformer_course.running.plain_data import pack
 from transformer_course.running.served_models import without_tables

@@ -15,7 +15,7 @@ from typing import Any
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
 from transformer_course.grading.incoming.printable_text import printable, record_name
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import Attempt, GradedExercise, GradedSubmission
 from transformer_lab.atomic_write import atomic_write_text
 

@@ -27,7 +27,7 @@ from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import LESSONS, every_exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, stumbled_over
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED, judge_answer

@@ -11,7 +11,7 @@ from transformer_course.checking.formatting import join_words
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import exercises_of
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.incoming.submitted_files import TIME_OF_DOWNLOAD
+from transformer_course.grading.incoming.submission_times import TIME_OF_DOWNLOAD
 from transformer_course.grading.incoming.written_answers import WrittenAnswer
 from transformer_course.grading.judging.answer_similarity import SimilarPair
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission

@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from transformer_course.exercises import every_lesson
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.incoming.tables import read_table
 from transformer_course.grading.incoming.written_time import find_zone, in_zone, read_time
 from transformer_course.lesson_order import resolve_lesson

@@ -11,7 +11,8 @@ from tests.transformer_course.grading.incoming.test_submitted_files import NOTEB
 from transformer_course.grading.incoming import submissions
 from transformer_course.grading.incoming.people import Roster
 from transformer_course.grading.incoming.roster import Person
-from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.incoming.submission import Submission
+from transformer_course.grading.incoming.submissions import find_submissions
 
 PEOPLE = [
     Person("00123", "Ada Lovelace", "ada.l@uni.edu", "al815"),

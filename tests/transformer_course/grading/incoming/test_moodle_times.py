@@ -13,7 +13,7 @@ from transformer_course.grading.incoming.moodle_times import (
     read_submission_times,
     with_submission_times,
 )
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 
 BERLIN = ZoneInfo("Europe/Berlin")
 AFTERNOON = datetime(2026, 11, 3, 15, 15, tzinfo=UTC)

@@ -13,7 +13,7 @@ from transformer_course.grading.incoming.reading_budget import (
     ReadingBudget,
 )
 from transformer_course.grading.incoming.submissions import find_submissions
-from transformer_course.grading.incoming.submitted_files import UnreadableFile
+from transformer_course.grading.incoming.submitted_file import UnreadableFile
 
 
 def zip_of(path: Path, contents: list[bytes]) -> Path:

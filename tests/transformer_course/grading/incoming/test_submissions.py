@@ -7,7 +7,9 @@ import pytest
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, cells, write_notebook
 from transformer_course.grading.incoming import submissions, submitted_files
 from transformer_course.grading.incoming.notebook_cells import MAX_CELLS, NOTHING_TO_GRADE
-from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.incoming.submission import NOT_A_LESSON, Submission, taken_as_lesson
+from transformer_course.grading.incoming.submissions import find_submissions
+from transformer_course.grading.incoming.submitted_file import MAX_DEPTH
 
 
 def described(found: list[Submission]) -> set[tuple[str, str, bool]]:
@@ -136,7 +138,7 @@ def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypa
 
 
 def test_folders_are_searched_to_a_maximum_depth(tmp_path: Path):
-    deepest = tmp_path / "ada" / Path(*["a"] * submitted_files.MAX_DEPTH)
+    deepest = tmp_path / "ada" / Path(*["a"] * MAX_DEPTH)
     write_notebook(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     write_notebook(deepest / "02_scaling.ipynb", [])
     write_notebook(deepest / "a" / "03_heads.ipynb", [])
@@ -214,14 +216,14 @@ def test_recognizes_a_renamed_lesson_without_ids_by_its_checks(tmp_path: Path):
     path = tmp_path / "ada" / "notebook0a1b2c.ipynb"
     path.parent.mkdir()
     path.write_bytes(renamed("02_scaling"))
-    [submission] = submissions.find_submissions([path.parent])
+    [submission] = find_submissions([path.parent])
     assert (submission.lesson, submission.problem) == ("02_scaling", "")
 
 
 def test_takes_an_unknown_notebook_as_the_lesson_unless_another_one_is_it():
-    unknown = submissions.Submission("ada", Path("x.ipynb"), problem=submissions.NOT_A_LESSON, cells=[{"source": "x"}])
-    known = submissions.Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
-    damaged = submissions.Submission("ada", Path("z.ipynb"), problem="It is damaged.")
-    taken = submissions.taken_as_lesson([unknown, damaged], "01_lookup")
+    unknown = Submission("ada", Path("x.ipynb"), problem=NOT_A_LESSON, cells=[{"source": "x"}])
+    known = Submission("ada", Path("y.ipynb"), "01_lookup", cells=[{"source": "y"}])
+    damaged = Submission("ada", Path("z.ipynb"), problem="It is damaged.")
+    taken = taken_as_lesson([unknown, damaged], "01_lookup")
     assert [(one.lesson, one.problem) for one in taken] == [("01_lookup", ""), ("", "It is damaged.")]
-    assert submissions.taken_as_lesson([unknown, known], "01_lookup") == [unknown, known]
+    assert taken_as_lesson([unknown, known], "01_lookup") == [unknown, known]

@@ -16,8 +16,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from transformer_course.grading.incoming import submissions, submitted_files
-from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.incoming import submissions, zip_files
+from transformer_course.grading.incoming.submission import Submission
+from transformer_course.grading.incoming.submissions import find_submissions
 
 NOTEBOOK = nbformat.writes(new_notebook(cells=[new_code_cell("check(softmax)", id="check-softmax")])).encode()
 
@@ -286,8 +287,8 @@ def test_first_of_two_files_with_one_name_is_read(tmp_path: Path):
 
 
 def test_zip_bomb_is_reported_without_using_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(submitted_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
-    monkeypatch.setattr(submitted_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
+    monkeypatch.setattr(zip_files, "MAX_NOTEBOOK_BYTES", 1 << 20)
+    monkeypatch.setattr(zip_files, "MAX_INNER_ZIP_BYTES", 1 << 20)
     bomb = {"01_lookup.ipynb": bytes(2 << 20), "inner.zip": bytes(2 << 20)}
     [notebook, inner] = find_submissions([write_files(tmp_path / "class", {"eve.zip": zipped(bomb)})])
     assert notebook.problem == inner.problem == "The file is larger than 1 MB. Clear the outputs and submit it again."
@@ -327,7 +328,7 @@ def test_corrupted_member_and_long_directory_are_reported(tmp_path: Path, monkey
     at = whole.index(b"01_lookup.ipynb") + len(b"01_lookup.ipynb")
     (tmp_path / "ada.zip").write_bytes(whole[: at + 5] + b"\xff\xff\xff\xff" + whole[at + 9 :])
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip is damaged."
-    monkeypatch.setattr(submitted_files, "MAX_DIRECTORY_BYTES", 20)
+    monkeypatch.setattr(zip_files, "MAX_DIRECTORY_BYTES", 20)
     assert find_submissions([tmp_path / "ada.zip"])[0].problem == "The zip has too many files."
 
 

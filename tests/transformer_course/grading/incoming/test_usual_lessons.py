@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.incoming.usual_lessons import with_usual_lessons
 
 WEEK_1 = {

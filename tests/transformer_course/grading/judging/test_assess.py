@@ -8,7 +8,7 @@ from tests.transformer_course.sandbox.sample_submissions import FakeSandbox, cel
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.assess import Allowance, assess, assess_exercise, with_remarks
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.run_answer import AnswerChoice

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 
 

@@ -13,7 +13,7 @@ from tests.transformer_course.cells import cell
 from tests.transformer_course.sandbox.sample_submissions import SEED, FakeSandbox, grade_answer, linux, still_works
 from transformer_course.checking.expected_behavior import behavior
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging import judge_answer, mistake_locations
 from transformer_course.grading.judging.graded_results import GradedSubmission
 from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, SecondRun, seed_of_places

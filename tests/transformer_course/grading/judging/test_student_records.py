@@ -8,7 +8,7 @@ import pytest
 
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercises import every_exercise
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.judging.student_records import Records, as_dict, read_records
 from transformer_course.sandbox.exit_reasons import explain_exit

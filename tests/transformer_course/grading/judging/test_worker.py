@@ -17,7 +17,7 @@ import torch
 
 from tests.transformer_course.sandbox.sample_submissions import RIGHT, linux, softmax_after
 from transformer_course.checking.verdict import Verdict
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging import worker as worker_module
 from transformer_course.grading.judging.judge_answer import COULD_NOT_BE_JUDGED
 from transformer_course.grading.judging.worker import Task, Worker, limited_memory, seed_of_cases

@@ -4,7 +4,7 @@ import pytest
 
 from transformer_course.checking.verdict import Status, Verdict
 from transformer_course.exercises import every_exercise, exercises_of
-from transformer_course.grading.incoming.submissions import Submission
+from transformer_course.grading.incoming.submission import Submission
 from transformer_course.grading.judging.graded_results import GradedExercise, GradedSubmission
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page, file_names

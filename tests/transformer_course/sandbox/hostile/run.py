@@ -26,7 +26,8 @@ from tests.transformer_course.sandbox.hostile import (
 from tests.transformer_course.sandbox.sample_submissions import RIGHT
 from transformer_course.checking import mistake_recognition
 from transformer_course.exercise import Exercise
-from transformer_course.grading.incoming.submissions import Submission, find_submissions
+from transformer_course.grading.incoming.submission import Submission
+from transformer_course.grading.incoming.submissions import find_submissions
 from transformer_course.grading.judging.assess import Allowance, assess
 from transformer_course.grading.judging.graded_results import GradedExercise
 from transformer_course.grading.judging.run_answer import AnswerChoice
