@@ -8,7 +8,8 @@ view shows, and ``train_translator`` the model that lesson 08 loads, on what ``m
 ``train_neighbor_runs`` (03), ``train_position_runs`` (05), ``train_stack_runs`` (06), ``train_decoder_runs`` (07),
 ``train_block_seeds`` (11) and ``train_room_to_think`` (14). ``record_heads`` records heads of a published model for
 lesson 03. ``downloads`` fetches what they read, ``model_card`` is what all their cards say.
-``build_generated_mistakes`` makes the catalogs of generated mistakes that a check recognizes, ``messages`` prints what
+``build_generated_mistakes`` makes the catalogs of generated mistakes that a check recognizes, without those that
+``clear_edits`` finds no sentence for, ``messages`` prints what
 an exercise says, and ``package_map`` draws which package may import which. ``ablation`` judges the results of a
 capstone.
 """

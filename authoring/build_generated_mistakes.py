@@ -1,10 +1,10 @@
 """Make the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
 All generated mistakes of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a
-mistake that is written down, or like a likelier generated mistake is dropped; the rest is stored, the likely first. Run
-it where the steps, the cases or the mistakes of an exercise have changed, which takes some seconds each; every change
-of a catalog is written. With ``--check`` nothing is written, and catalogs that a change has made out of date are
-listed with the reasons.
+mistake that is written down, or like a likelier generated mistake is dropped, and so is what no composed sentence
+describes (``clear_edits``); the rest is stored, the likely first. Run it where the steps, the cases or the mistakes of
+an exercise have changed, which takes some seconds each; every change of a catalog is written. With ``--check`` nothing
+is written, and catalogs that a change has made out of date are listed with the reasons.
 """
 
 import math
@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from authoring.clear_edits import is_clear
 from transformer_course.checking.expected_behavior import AnyVariant, Behavior, behavior, in_isolation
 from transformer_course.checking.tolerance import agree, observation_distance
 from transformer_course.exercise import Exercise
@@ -166,8 +167,10 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
             first is not None
             and edit.weight <= first.weight + MAX_READING_WEIGHT_DIFFERENCE
             and edit.step != first.step
+            and is_clear(steps, edit)
         ):
             readings.setdefault(first, []).append(replace(edit, code={}, shows=()))
+    found = [edit for edit in found if is_clear(steps, edit) or _has_words(known.exercise, edit)]
     found = found[:MAX_GENERATED_MISTAKES]
     cases = cases or _telling(found, n_cases)
     right = [outline(known.output(known.exercise.reference, index)) for index in cases]

@@ -18,11 +18,13 @@ HELP = {
         "be used. Call `reshape` instead."
     ),
     r"'builtin_function_or_method' object|'method' object|of type method": (
-        "A method was used without being called. Where are its parentheses missing?"
+        "You use a method without calling it. Where are the parentheses missing?"
     ),
-    r"'(?:int|float)' object has no attribute": "A plain number has no methods of tensors. Is it a tensor elsewhere?",
+    r"'(?:int|float)' object has no attribute": (
+        "A plain Python number has no tensor methods. Use a function of `math`, or keep the value a tensor."
+    ),
     r"only (?:integer tensors of a single element|one element tensors|0-dim)|Boolean value of Tensor with more": (
-        "Python needs one number here, and your tensor has several. Which function of torch does the same for each?"
+        "Python needs a single number here, but your tensor has several. Which torch function works on every entry?"
     ),
 }
 """What helps, by what is raised; ``{0}`` is the first group."""
@@ -52,7 +54,7 @@ def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
     """Return how the check calls an attempt that does not take these arguments."""
     if isinstance(exercise.reference, type) and "__init__" in raised:
         arguments = [f"{name}=…" for name in case.arguments]
-        return f"The check builds it by `{exercise.name}({', '.join(arguments)})`. The names of the arguments matter."
+        return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."
     names = _parameters(exercise)
     return f"The check calls it with the arguments {listed(names)}." if names else ""
 

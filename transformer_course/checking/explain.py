@@ -75,7 +75,7 @@ def explain_reading(names: Sequence[str]) -> str:
     which = "those are there and have" if len(names) > 1 else "that is there and has"
     return (
         f"Your code reads {listed(names)} from the notebook, so it works only as long as {which} the right value. "
-        "Whatever it needs should come from its arguments, or be defined inside it."
+        "Pass whatever it needs as an argument, or define it inside your code."
     )
 
 
@@ -87,7 +87,7 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
         parts: The names that ``parts`` has.
     """
     report = f"Your code uses `{name}`, which you have not written yet."
-    return f"{report} Until then, `parts.{name}` does the same work." if name in parts else report
+    return f"{report} Until then, you can use `parts.{name}`." if name in parts else report
 
 
 def explain_differences(
@@ -157,7 +157,7 @@ def _explain_sampler(case: Case, observed: SamplerObservation, right: SamplerObs
     if field == "frequencies":
         return _explain_frequencies(observed["frequencies"], right["frequencies"])
     if field == "used_global_generator" and observed["used_global_generator"]:
-        return "your code uses torch's global random numbers. It should draw only from the generator it is given."
+        return "your code draws from torch's global random generator. Draw only from the argument `generator`."
     if field == "varies_with_seed" and right.get("varies_with_seed") and not observed.get("varies_with_seed"):
         return "generators with different seeds give the same tokens."
     return None
@@ -182,7 +182,7 @@ def _explain_frozen(observed: Sequence[str], right: Sequence[str]) -> str | None
 
 def _explain_training(right: ModuleObservation) -> str:
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
-        return "in train mode your output is not the same as in eval mode. Here the two should be the same."
+        return "your output differs between train mode and eval mode. It should be the same in both."
     return "in train mode your output is wrong."
 
 
@@ -243,7 +243,7 @@ def _explain_value(
     if type(observed) is float and type(right) is int:
         return f"it should be the int {right}, but you return the float {observed}."
     if is_normalized and isinstance(right, Mapping) and not isinstance(observed, Mapping):
-        return f"you return {_kind(observed)}. Is it of the shape and the dtype that the exercise asks for?"
+        return f"you return {_kind(observed)}. Does it have the shape and dtype that the exercise asks for?"
     if _kind(observed) != _kind(right):
         return f"it should be {_kind(right)}, but you return {_kind(observed)}."
     what = "numbers" if _is_number(right) else "values"
@@ -260,7 +260,7 @@ def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
 
 def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Tensor, names: Sequence[str]) -> str:
     is_normalized = exercise.normalize is not Exercise.normalize
-    compared = ". This is the form in which they are compared:" if is_normalized else "."
+    compared = ". Compared in this form:" if is_normalized else "."
     if (
         observed.shape != right.shape
         and is_normalized
@@ -345,11 +345,11 @@ def _explain_largest_difference(
     off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())
     what = "values" if right.dtype == torch.bool else "numbers"
     which = f"all {off}" if off == right.numel() else f"{off} of the {right.numel()}"
-    report = f"{which} {what} {'is' if off == 1 else 'are'} wrong, most of all that at index {list(index)}"
+    report = f"{which} {what} {'is' if off == 1 else 'are'} wrong. The largest error is at index {list(index)}"
     axes = [name for name in named_shapes.axis_names(len(index), names) if name]
     if axes:
         unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
-        report += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
+        report += f" ({'dimension' if len(index) == 1 else 'dimensions'} {unnamed}{', '.join(axes)})"
     return f"{report}:\n{case_rows(exercise, case, observed[index], right[index], with_inputs=False)}"
 
 

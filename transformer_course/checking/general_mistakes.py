@@ -13,14 +13,14 @@ REMEMBERS_A_CALL = "remembers_an_earlier_call"
 """The name of returning at a second call what the first one made."""
 
 GRADIENT_HINTS = (
-    "Nothing is wrong with the numbers. Call `.sum().backward()` on the output, and look at `.grad` of what went in: "
-    "is it None, or smaller than it should be?",
-    "A gradient goes back along the steps that torch recorded. `.detach()`, `.data`, `torch.no_grad()`, `.item()`, "
-    "`.numpy()`, `.tolist()` and `torch.tensor(…)` make a value that remembers none of them.",
-    "Leave each of these out, and compute with the tensors themselves: torch has a function for every step.",
+    "Your numbers are right. Call `.sum().backward()` on the output, and look at the `.grad` of each input: is it "
+    "None, or smaller than it should be?",
+    "Backpropagation follows the operations that torch recorded. `.detach()`, `.data`, `torch.no_grad()`, `.item()`, "
+    "`.numpy()`, `.tolist()` and `torch.tensor(…)` return values without that record.",
+    "Leave these out and compute with the tensors themselves: torch has a function for every step.",
 )
 IN_PLACE_HINTS = (
-    "The caller's tensor is not the same after the call. Which line writes into it?",
+    "Your call changes the caller's tensor. Which line writes into it?",
     "`x += y`, `x[…] = y` and methods whose names end in `_` change the tensor itself. A plain sum, `masked_fill` or "
     "`torch.where` makes a new one.",
     "Write `x = x + y`, or begin with `x = x.clone()`.",
@@ -31,10 +31,10 @@ MODE_HINTS = (
     "Remember `was_training = model.training`, and call `model.train(was_training)` before you return.",
 )
 MEMORY_HINTS = (
-    "Call it twice, with two tables of the same shape and other numbers. Does the second call see the second table?",
-    "A dict outside the function, an attribute, a default argument that is a list, or `functools.cache` keeps what an "
-    "earlier call has made.",
-    "Compute the result anew in each call, from nothing but the arguments.",
+    "Call your function twice, with two tensors of the same shape. Does the second result depend on the second tensor?",
+    "A dict outside the function, an attribute, a default argument that is a list, or `functools.cache` keeps the "
+    "result of an earlier call.",
+    "Compute the result again in each call, from the arguments alone.",
 )
 
 
@@ -53,7 +53,7 @@ class GeneralMistake:
 
 GENERAL_MISTAKES = {
     CHANGES_ARGUMENT: GeneralMistake("you change an argument", IN_PLACE_HINTS),
-    CHANGES_MODE: GeneralMistake("you leave a model in another mode", MODE_HINTS),
+    CHANGES_MODE: GeneralMistake("you leave a model in a different mode", MODE_HINTS),
     GRADIENT_CUT: GeneralMistake("you cut off a gradient", GRADIENT_HINTS),
     REMEMBERS_A_CALL: GeneralMistake("you return results of an earlier call", MEMORY_HINTS),
 }

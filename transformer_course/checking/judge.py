@@ -288,7 +288,7 @@ def _explain(
             return explain_crash(where, observation["error"], inputs, absent, help)
         return explain_differences(exercise, where, case, observation, right, found)
     except Exception:  # malformed observations can fail anywhere
-        return f"{where}: what was observed makes no sense."
+        return f"{where}: the recorded result cannot be read."
 
 
 def _mappings(observed: Any) -> list[Observation]:

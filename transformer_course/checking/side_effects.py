@@ -86,7 +86,7 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
         sentences.append(place)
     if cuts:
         found = [CUTS_IN_CODE.get(cut, f"`.{cut}()`") for cut in cuts]
-        sentences.append(f"{' or '.join(found)} cuts it.")
+        sentences.append(f"{' or '.join(found)} cuts the gradient.")
     return " ".join(sentences)
 
 

@@ -8,7 +8,7 @@ diff shows which generated mistakes have changed; when it is read, the likely co
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from transformer_course.exercise import Exercise
-from transformer_course.generated_mistakes.clear_edits import is_clear
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, one_line
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
@@ -167,19 +166,11 @@ def read(name: str) -> Catalog:
 
 @cache
 def catalog_of(exercise: Exercise) -> Catalog:
-    """Return the generated mistakes of an exercise that can be reported; none where they were made from other steps, as
-    of an exercise of that name.
+    """Return the generated mistakes of an exercise; none if they were made from other steps, as of another exercise of
+    that name.
     """
-    steps = exercise.steps
-    if steps is None:
-        return Catalog()
-    found = read(exercise.name)
-    if list(found.names) != names_of(exercise):
-        return Catalog()
-    edits = [
-        edit for edit in found.edits if any(key in exercise.messages for key in edit.keys) or is_clear(steps, edit)
-    ]
-    return replace(found, edits=edits)
+    found = read(exercise.name) if exercise.steps else Catalog()
+    return found if list(found.names) == names_of(exercise) else Catalog()
 
 
 def names_of(exercise: Exercise) -> list[str]:

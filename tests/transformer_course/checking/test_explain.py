@@ -167,7 +167,7 @@ def test_truth_values_are_not_called_numbers():
     text = said(lambda x, times: x > 1, lambda x, times: x > 0)
     assert text.startswith("Here: the values are wrong.") and text.endswith("got       [[False, True]]")
     many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
-    assert many.startswith("Here: 1 of the 34 values is wrong, most of all that at index [0, 1]:")
+    assert many.startswith("Here: 1 of the 34 values is wrong. The largest error is at index [0, 1]:")
 
 
 def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
@@ -199,7 +199,7 @@ def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_a
         return found
 
     text = said(off, expected, LARGE)
-    assert text.startswith("Here: 1 of the 34 numbers is wrong, most of all that at index [1, 0]:")
+    assert text.startswith("Here: 1 of the 34 numbers is wrong. The largest error is at index [1, 0]:")
 
 
 def test_of_lists_that_were_put_in_order_no_place_is_told():
@@ -240,12 +240,10 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
         return explained(exercise, "Here", case, observe(lambda: found, case), observe(exercise.reference, case))
 
     assert (
-        text(torch.ones(2, 3)) == "Here: the output is wrong. This is the form in which they are compared:\n"
+        text(torch.ones(2, 3)) == "Here: the output is wrong. Compared in this form:\n"
         "    expected  [[0, 0, 0]]\n    got       [[1, 1, 1], [1, 1, 1]]"
     )
-    assert text(torch.ones(1, 3)).startswith(
-        "Here: the numbers are wrong. This is the form in which they are compared:\n"
-    )
+    assert text(torch.ones(1, 3)).startswith("Here: the numbers are wrong. Compared in this form:\n")
 
 
 def test_of_many_numbers_the_worst_is_shown_with_its_place():
@@ -256,7 +254,7 @@ def test_of_many_numbers_the_worst_is_shown_with_its_place():
         return right
 
     assert said(off, case=LARGE) == (
-        "Here: 2 of the 34 numbers are wrong, most of all that at index [3, 1] (axes n, d):\n"
+        "Here: 2 of the 34 numbers are wrong. The largest error is at index [3, 1] (dimensions n, d):\n"
         "    expected  14\n    got       nan\nThe inputs: x (n=17, d=2), times=2."
     )
 
@@ -267,7 +265,8 @@ def test_axes_without_a_name_are_left_out():
 
     case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
     text = said(lambda x: x, leading, case)
-    assert text.startswith("Here: all 210 numbers are wrong, most of all that at index [0, 0, 0, 0] (axes …, n, d):\n")
+    assert text.startswith("Here: all 210 numbers are wrong. The largest error is at index [0, 0, 0, 0] (dimensions ")
+    assert "(dimensions …, n, d):\n" in text
 
 
 class Freezes(nn.Module):
@@ -360,7 +359,7 @@ class Drops(FEED_FORWARD.reference):
         (UnusedLayer, "you have more parameters than the exercise asks for: w_3.weight, w_3.bias."),
         (
             DropsInTraining,
-            "in train mode your output is not the same as in eval mode. Here the two should be the same.",
+            "your output differs between train mode and eval mode. It should be the same in both.",
         ),
         (Drops, "when it is called again with the same arguments, your code gives a different output."),
     ],
@@ -402,7 +401,7 @@ def test_a_generator_that_is_not_used_is_told():
         return sample_next(logits, top_k=top_k, generator=generator)
 
     assert of_samples(both) == (
-        "Here: your code uses torch's global random numbers. It should draw only from the generator it is given."
+        "Here: your code draws from torch's global random generator. Draw only from the argument `generator`."
     )
 
 
@@ -442,7 +441,7 @@ def test_a_crash_is_told_with_its_line(error, message):
 def test_what_is_read_from_the_notebook_is_told():
     assert explain_reading(["d_k"]) == (
         "Your code reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
-        "Whatever it needs should come from its arguments, or be defined inside it."
+        "Pass whatever it needs as an argument, or define it inside your code."
     )
     assert "`d_k` and `keys` from the notebook, so it works only as long as those are" in explain_reading(
         ["d_k", "keys"]
@@ -451,6 +450,6 @@ def test_what_is_read_from_the_notebook_is_told():
 
 def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
     assert explain_unfinished("softmax", ["softmax"]) == (
-        "Your code uses `softmax`, which you have not written yet. Until then, `parts.softmax` does the same work."
+        "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`."
     )
     assert explain_unfinished("my_helper", ["softmax"]) == "Your code uses `my_helper`, which you have not written yet."

@@ -46,7 +46,7 @@ def test_a_gradient_that_is_cut_is_told_with_what_it_does_not_reach_its_place_an
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
         "Your numbers are right, but no gradient reaches `queries` and `keys`. Backpropagation stops where, or "
-        "before, you take the softmax over the keys. `.detach()` cuts it."
+        "before, you take the softmax over the keys. `.detach()` cuts the gradient."
     )
 
 
@@ -54,7 +54,7 @@ def test_a_gradient_that_is_cut_in_part_is_told_as_that():
     message = verdict_on(detaches_half_of_the_keys).message
     assert message == (
         "Your numbers are right, but only part of the gradient reaches `keys`: one of its paths is cut. "
-        "`.data` cuts it."
+        "`.data` cuts the gradient."
     )
 
 
@@ -76,7 +76,7 @@ def test_an_argument_that_is_cut_off_as_it_comes_in_is_not_told_as_a_cut_at_the_
     of_x = verdict_on(lambda x, y: reference(x.detach(), y), exercise)
     assert "Backpropagation stops where, or before, you double the numbers." in of_x.message
     of_y = verdict_on(lambda x, y: reference(x, y.detach()), exercise)
-    assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts it."
+    assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts the gradient."
 
 
 def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
@@ -93,7 +93,7 @@ def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
 def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
-    assert verdict.message.endswith("`torch.no_grad()` cuts it.")
+    assert verdict.message.endswith("`torch.no_grad()` cuts the gradient.")
     assert verdict_on(without_gradients, MAY_CUT).passed
     assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
 
@@ -184,7 +184,7 @@ def test_parameters_that_get_no_gradient_are_told_by_their_layer():
             return self.second(torch.relu(self.first(x)).data)
 
     message = verdict_on(Frozen, exercise).message
-    assert message == "Your numbers are right, but no gradient reaches `x` and `first`. `.data` cuts it."
+    assert message == "Your numbers are right, but no gradient reaches `x` and `first`. `.data` cuts the gradient."
 
 
 def verdict_in(name, attempt):

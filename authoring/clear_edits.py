@@ -1,7 +1,6 @@
 """Which generated mistakes a composed sentence can describe so that a learner recognizes the code.
 
-The others are stored, but never reported, unless an exercise has words for them. Without a name, the check shows the
-line.
+The others are not stored, unless an exercise has words for them. Without a name, the check shows the line.
 """
 
 import ast
@@ -26,6 +25,8 @@ OF_TWO_VALUES = {
 IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
 IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
 """Kinds that are unclear in a step of several lines, or in a function inside it: the learner's code looks different."""
+NEVER_WITH_A_CRASH = {"first_only", "first_for_all", "mean_by", "index", "inverse", "scaled"}
+"""Kinds that nobody writes if the code stops: they change numbers, not sizes or dimensions."""
 BEGINNERS_NEVER_FORGET = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}
 """Functions whose call is not left out: the code would stop at once, in a way that needs no name."""
 CALLS_THAT_DO_NOT_EXIST = re.compile(r"\bmath\.(?!sqrt|exp|log|log2|log10|log1p|e\b|inf|comb|isqrt|pi|floor|ceil|erf)")
@@ -38,6 +39,7 @@ def is_clear(steps: InSteps, edit: AnswerEdit) -> bool:
         or _is_about_a_function(steps, edit)
         or (edit.kind in IN_LOOPS and edit.step in steps.steps and _has_several_lines(steps, edit.step))
         or (edit.kind in IN_INNER_FUNCTIONS and re.search(r"^def ", edit.code.get(edit.step, ""), re.MULTILINE))
+        or (edit.kind in NEVER_WITH_A_CRASH and edit.crashes)
         or _has_no_sense(steps, edit)
         or _is_far_from_the_step(steps, edit)
     )
@@ -100,7 +102,7 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
             both = isinstance(new, ast.BinOp) and ast.unparse(new.left) == ast.unparse(new.right)
             old = _parsed(edit.old)
             was_both = isinstance(old, ast.BinOp) and ast.unparse(old.left) == ast.unparse(old.right)
-            of_turned = edit.kind == "product" and re.search(r"\.m?T\.mT|\*.*\.mT|\.mT.* \* ", edit.new)
+            of_turned = edit.kind == "product" and re.search(r"\.m?T\)?\.mT|\*.*\.mT|\.mT.* \* ", edit.new)
             return (both and not was_both) or bool(of_turned) or (edit.kind == "operator" and _is_of_objects(edit))
         case "no_bias" | "untransposed_weight":
             return re.search(r"self\.(?:w_\w+|linear)\.weight", edit.new + " ".join(edit.code.values())) is None
@@ -108,8 +110,8 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
             return "math.e" in edit.new
         case "number":
             return _is_far_dimension(edit)
-        case "first_only" | "first_for_all" | "mean_by" | "index":
-            return edit.crashes
+        case "turned_off":
+            return re.search(r"lambda [\w, ]+: (?:True|False)$", edit.code.get(edit.step, "")) is not None
         case "axis":
             return edit.crashes and "dim=(" in edit.new
         case "slice":
