@@ -1,4 +1,4 @@
-"""A case as rows of text: its inputs if they are few, what was expected, and what the attempt gives."""
+"""Format a case as rows of text: its inputs if they are small, the expected output and the attempt's output."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
@@ -13,17 +13,17 @@ from transformer_course.running.plain_data import PlainData, count_numbers
 from transformer_course.running.stand_in_models import is_description
 
 MAX_INPUT_NUMBERS = 48
-"""The inputs are shown if they have no more numbers: such a case can still be worked by hand."""
+"""Inputs with more numbers than this are too large to work out by hand and are not shown."""
 MAX_PARAMETER_NUMBERS = 24
-"""The parameters of a module are shown if they have no more numbers."""
+"""A module's parameters are shown only up to this many numbers in total."""
 MAX_NUMBERS_BY_HAND = 24
-"""A case with no more numbers in its inputs and its output is shown below the name of a mistake."""
+"""A case is shown below a recognized mistake only if its inputs and output have at most this many numbers."""
 
 
 def case_by_hand(
     exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation], expected: Sequence[Observation]
 ) -> str:
-    """Return the first case that differs and is small enough to be worked by hand, as rows with a title; "" if none."""
+    """Format the first case that differs and can be worked out by hand, with a title; return "" if there is none."""
     for index, (case, one, right) in enumerate(zip(cases, observed, expected, strict=False)):
         value, wanted = dict(one).get("output"), dict(right).get("output")
         n_numbers = _count_shown({**case.arguments, **case.parameters, **case.inputs, **case.keywords})
@@ -35,7 +35,9 @@ def case_by_hand(
 
 
 def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainData, with_inputs: bool = True) -> str:
-    """Return a line for each input, if they are few, and for what was expected and what came; else their shapes."""
+    """Format one line per input and one each for the expected and the actual output; list only shapes if inputs are
+    large.
+    """
     rows = [(name, format_value(value)) for name, value in few_inputs(case)] if with_inputs else []
     shapes = "" if rows else named_shapes.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
     got, expected = format_both(observed, right)
@@ -46,7 +48,7 @@ def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainD
 
 
 def few_inputs(case: Case) -> Iterator[tuple[str, object]]:
-    """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
+    """Yield the name and value of each input if the case is small: module arguments, parameters, inputs and keywords."""
     if has_few_inputs(case):
         yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
         if _has_few_parameters(case):
@@ -56,7 +58,7 @@ def few_inputs(case: Case) -> Iterator[tuple[str, object]]:
 
 
 def has_few_inputs(case: Case) -> bool:
-    """Return whether the inputs of a case are few enough to be shown."""
+    """Return whether the inputs of a case are small enough to be shown."""
     return _count_shown({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
 
 
@@ -65,5 +67,5 @@ def _has_few_parameters(case: Case) -> bool:
 
 
 def _count_shown(values: Mapping[str, object]) -> int:
-    """Return the number of numbers in values, without models, which are not shown."""
+    """Count the numbers in values. Models are not shown, so they don't count."""
     return sum(count_numbers(value) for value in values.values() if not is_description(value))

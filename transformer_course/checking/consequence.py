@@ -1,4 +1,4 @@
-"""What goes wrong because of a mistake, in one sentence about the output of the smallest case that shows it."""
+"""Describe the consequence of a mistake in one sentence about the output of the smallest case that shows it."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,20 +15,20 @@ from transformer_course.generated_mistakes.generated_mistake import GeneratedMis
 from transformer_course.running.observation import Observation
 
 MAX_SUMS = 2
-"""Number of different sums of rows that are listed."""
+"""Maximum number of distinct row sums listed in a message."""
 SAYS_WHAT_GOES_WRONG = (
     *("scaled", "shifted", "sign", "transposed", "inverted", "all_false", "all_true", "additive", "dtype"),
 )
-"""Kinds of generated mistakes of which the composed message itself says what is wrong with the output."""
+"""Kinds of generated mistakes whose composed message already describes what is wrong with the output."""
 
 
 def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
-    """Return the message about the only mistake, with what goes wrong because of it if a teacher did not write it.
+    """Return the message for a single mistake. For a generated mistake, it includes the consequence.
 
     Args:
         mistake: The mistake.
-        observed: What an attempt that makes it showed; it may come from an untrusted process.
-        expected: What is right, on the same cases.
+        observed: Observations of an attempt that makes the mistake. They may come from an untrusted process.
+        expected: Observations of the reference on the same cases.
     """
     if not isinstance(mistake, GeneratedMistake) or mistake.edit.kind in SAYS_WHAT_GOES_WRONG:
         return mistake.message
@@ -36,11 +36,11 @@ def message_of(mistake: Mistake, observed: Sequence[Observation], expected: Sequ
 
 
 def consequence(observed: Sequence[Observation], expected: Sequence[Observation]) -> str:
-    """Return a sentence on what is wrong with the output, or "" if that takes more than one.
+    """Describe what is wrong with the output in one sentence, or return "" if one sentence is not enough.
 
     Args:
-        observed: What an attempt showed; it may come from an untrusted process.
-        expected: What is right, on the same cases.
+        observed: Observations of the attempt. They may come from an untrusted process.
+        expected: Observations of the reference on the same cases.
     """
     crashes = [isinstance(observation.get("error"), Mapping) for observation in observed]
     if any(crashes):
@@ -62,7 +62,7 @@ def consequence(observed: Sequence[Observation], expected: Sequence[Observation]
 
 
 def _of_mask(value: Tensor, right: Tensor) -> str:
-    """Compare masks by what is True above the diagonal, or else by the first entry that differs."""
+    """Describe a wrong mask by the entries above the diagonal, or else by the first entry that differs."""
     if value.all() or not value.any():
         return f"Your output is {bool(value.any())} everywhere."
     if value.dim() >= 2 and value.shape[-1] == value.shape[-2]:
@@ -87,7 +87,7 @@ def _of_numbers(value: Tensor, right: Tensor, *, are_distributions: bool) -> str
 
 
 def _of_nan(a: Tensor) -> str:
-    """Say where an output is NaN: everywhere, in a row, or somewhere."""
+    """Describe where the output is NaN: everywhere, in one row or somewhere."""
     if a.isnan().all():
         return "Your output is NaN."
     rows = a.isnan().all(-1).nonzero() if a.dim() == 2 else a[:0]
@@ -95,7 +95,7 @@ def _of_nan(a: Tensor) -> str:
 
 
 def _of_sums(a: Tensor) -> str:
-    """Say what the rows sum to, if not to 1."""
+    """Describe row sums other than 1."""
     sums = a.sum(-1).flatten()
     if torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
         return ""

@@ -1,4 +1,4 @@
-"""What to do about crashes that beginners in Python and torch often meet, whatever the exercise."""
+"""Suggest fixes for crashes that are common among beginners in Python and torch, in any exercise."""
 
 import inspect
 import re
@@ -27,12 +27,12 @@ HELP = {
         "Python needs a single number here, but your tensor has several. Which torch function works on every entry?"
     ),
 }
-"""What helps, by what is raised; ``{0}`` is the first group."""
+"""Suggested fix for each pattern in an error's type and message. ``{0}`` is the first group of the pattern."""
 WRONG_CALL = re.compile(r"positional arguments?\b|unexpected keyword argument|multiple values for argument")
 
 
 def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
-    """Return what to do about a crash, in a sentence or two; "" where nothing is known about it."""
+    """Suggest how to fix a crash in one or two sentences, or return "" if the error is unknown."""
     raised = f"{error['type']}: {error['message']}"
     if suggestion := error.get("suggestion"):
         name = readable(suggestion, MAX_NAME_LENGTH)
@@ -51,7 +51,7 @@ def crash_help(exercise: Exercise, case: Case, error: CrashReport) -> str:
 
 
 def _expected_call(exercise: Exercise, case: Case, raised: str) -> str:
-    """Return how the check calls an attempt that does not take these arguments."""
+    """Describe the call that the check makes, for an attempt that does not accept these arguments."""
     if isinstance(exercise.reference, type) and "__init__" in raised:
         arguments = [f"{name}=…" for name in case.arguments]
         return f"The check calls `{exercise.name}({', '.join(arguments)})`, so your arguments need these names."

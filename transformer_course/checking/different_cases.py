@@ -1,4 +1,4 @@
-"""Two mistakes of which each shows where the other is right: in such cases, nothing has to combine them."""
+"""Find two mistakes that show in different cases, so that no answer has to combine them."""
 
 import itertools
 from collections.abc import Collection, Mapping, Sequence
@@ -9,16 +9,17 @@ from transformer_course.exercise import Mistake
 from transformer_course.running.observation import Observation
 
 MistakeVariant = tuple[Mistake, AnyVariant]
-"""A mistake, and the way in which it is made."""
+"""A mistake and the variant of the answer that makes it."""
 MAX_COMPARED_PAIRS = 100
 
 
 def two_in_different_cases(
     known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> tuple[MistakeVariant, MistakeVariant] | None:
-    """Return two mistakes of which each shows where the other is right, or hidden by a crash: then none combines them.
+    """Return two mistakes that together explain all wrong cases, each in cases where the other is correct or never
+    reached.
 
-    So one in the constructor of a module is found beside one in its ``forward``.
+    This finds, for example, a mistake in the constructor of a module together with one in its ``forward``.
     """
     wrong = {index for index, observation in enumerate(observed) if not _shows(known.expected[index], observation, 1.0)}
     variants: list[MistakeVariant] = [
@@ -59,9 +60,9 @@ def _cases_like(
     reach: Mapping[int, float],
     wrong: Collection[int],
 ) -> frozenset[int]:
-    """Return the cases where an attempt that is wrong may show what this way does; none unless it is right elsewhere.
+    """Return the wrong cases that a variant may explain, or none if the variant is wrong where the attempt is right.
 
-    Where the attempt crashes and this way does not, another mistake may hide it.
+    If only the attempt crashes in a case, the other mistake may be hiding this one.
     """
     found = set()
     for index, tolerances in reach.items():

@@ -1,4 +1,4 @@
-"""What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
+"""Run the reference and the mistakes of an exercise on its cases, each once and only when needed."""
 
 import contextlib
 import itertools
@@ -30,23 +30,23 @@ from transformer_course.steps import Variant
 
 AnyVariant = Variant | Callable[..., Any]
 MAX_KEPT_OUTPUTS = 8000
-"""Number of outputs of variants that are kept for the next attempt at the same exercise: most are of tiny cases."""
+"""Number of variant outputs kept for the next attempt at the same exercise. Most of them are tiny."""
 MAX_KEPT_NUMBERS = 500
 FAR_FETCHED_WEIGHT, LIKELY_WEIGHT = 2.0, 1.0
-"""A generated mistake of more weight than the first is far-fetched, and one of at most the second is likely."""
+"""Generated mistakes above the first weight are far-fetched; those up to the second weight are likely."""
 MAX_LIKELY_PAIRS = 2000
-"""Number of pairs of likely mistakes that are tried at most where a far-fetched generated mistake behaves the same."""
+"""Maximum number of pairs of likely mistakes to try as an alternative to a far-fetched generated mistake."""
 N_DISTINGUISHING_CASES = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Behavior:
-    """What the reference and the mistakes of an exercise show on the cases of one seed."""
+    """Observations of the reference and the mistakes of an exercise on the cases of one seed."""
 
     exercise: Exercise
     cases: Sequence[Case]
     recognized: dict[bytes, Any] = field(default_factory=dict)
-    """What attempts were recognized as, by a digest of what they showed: many make the same mistake."""
+    """Cache of recognition results, keyed by a digest of the observations: many students make the same mistake."""
     _runs: dict[AnyVariant, Sequence[Observation]] = field(default_factory=dict)
     _case_runs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
     _outputs: dict[tuple[AnyVariant, int], Observation] = field(default_factory=dict)
@@ -54,38 +54,38 @@ class Behavior:
 
     @cached_property
     def expected(self) -> Sequence[Observation]:
-        """What the reference shows."""
+        """Observations of the reference."""
         return self.run(self.exercise.reference)
 
     @property
     def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
-        """What every mistake shows, in each of its ways."""
+        """Yield each mistake with the observations of each of its variants."""
         for mistake in self.exercise.mistakes:
             for version in mistake.variants:
                 yield mistake, self.run(version)
 
     @property
     def generated(self) -> Mapping[AnswerEdit, GeneratedMistake]:
-        """The generated mistakes of the answer that are told as mistakes, the likely first."""
+        """The generated mistakes that can be reported, likely ones first."""
         return _generated_mistakes(self.exercise)
 
     def generated_like(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may be what was observed: few have to be run."""
+        """List the generated mistakes that may behave like the attempt. Few of them have to be run."""
         found = catalog_of(self.exercise).candidates(self.cases, self.expected, observed)
         return [self.generated[one] for one in found]
 
     def generated_like_in_some(self, observed: Sequence[Observation]) -> Sequence[GeneratedMistake]:
-        """List the generated mistakes that may be what was observed in one of the cases that are looked at, and right
-        in the other.
+        """List the generated mistakes that may behave like the attempt in one of the stored cases and are right in the
+        other.
 
-        Where the cases are those of another seed, that is not known, and none are listed.
+        The list is empty for the cases of another seed, whose outlines are not stored.
         """
         found = catalog_of(self.exercise).candidates_in_some(self.cases, self.expected, observed)
         return [self.generated[one] for one in found]
 
     def named(self, names: Collection[str], message: str) -> Sequence[Mistake]:
-        """List the mistakes that a verdict names; generated mistakes share names, so of those, the one that its message
-        tells.
+        """List the mistakes named in a verdict. Generated mistakes can share a name; the message decides which one is
+        meant.
         """
         generated = {
             mistake.name: mistake
@@ -97,38 +97,35 @@ class Behavior:
 
     @property
     def pairs(self) -> Sequence[Pair]:
-        """Two mistakes that are written down at once, the likeliest first."""
+        """Pairs of mistakes written by a teacher, the likeliest first."""
         return _pairs(self.exercise)
 
     @property
     def likely_pairs(self) -> Sequence[Pair]:
-        """Two mistakes at once of which each is written down, or likely."""
+        """Pairs of mistakes, each of which is either written by a teacher or likely."""
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether two likely mistakes at once are likelier than this one, unless it is one generated mistake in
-        two steps.
-        """
+        """Return whether two likely mistakes at once are a likelier explanation. False if one slip changes two steps."""
         return (
             isinstance(mistake, GeneratedMistake)
-            and mistake.edit.kind != "operator"  # a wrong operator is one slip of the fingers
+            and mistake.edit.kind != "operator"  # a wrong operator is a single slip
             and len(mistake.edit.code) == 1
             and mistake.edit.weight > FAR_FETCHED_WEIGHT
         )
 
     def pairs_with_generated(self, observed: Sequence[Observation], reported_by: Collection[int]) -> Sequence[Pair]:
-        """List the pairs with a generated mistake, or of two, that may be what was observed. To be called
-        ``in_isolation``.
+        """List the pairs that may behave like the attempt and include a generated mistake. Call it ``in_isolation``.
 
         Args:
-            observed: What was observed.
-            reported_by: The cases that tell what is wrong; in the others, something else hides it.
+            observed: Observations of the attempt.
+            reported_by: Indices of the cases that show the mistakes. In the others, something else hides them.
         """
         singles, stored = _singles(self.exercise), catalog_of(self.exercise).cases
         if len(observed) != len(self.cases) or any(index >= len(self.cases) for index in stored):
             return ()
         forms = [{outline(results[i]).form for results in (self.expected, observed)} for i in stored]
-        hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides what else is wrong
+        hidden = ["error" in observed[i] or i not in reported_by for i in stored]  # a crash hides other mistakes
         fitting = [
             one for one in singles if all(map(operator.or_, hidden, map(operator.contains, forms, self._forms(one))))
         ]
@@ -149,29 +146,28 @@ class Behavior:
         return mistake_pairs.in_order(likely)
 
     def _forms(self, one: Single) -> Sequence[str]:
-        """Return the forms of what a mistake gives in the cases whose outlines are stored for generated mistakes."""
+        """Return the form of a mistake's output in each case whose outline is stored."""
         return one.forms or [outline(self.output(one.variant, i)).form for i in catalog_of(self.exercise).cases]
 
     def run(self, version: AnyVariant) -> Sequence[Observation]:
-        """Return all that a way of answering shows on the cases."""
+        """Return the full observations of a variant on all cases."""
         if version not in self._runs:
             self._runs[version] = [self.run_case(version, index) for index in range(len(self.cases))]
         return self._runs[version]
 
     def run_case(self, version: AnyVariant, index: int) -> Observation:
-        """Return all that a way of answering shows on one case."""
+        """Return the full observations of a variant on one case."""
         if (version, index) not in self._case_runs:
             attempt, case = version.attempt if isinstance(version, Variant) else version, self.cases[index]
             self._case_runs[version, index] = self.normalized([observe(attempt, case)], [case])[0]
         return self._case_runs[version, index]
 
     def output(self, version: AnyVariant, index: int) -> Observation:
-        """Return only what a way of answering returns, or raises, when it is first called on a case.
+        """Return only the output or the error of a variant's first call on a case; for a sampler, its token
+        frequencies.
 
-        Of a sampler, that is how often each token comes.
-
-        That takes a small part of the time, and is enough to rule most mistakes out. Where all that it shows is known
-        already, that is returned. To be called ``in_isolation``.
+        This is much faster than a full observation and rules out most mistakes. If a full observation is cached, it is
+        returned instead. Call it ``in_isolation``.
         """
         if (known := self._case_runs.get((version, index))) is not None:
             return known
@@ -180,12 +176,12 @@ class Behavior:
         return self._outputs[version, index]
 
     def varies(self, version: AnyVariant) -> bool:
-        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
-        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        """Return whether a variant's output differs from call to call. Call it ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest case, in which no two random outputs are equal
         return observation_distance(self._output(version, last), self._output(version, last)) > 1
 
     def right_draws(self, index: int) -> bool:
-        """Return whether the right answer draws random numbers on a case, so that an attempt may, too."""
+        """Return whether the reference draws random numbers on a case, so that an attempt may do so, too."""
         case = self.cases[index]
         before = torch.get_rng_state()
         with contextlib.suppress(Exception):
@@ -196,7 +192,9 @@ class Behavior:
         return not torch.equal(before, torch.get_rng_state())
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
+        """Yield the output of each of thousands of variants. Shared values are computed once, and small outputs are
+        cached.
+        """
         common = None
         for variant in variants:
             if (known := self._outputs.get((variant, index))) is not None:
@@ -218,10 +216,10 @@ class Behavior:
         inputs = [given[name] for name in case.inputs]
         keywords = {name: given[name] for name in case.keywords}
         if case.kind == "sampler":
-            keywords["generator"] = seeded(0)  # a new one for each call: to draw from it changes it
+            keywords["generator"] = seeded(0)  # a new generator for each call, because drawing changes its state
         observation: dict[str, Any]
         try:
-            if isinstance(version, Variant):  # none changes how a module is built, so one will do for all
+            if isinstance(version, Variant):  # variants don't change how a module is built, so all can share one
                 module = [common.module if common else self._module(index)] if version.of.is_module else []
                 bound = (common and common.bound) or version.of.arguments.bind(*module, *inputs, **keywords)
                 if common and case.kind != "sampler":
@@ -245,7 +243,7 @@ class Behavior:
         return self._modules[index]
 
     def normalized(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
-        """Return observations with outputs and gradients as the exercise compares them."""
+        """Convert outputs and gradients to the form in which the exercise compares them."""
         found: list[Observation] = []
         for case, observation in zip(self.cases if cases is None else cases, observed, strict=False):
             for output in ("output", "output_in_training"):
@@ -260,7 +258,7 @@ class Behavior:
         return found
 
 
-@lru_cache(maxsize=40)  # the code of generated mistakes is compiled once for all seeds
+@lru_cache(maxsize=40)  # compiles the code of generated mistakes only once for all seeds
 def _generated_mistakes(exercise: Exercise) -> Mapping[AnswerEdit, GeneratedMistake]:
     steps, messages = exercise.steps, exercise.messages
     return {one: GeneratedMistake(one, steps, messages) for one in catalog_of(exercise).edits} if steps else {}
@@ -288,10 +286,10 @@ def _written(exercise: Exercise) -> Sequence[Single]:
 
 @lru_cache(maxsize=40)
 def _singles(exercise: Exercise) -> Sequence[Single]:
-    """Return the mistakes that are written down, and then the generated mistakes.
+    """Return the teacher's mistakes followed by the generated mistakes.
 
-    Those generated mistakes are likely that a teacher has words for, or that choose wrongly where a step is a choice
-    and no more, and then the first. What crashes is left out, for it hides all else.
+    A generated mistake that a teacher has written a message for is likely and comes early, as does one that chooses
+    wrongly in a step that only makes a choice. Mistakes that crash are omitted because a crash hides everything else.
     """
     meets_others = [mistake for edit, mistake in _generated_mistakes(exercise).items() if not edit.crashes]
     likely = sorted(meets_others, key=lambda mistake: not (mistake.has_own_words or mistake.is_choice))
@@ -310,7 +308,7 @@ def _singles(exercise: Exercise) -> Sequence[Single]:
 
 
 def _along_the_distributions(gradient: Any) -> Any:
-    """Return a gradient without the part that would change what each row adds up to."""
+    """Remove the component of a gradient that would change the row sums."""
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
     return gradient
@@ -318,14 +316,14 @@ def _along_the_distributions(gradient: Any) -> Any:
 
 @contextlib.contextmanager
 def in_isolation() -> Iterator[None]:
-    """Keep what many calls print, warn of and set from showing."""
+    """Suppress the output, warnings and global state changes of many calls."""
     with default_torch_state(), suppressed_output(), suppressed_native_output(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
 
 
-@lru_cache(maxsize=40)  # two seeds of a lesson's exercises, and of another's, a few megabytes each
+@lru_cache(maxsize=40)  # two seeds for each exercise of a lesson and of one more lesson, a few megabytes each
 def behavior(exercise: Exercise, seed: int) -> Behavior:
-    """Return the behavior on the cases of a seed."""
+    """Return the cached behavior on the cases of a seed."""
     with default_torch_state():
         return Behavior(exercise, list(exercise.cases(seed)))

@@ -1,6 +1,6 @@
-"""Put into words how an attempt's observations differ from what was expected.
+"""Explain how an attempt's observations differ from the expected ones.
 
-Each sentence is about the case at hand and about what was observed there: none vouches for anything else.
+Every sentence describes one case and what was observed there. It makes no claim about other cases.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -32,26 +32,26 @@ from transformer_course.running.observation import (
 from transformer_course.running.plain_data import PlainData
 
 MAX_DISPLAYED_NUMBERS = 16
-"""An output with more numbers is not shown, only its largest difference."""
+"""For larger outputs, only the largest difference is shown."""
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "last of many")
 NOT_REPEATABLE = "when it is called again with the same arguments, your code gives a different output"
 ON_LINE = "\nOn your line {}:\n    "
-"""Said before the line of a crash."""
+"""Introduces the line of a crash."""
 MAX_ERROR_LENGTH = 300
-"""Number of characters of an error's own text, which may be the learner's."""
+"""Maximum number of characters shown of an error's message, which the learner may have written."""
 
 Path = Sequence[int | str]
 
 
 def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequence[str] = (), help: str = "") -> str:
-    """Put into words what was raised, on which line of the learner's own, and what the inputs were.
+    """Report an exception, the line of the learner's code that raised it, and the inputs.
 
     Args:
-        where: The case.
-        error: What was raised.
-        inputs: The shapes of the inputs.
-        absent: The arguments that are None.
-        help: What to do about it; "" where that is not known.
+        where: Description of the case.
+        error: The exception.
+        inputs: Shapes of the inputs.
+        absent: Names of the arguments that are None.
+        help: Suggested fix, or "" if there is none.
     """
     kind, message = (readable(text, MAX_ERROR_LENGTH) for text in (error["type"], error["message"]))
     if kind == "TookTooLong" and "computed" in error:
@@ -71,7 +71,7 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "", absent: Sequ
 
 
 def explain_reading(names: Sequence[str]) -> str:
-    """Put into words which data of the notebook an attempt reads."""
+    """Report which notebook variables an attempt reads."""
     which = "those are there and have" if len(names) > 1 else "that is there and has"
     return (
         f"Your code reads {listed(names)} from the notebook, so it works only as long as {which} the right value. "
@@ -80,11 +80,11 @@ def explain_reading(names: Sequence[str]) -> str:
 
 
 def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
-    """Put into words that an attempt uses a function that is not written yet.
+    """Report that an attempt uses a function that is not written yet.
 
     Args:
-        name: The name of that function.
-        parts: The names that ``parts`` has.
+        name: Name of that function.
+        parts: Names available in ``parts``.
     """
     report = f"Your code uses `{name}`, which you have not written yet."
     return f"{report} Until then, you can use `parts.{name}`." if name in parts else report
@@ -93,7 +93,7 @@ def explain_unfinished(name: str, parts: Collection[str] = ()) -> str:
 def explain_differences(
     exercise: Exercise, where: str, case: Case, observed: Observation, right: Observation, found: Sequence[Difference]
 ) -> str:
-    """Put the first of the differences between two calls into words that has any."""
+    """Explain the first difference between two calls that can be explained."""
     report = filter(None, (_explain_field(exercise, case, observed, right, one) for one in found))
     return f"{where}: {next(report, 'your code does not do what the exercise asks yet.')}"
 
@@ -101,7 +101,7 @@ def explain_differences(
 def _explain_field(
     exercise: Exercise, case: Case, observed: Observation, right: Observation, difference: Difference
 ) -> str | None:
-    """Put into words how a field differs; None where that tells a learner nothing."""
+    """Explain how a field differs, or return None if that would not help a learner."""
     if case.kind == "sampler":
         samples, expected = cast(SamplerObservation, observed), cast(SamplerObservation, right)
         return _explain_sampler(case, samples, expected, difference.field)
@@ -145,7 +145,8 @@ def _explain_module(
         return f"call {int(path[0]) + 2} of the same module, with different inputs, gives the wrong output."
     if field == "later_in_training":
         return "a later call of the same module, with different inputs and in train mode, gives the wrong output."
-    called, expected = cast(FunctionObservation, observed), cast(FunctionObservation, right)  # loaded, so it was called
+    # the parameters could be loaded, so the module was called
+    called, expected = cast(FunctionObservation, observed), cast(FunctionObservation, right)
     return _explain_function(exercise, case, called, expected, difference)
 
 
@@ -208,20 +209,20 @@ def _explain_output(exercise: Exercise, case: Case, observed: PlainData, right: 
 def _explain_value(
     exercise: Exercise, case: Case, observed: PlainData, right: PlainData, path: Path, names: Sequence[str] = ()
 ) -> str:
-    """Put into words how a value differs, which is the output or stands in it.
+    """Explain how a value differs. The value is the output or an element of it.
 
     Args:
-        exercise: What the attempt answers.
-        case: The call.
-        observed: The value.
-        right: What it should be.
-        path: The indices and keys that lead to the first difference.
-        names: The names of its dimensions.
+        exercise: The exercise.
+        case: The case.
+        observed: The attempt's value.
+        right: The expected value.
+        path: Indices and keys leading to the first difference.
+        names: Names of the value's dimensions.
     """
     is_normalized = exercise.normalize is not Exercise.normalize
     if (
         isinstance(observed, list) and isinstance(right, list) and is_normalized
-    ):  # put in another order than the attempt's
+    ):  # in a different order than the attempt returned them
         return _explain_unordered(exercise, case, observed, right)
     place: list[int] = []
     while isinstance(observed, tuple | list) and isinstance(right, tuple | list) and path:
@@ -251,7 +252,7 @@ def _explain_value(
 
 
 def _name_of_part(exercise: Exercise, place: Sequence[int]) -> str:
-    """Return what a part of the output is called, by the steps that make it and by where it stands."""
+    """Describe an element of the output by the steps that compute it and by its position."""
     *inner, first = [ORDINALS[min(index, len(ORDINALS) - 1)] for index in reversed(place)]
     where = "".join(f"the {ordinal} part of " for ordinal in inner) + f"the {first} value you return"
     noun = exercise.steps.noun_of_part(place) if exercise.steps else ""
@@ -289,7 +290,7 @@ def _explain_tensor(exercise: Exercise, case: Case, observed: Tensor, right: Ten
 def _explain_unordered(
     exercise: Exercise, case: Case, observed: Sequence[PlainData], right: Sequence[PlainData]
 ) -> str:
-    """Put into words how lists differ whose order means nothing."""
+    """Explain how two lists differ when their order does not matter."""
     missing, extra = _without_equals(right, observed), _without_equals(observed, right)
     if len(observed) != len(right):
         report = f"it should be {_kind(right)}, but you return {_kind(observed)}"
@@ -310,7 +311,7 @@ def _explain_unordered(
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
-    """List the values that have no equal among others, each of which counts once."""
+    """List the values without an equal among the others. Each of the others matches only once."""
     left, alone = list(others), []
     for value in values:
         place = next((i for i, other in enumerate(left) if distance(other, value) <= 1), None)
@@ -322,7 +323,9 @@ def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) ->
 
 
 def _in_common(one: PlainData, other: PlainData) -> str:
-    """Return what tells a dict from its neighbors: what both versions of it have; empty if nothing does."""
+    """Return the entries that two versions of a dict share, to identify it among its neighbors; empty if there are
+    none.
+    """
     if not isinstance(one, Mapping) or not isinstance(other, Mapping):
         return ""
     shared = [
@@ -348,7 +351,7 @@ def _explain_largest_difference(
     report = f"{which} {what} {'is' if off == 1 else 'are'} wrong. The largest error is at index {list(index)}"
     axes = [name for name in named_shapes.axis_names(len(index), names) if name]
     if axes:
-        unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
+        unnamed = "…, " * (len(axes) < len(index))  # the batch dimensions, which come first
         report += f" ({'dimension' if len(index) == 1 else 'dimensions'} {unnamed}{', '.join(axes)})"
     return f"{report}:\n{case_rows(exercise, case, observed[index], right[index], with_inputs=False)}"
 
@@ -383,7 +386,7 @@ def _is_number(value: object) -> bool:
 
 
 def _kinds(values: Sequence[PlainData]) -> str:
-    """Return what some values are, such as ``a tensor of shape (2,) and a tensor of shape (3,)``."""
+    """Describe the types of some values, for example ``a tensor of shape (2,) and a tensor of shape (3,)``."""
     return " and ".join(map(_kind, values[:3])) + (f" and {len(values) - 3} more" if len(values) > 3 else "")
 
 

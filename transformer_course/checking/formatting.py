@@ -1,4 +1,4 @@
-"""How values, names and long texts are written in messages."""
+"""Format values, names and long texts for messages."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,12 +7,12 @@ from torch import Tensor
 
 MAX_CHARACTERS = 2000
 DIGIT_COUNTS = (4, 6, 9, 17)
-"""Numbers of digits to write two different numbers with: the first that tells them apart."""
+"""Numbers of digits to try when formatting two different numbers. The first that distinguishes them is used."""
 MAX_LAYERS = 4
 
 
 def format_value(value: Any, digits: int = 4) -> str:
-    """Return plain data with few digits, on one line."""
+    """Format plain data on one line, with few digits."""
     if isinstance(value, Tensor):
         return format_value(value.tolist(), digits)
     if isinstance(value, list):
@@ -25,30 +25,30 @@ def format_value(value: Any, digits: int = 4) -> str:
 
 
 def format_both(one: Any, other: Any) -> tuple[str, str]:
-    """Return two pieces of plain data with as few digits as tell them apart."""
+    """Format two pieces of plain data with as few digits as needed to distinguish them."""
     both = [(format_value(one, digits), format_value(other, digits)) for digits in DIGIT_COUNTS]
     return next((pair for pair in both if pair[0] != pair[1]), both[0])
 
 
 def readable(text: str, max_characters: int = MAX_CHARACTERS) -> str:
-    """Return a text that is short enough to be read, without what cannot be written to a file."""
+    """Shorten a text and replace characters that cannot be written to a file."""
     short = text if len(text) <= max_characters else f"{text[:max_characters]} …"
     return short.encode("utf-8", "replace").decode()
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names as code, in a list such as "`a`, `b` and `c`"; "none" where there are none."""
+    """Format names as a list of code, such as "`a`, `b` and `c`", or "none" if there are none."""
     return join_words([f"`{name}`" for name in names]) or "none"
 
 
 def listed_layers(names: Iterable[str]) -> str:
-    """Name a few layers in place of their weights and biases, and the number of the others."""
+    """List a few layers, given the names of their weights and biases, and count the remaining layers."""
     displayed = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
     return join_words(displayed, MAX_LAYERS)
 
 
 def join_words(words: Sequence[str], max_words: int | None = None) -> str:
-    """Return words as a list; if there are more than ``max_words``, with the number of the others.
+    """Join words into a list. Words beyond ``max_words`` are only counted.
 
     >>> join_words(["a", "b", "c"])
     'a, b and c'

@@ -1,16 +1,16 @@
-"""Mistakes that belong to no exercise, for any answer can make them: their names, what they do, and hints."""
+"""Mistakes that can occur in any exercise: their names, summaries and hints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 CHANGES_ARGUMENT = "changes_argument"
-"""The name, in verdicts, of changing an argument in place."""
+"""Changing an argument in place."""
 CHANGES_MODE = "changes_mode"
-"""The name of leaving a model in train mode or eval mode when it was in the other."""
+"""Leaving a model in train mode when it was in eval mode, or the reverse."""
 GRADIENT_CUT = "gradient_cut"
-"""The name of letting no gradient through where one should pass."""
+"""Blocking a gradient that should pass."""
 REMEMBERS_A_CALL = "remembers_an_earlier_call"
-"""The name of returning at a second call what the first one made."""
+"""Returning the result of the first call again at the second call."""
 
 GRADIENT_HINTS = (
     "Your numbers are right. Call `.sum().backward()` on the output, and look at the `.grad` of each input: is it "
@@ -40,11 +40,11 @@ MEMORY_HINTS = (
 
 @dataclass(frozen=True)
 class GeneralMistake:
-    """What is said about a mistake of any exercise.
+    """Texts about a mistake that can occur in any exercise.
 
     Args:
-        summary: What it does, as a clause in the second person.
-        hints: Hints, each telling a little more.
+        summary: What the learner does, as a clause in the second person.
+        hints: Hints, each revealing a little more.
     """
 
     summary: str
@@ -57,4 +57,3 @@ GENERAL_MISTAKES = {
     GRADIENT_CUT: GeneralMistake("you cut off a gradient", GRADIENT_HINTS),
     REMEMBERS_A_CALL: GeneralMistake("you return results of an earlier call", MEMORY_HINTS),
 }
-"""What is said about each, by its name."""

@@ -1,4 +1,4 @@
-"""From observations to a verdict: right, known mistakes, half-finished, or wrong. Runs on the trusted side only."""
+"""Turn observations into a verdict: correct, known mistake, half-finished or wrong. Runs only on the trusted side."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, cast
@@ -47,7 +47,7 @@ class OtherCases(Protocol):
     known: Behavior
 
     def observed(self) -> Sequence[Observation]:
-        """Return what it shows on them, as the exercise compares it; nothing if that is not to be had."""
+        """Return the attempt's observations in normalized form, or nothing if they are not available."""
 
 
 def judge(
@@ -59,16 +59,17 @@ def judge(
 ) -> Verdict:
     """Return the verdict on an attempt.
 
-    An attempt is right if everything observed equals what the reference shows. It made a known mistake if everything
-    equals what that mistake shows, crashes included; two, if it equals what both show together; it is half-finished if
-    it equals what there is after a step. Otherwise the first case that differs is explained.
+    An attempt is correct if all its observations equal the reference's. It makes a known mistake if they equal that
+    mistake's observations, crashes included, or two mistakes if they equal those of an answer with both. It is
+    half-finished if they equal the result of an intermediate step. Otherwise, the verdict explains the first case that
+    differs.
 
     Args:
-        exercise: What the attempt answers.
-        seed: That of the cases.
-        observed: The observations on these cases; they may come from an untrusted process and be malformed.
-        parts: The exercises that a lesson has working parts of.
-        elsewhere: Other cases, to find a name for what is wrong: what mistakes show on them may be known already.
+        exercise: The exercise.
+        seed: The seed of the cases.
+        observed: Observations on these cases. They may come from an untrusted process and be malformed.
+        parts: Names of the exercises available in the lesson's ``parts``.
+        elsewhere: Other cases, used only to identify the mistake. Recognition on them may already be cached.
     """
     known = behavior(exercise, seed)
     observed_in_cases = known.normalized(_mappings(observed))
@@ -100,7 +101,8 @@ def judge(
     status: Status = "crashed" if "error" in observation else "wrong"
     idle = unused_inputs(observed_in_cases, known.expected) if status == "wrong" else []
     unused = [_without_effect(listed_layers(idle), is_one=len(idle) == 1)] if idle else []
-    if observation.get("repeatable") is False and known.right_draws(index):  # to draw is right: the output is not
+    # drawing is correct here; the output is wrong for another reason
+    if observation.get("repeatable") is False and known.right_draws(index):
         observation = cast(Observation, {**observation, "repeatable": True})
     first = _explain(exercise, where, case, observation, right, differences(observation, right))
     other = _beside_a_crash(known, observed_in_cases, index)
@@ -109,9 +111,9 @@ def judge(
 
 
 def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Sequence[int]) -> int:
-    """Return the first wrong case, or the first that shows that the output is random and should not be.
+    """Return the first wrong case, or the first case whose output is random but should not be.
 
-    By chance, a small case may not show it, and its numbers would then be blamed on something else.
+    A small case may not reveal randomness, by chance, and the explanation would then blame something else.
     """
     if "error" in observed[wrong[0]]:
         return wrong[0]
@@ -120,7 +122,7 @@ def _first_explained(known: Behavior, observed: Sequence[Observation], wrong: Se
 
 
 def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> bool:
-    """Return whether two runs on cases of the same kinds ended with the same kinds of errors, or without any."""
+    """Return whether two runs on cases of the same kinds raised the same types of errors in the same cases."""
     kinds = [
         [
             error.get("type") if isinstance(error := observation.get("error"), Mapping) else None
@@ -132,7 +134,7 @@ def _ends_alike(one: Sequence[Observation], other: Sequence[Observation]) -> boo
 
 
 def _judge_side_effects(known: Behavior, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
-    """Return the verdict on an attempt whose numbers are right: its gradients should be, too."""
+    """Return the verdict on an attempt with correct outputs, whose gradients and side effects are checked here."""
     exercise = known.exercise
     changed = changed_arguments(observed, known.expected)
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
@@ -162,7 +164,7 @@ def _recognized(
     reading: Sequence[str],
     judged: tuple[Behavior, Sequence[Observation]],
 ) -> Verdict:
-    """Return the verdict on an attempt that behaves as something known; what is told of a case is of those judged."""
+    """Return the verdict on an attempt whose behavior was recognized. Cases shown in the message come from ``judged``."""
     exercise = known.exercise
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]
@@ -184,7 +186,7 @@ def _recognized(
         message, names = message_of(found.mistakes[0], judged[1], judged[0].expected), (found.mistakes[0].name,)
     hints: tuple[str, ...] = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
     if found.mistakes and isinstance(found.mistakes[0], GeneratedMistake):
-        hints = tuple(found.mistakes[0].hints)  # of an exercise's own mistakes, they are looked up by name
+        hints = tuple(found.mistakes[0].hints)  # the hints for a teacher's mistake are looked up by its name
     if found.apart is not None:
         behavior_there, results = judged
         case, observation, right = (
@@ -218,7 +220,7 @@ def _two_bugs(*clauses: str) -> str:
 
 
 def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
-    """Return hints on the step that comes next."""
+    """Return hints for the next step."""
     assert steps is not None
     step = _to_come(steps, stops_at)[0]
     return (
@@ -239,7 +241,7 @@ def _half_finished(steps: InSteps | None, stops_at: str) -> str:
 
 
 def _to_come(steps: InSteps, stops_at: str) -> list[str]:
-    """List the steps of which nothing is in what is returned, but for those that hand a value on as it is."""
+    """List the steps that do not contribute to the returned value, except those that only pass a value on."""
     return [
         name
         for name, step in steps.steps.items()
@@ -248,7 +250,7 @@ def _to_come(steps: InSteps, stops_at: str) -> list[str]:
 
 
 def _beside_a_crash(known: Behavior, observed: Sequence[Observation], index: int) -> list[str]:
-    """Put into words what goes wrong in a later case, if the first that does so crashes, and this one otherwise."""
+    """Describe the first later case that fails differently, if this case crashes."""
     crash = observed[index].get("error")
     if not isinstance(crash, Mapping):
         return []
@@ -292,13 +294,13 @@ def _explain(
 
 
 def _mappings(observed: Any) -> list[Observation]:
-    """Return what has at least the form of observations: an untrusted process may send any plain data."""
+    """Return the observations that are at least mappings; an untrusted process may send any plain data."""
     observation = [one for one in observed if isinstance(one, Mapping)] if isinstance(observed, list | tuple) else []
     return cast(list[Observation], observation)
 
 
 def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[list[str], list[str], list[str]]:
-    """Put the remarks on the first call into words: what it reads, what is unfinished, what it was warned of."""
+    """Put the remarks on the first call into words: variables read, unfinished functions and warnings."""
     remarks: object = observed[0].get("remarks") if observed else None
 
     def lines(key: str) -> list[str]:
@@ -314,13 +316,13 @@ def _remarks(observed: Sequence[Observation], parts: Collection[str]) -> tuple[l
 
 
 def _line_of_stub(observation: Observation) -> int | None:
-    """Return the line of the stub's ``raise`` where it was left in code that is written; untrusted."""
+    """Return the line of a stub's ``raise`` left in otherwise finished code. The value is untrusted."""
     remarks: object = observation.get("remarks")
     line = remarks.get("left_stub") if isinstance(remarks, Mapping) else None
     return line if type(line) is int else None
 
 
 def _is_a_stub(observation: Observation) -> bool:
-    """Return whether the stub's ``raise NotImplementedError`` was reached; torch's own errors have a message."""
+    """Return whether a stub's ``raise NotImplementedError`` was reached. torch's own errors have a message."""
     error: object = observation.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")

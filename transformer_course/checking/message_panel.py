@@ -1,4 +1,4 @@
-"""The course's messages: a panel in a notebook or on a page, text in a terminal."""
+"""Show messages as panels in a notebook or web page and as text in a terminal."""
 
 import html
 import re
@@ -9,7 +9,7 @@ from markupsafe import Markup
 from transformer_course.lesson_order import UNNUMBERED
 
 TINT_RGB = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
-"""Colors that color-blind people tell apart; laid on thinly, they suit light and dark themes."""
+"""Tint colors distinguishable for color-blind readers. Applied at low opacity, they suit light and dark themes."""
 
 LESSON_FILE = re.compile(rf"(\d\d_\w+|{'|'.join(UNNUMBERED)})\.ipynb")
 
@@ -21,16 +21,17 @@ VERDICTS = {
     "wrong": (": not right yet", "bad"),
     "crashed": (": it did not finish", "bad"),
 }
-"""For each status of a verdict, what follows the exercise's name in the title, and the tint."""
+"""For each verdict status, the words after the exercise's name in the title, and the tint."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A title and a message, in a tint.
+    """A title and a message on a tinted background.
 
     Args:
         title: One line.
-        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code, *stars* stress.
+        message: Plain text. Lines indented by four spaces are code or numbers, ``backticks`` mark code and *stars*
+            emphasis.
         tint: A key of ``TINT_RGB``.
     """
 
@@ -50,17 +51,17 @@ class Panel:
         )
 
     def __html__(self) -> str:
-        """Return the panel for a page's template."""
+        """Return the panel as HTML for a page template."""
         return self._repr_html_()
 
 
 def code_block(code: str) -> str:
-    """Return code as it stands in a message."""
+    """Indent code so that a message shows it as a block."""
     return "\n".join(f"    {line}" for line in code.splitlines())
 
 
 def verdict_panel(exercise: str, status: str, message: str, n_mistakes: int = 1) -> Panel:
-    """Return the panel of a verdict that names ``n_mistakes``."""
+    """Return the panel for a verdict that names ``n_mistakes`` mistakes."""
     title, tint = VERDICTS[status]
     if status == "mistake" and n_mistakes > 1:
         title = f": {n_mistakes} known mistakes"
@@ -68,7 +69,7 @@ def verdict_panel(exercise: str, status: str, message: str, n_mistakes: int = 1)
 
 
 def _blocks(message: str) -> str:
-    """Return HTML with ``<p>`` for paragraphs and ``<pre>`` for indented lines."""
+    """Convert a message to HTML, with ``<p>`` for paragraphs and ``<pre>`` for indented lines."""
     blocks: list[tuple[bool, list[str]]] = []
     for line in message.splitlines():
         indented = line.startswith("    ")
@@ -85,9 +86,10 @@ def _blocks(message: str) -> str:
 
 
 def as_html(text: str) -> Markup:
-    """Return a line of a message as HTML.
+    """Convert one line of a message to HTML.
 
-    Stress may hold code; a star in code is a star. The file of a lesson is a link, as lessons lie beside one another.
+    Emphasis may contain code, and a star inside code is literal. The file name of a lesson becomes a link because all
+    lessons are in the same folder.
     """
     code: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Two mistakes at once: which pairs are tried, and in which order they are told."""
+"""Select and order the pairs of mistakes to try when an attempt may contain two."""
 
 import heapq
 import itertools
@@ -13,18 +13,19 @@ from transformer_course.running.observation import Observation
 from transformer_course.steps import InSteps, Variant
 
 MAX_PAIRS = 6000
-"""Number of pairs that are tried at most, the likeliest first. It is a number and no time, for a check should find the
-same on every machine; a thousand take a tenth of a second."""
+"""Maximum number of pairs to try, the likeliest first. A count rather than a time limit gives the same result on every
+machine. A thousand pairs take about 0.1 s.
+"""
 
 
 MAX_UNLIKELY_PAIRS = 1000
-"""Number of those among them that hardly fit what an attempt shows."""
+"""How many of these pairs may be unlikely ones, which hardly fit the observations."""
 N_EQUALLY_LIKELY = 10
-"""So many mistakes that come first are about as likely."""
+"""Number of top-ranked mistakes that count as about equally likely."""
 RIGHT, OBSERVED, OTHER, NOTHING = "r", "s", "o", "n"
-"""What a mistake shows in a case: what is right, what an attempt gives, something else, or no numbers to be read."""
+"""Letters for a mistake's output in a case: correct, equal to the attempt's, something else, or no finite numbers."""
 UNDETERMINED = (OBSERVED, NOTHING)
-"""What a mistake shows where another one is right, and the attempt is not."""
+"""Possible letters of a mistake where the other mistake is correct and the attempt is not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,11 @@ class Pair:
     """Two mistakes made at once.
 
     Args:
-        mistakes: The two, in the order of the steps that they change.
+        mistakes: Both mistakes, in the order of the steps that they change.
         variant: The answer that makes both.
-        n_changes: Number of steps that are changed, one that both change counted twice.
-        n_generated: Number of the two that no teacher has written down, or has words for.
-        unlikeliness: How far-fetched the two are.
+        n_changes: Number of changed steps. A step that both mistakes change counts twice.
+        n_generated: How many of the two are generated and have no message written by a teacher.
+        unlikeliness: How far-fetched the combination is.
     """
 
     mistakes: tuple[Mistake, Mistake]
@@ -47,21 +48,22 @@ class Pair:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """What puts the likely pairs first."""
+        """Sort key that puts likely pairs first."""
         return self.n_generated, self.n_changes
 
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """One way of making one mistake.
+    """One variant of one mistake.
 
     Args:
         mistake: The mistake.
-        number: The number of the way, among those that do a step otherwise.
-        rank: How many are likelier.
-        is_generated: Whether nobody has written it down.
-        has_own_words: Whether a teacher has words for a generated mistake: such a one is as likely as a written one.
-        forms: The forms of what it gives in the cases whose outlines are stored.
+        number: Index of the variant among those that change a step.
+        rank: Number of likelier mistakes.
+        is_generated: Whether the mistake is generated rather than written by a teacher.
+        has_own_words: Whether a teacher wrote a message for this generated mistake, which makes it as likely as a
+            written one.
+        forms: Form of its output in each case whose outline is stored.
     """
 
     mistake: Mistake
@@ -73,19 +75,19 @@ class Single:
 
     @cached_property
     def variant(self) -> Variant:
-        """The way; that of a generated mistake is compiled when it is first asked for."""
+        """The variant. For a generated mistake, it is compiled on first use."""
         return self.mistake.step_variants[self.number]
 
     @cached_property
     def place(self) -> int:
-        """The place in the answer of the first step or argument that it does otherwise."""
+        """Position in the answer of the first step or argument that the variant changes."""
         steps = self.variant.of
         order = enumerate([*steps.arguments.parameters, *steps.steps])
         return min(place for place, name in order if name in self.variant.changes)
 
 
 def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
-    """List the ways of mistakes that can meet others, for they do some step otherwise."""
+    """List the variants that change a step and can therefore be combined with others."""
     return [
         Single(mistake, number, rank + number)
         for rank, mistake in enumerate(mistakes)
@@ -95,15 +97,15 @@ def written(mistakes: Iterable[Mistake], steps: InSteps) -> list[Single]:
 
 
 def in_order(chosen: Iterable[tuple[Single, Single]]) -> list[Pair]:
-    """List pairs in the order in which they are told: those that change the fewest steps first.
+    """List pairs in the order in which they are reported: those that change the fewest steps first.
 
-    Where there is no answer that makes both, there is no pair.
+    Two mistakes that cannot be combined in one answer are skipped.
     """
     found = ((one.rank + other.rank, pair) for one, other in chosen if (pair := _pair(one, other)) is not None)
     return [pair for _, pair in sorted(found, key=lambda ranked: (ranked[1].rank, ranked[0]))]
 
 
-@lru_cache(maxsize=4 * MAX_PAIRS)  # what a pair gives is kept for the next attempt, and is known by the pair's way
+@lru_cache(maxsize=4 * MAX_PAIRS)  # keeps a pair's variant, the key of its cached output, for the next attempt
 def _pair(one: Single, other: Single) -> Pair | None:
     if one.mistake is other.mistake and one.variant.changes.keys() & other.variant.changes.keys():
         return None
@@ -118,22 +120,21 @@ def _pair(one: Single, other: Single) -> Pair | None:
 
 
 def _is_about_unused_argument(one: Mistake, other: Mistake) -> bool:
-    """Return whether one mistake is to ignore an argument and the other to read that argument differently."""
+    """Return whether one mistake ignores an argument that the other reads differently."""
     if not isinstance(one, GeneratedMistake) or one.edit.kind != "ignored":
         return False
     return isinstance(other, GeneratedMistake) and other.edit.step == one.edit.step
 
 
 def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: str) -> list[tuple[Single, Single]]:
-    """List pairs with a generated mistake: first those that may give what was seen, the likeliest first; then any
-    others.
+    """List pairs with a generated mistake: first those that fit the observations, the likeliest first, then others.
 
     Args:
         some: The single mistakes.
-        letters_of: What some of them show in each of the cases that are looked at, as a letter: ``RIGHT`` for what is
-            right, ``OBSERVED`` for what the attempt gives, ``OTHER`` for something else, ``NOTHING`` for a crash or
-            what is not finite; the rest has a strange form.
-        observed: The same of the attempt: where it is right, or gives what it gives.
+        letters_of: For some mistakes, one letter per examined case: ``RIGHT`` for the correct output, ``OBSERVED`` for
+            the attempt's output, ``OTHER`` for something else, ``NOTHING`` for a crash or a value that is not finite.
+            Mistakes that are missing here have an output of an unexpected form.
+        observed: The attempt's own letters: ``RIGHT`` where it is correct, ``OBSERVED`` elsewhere.
     """
     groups: dict[str, list[Single]] = {}
     for one in some:
@@ -158,7 +159,7 @@ def likely(some: Sequence[Single], letters_of: Mapping[Single, str], observed: s
 
 
 def case_letters(outputs: Sequence[Observation], right: Observation, observed: Observation) -> Iterator[str]:
-    """Yield what each of some mistakes shows in a case, as a letter."""
+    """Yield the letter of each mistake's output in a case."""
     as_right, as_seen = which_may_show(outputs, right), which_may_show(outputs, observed)
     for output, is_right, is_seen in zip(outputs, as_right, as_seen, strict=True):
         has_numbers = "frequencies" in output or ("output" in output and is_finite(output["output"]))
@@ -166,15 +167,16 @@ def case_letters(outputs: Sequence[Observation], right: Observation, observed: O
 
 
 def _unlikeliness(pair: tuple[Single, Single]) -> int:
-    """Return what puts a likely mistake with a far-fetched one as early as two that are neither."""
+    """Return a score that ranks a likely and a far-fetched mistake together like two moderately likely ones."""
     one, other = pair
     return (one.rank + N_EQUALLY_LIKELY) * (other.rank + N_EQUALLY_LIKELY)
 
 
 def _may_give(one: str, other: str, observed: str) -> bool:
-    """Return whether two mistakes that show this alone may together give what was seen.
+    """Return whether two mistakes with these letters may together produce the attempt's.
 
-    Nearly always, both are right where the attempt is, and where one of them shows nothing, the other shows all.
+    Almost always, both are correct where the attempt is, and where one of them has no effect, the other produces the
+    attempt's output.
     """
     return all(
         (a == b == RIGHT) if now == RIGHT else (a != RIGHT or b in UNDETERMINED) and (b != RIGHT or a in UNDETERMINED)

@@ -1,9 +1,8 @@
-"""Recognize mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
+"""Recognize one or two mistakes in an attempt by comparing its behavior with answers that make them.
 
-What is looked for, in this order: one mistake that is written down; an answer that stops half-way; a generated mistake,
-which nobody has written down; two mistakes at once. Evidence is
-behavior alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
-same on all cases and in all respects. Gradients are judged apart from numbers.
+Searches in this order: one mistake written by a teacher, an answer that stops half-way, a generated mistake, two
+mistakes at once. Only behavior counts. Outputs on a case where the attempt is wrong rule out nearly everything; the
+remaining candidates must match all observations on all cases. Gradients are judged separately.
 """
 
 import builtins
@@ -32,40 +31,42 @@ from transformer_course.running.observation import Observation
 from transformer_course.running.plain_data import pack
 
 MAX_SAME_PAIRS = 100
-"""Where more pairs return the same as the attempt when first called, they are not told apart: to see all that a pair
-shows takes as long as to check an attempt."""
+"""If more pairs than this match the first outputs, none is reported: observing a pair fully takes as long as checking
+an attempt.
+"""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
-"""What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
+"""Errors about something missing, forbidden or used up. No variant of a step raises them, so no pairs are tried."""
 CALL_ERROR = re.compile(r"positional argument|keyword argument|object is not callable")
-"""What Python says where the arguments do not fit what is called: one generated mistake, or none."""
+"""Messages of a TypeError for mismatched arguments, caused by one generated mistake or by none."""
 MAX_DISTANCE_TOLERANCES = 10
-"""Within these tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
-otherwise. Any two mistakes of an exercise are ten times as far apart, and further. What is nearly right is near to all
-mistakes that hardly change the numbers, so it has to be as many times nearer to the mistake than to what is right."""
+"""A mistake matches up to this many tolerances, because computing in another order rounds large numbers that cancel
+differently. Any two mistakes of an exercise are at least ten times as far apart. A nearly correct attempt is close to
+every mistake that hardly changes the numbers, so it must also be this many times closer to the mistake than to the
+reference.
+"""
 
 
 MAX_UNLIKELINESS_DIFFERENCE = 2
-"""Of pairs that show the same and share no mistake, those count that are hardly more far-fetched than the first."""
+"""Of pairs with the same behavior and no common mistake, keep those at most this many times as unlikely as the best."""
 BATCH_SIZE = 10
-"""So many generated mistakes are evaluated together, as where no outlines are stored of the cases: that takes half the
-time.
+"""At this number of generated mistakes, evaluating them together takes half the time. It occurs on cases without stored
+outlines.
 """
 MIN_WRONG_CASES = 3
-"""In so many cases must an attempt go wrong that crashes in others, for the crashes not to matter."""
+"""Crashes in some cases can be disregarded if the attempt is wrong in at least this many other cases."""
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """What an attempt was recognized as.
+    """The result of recognizing an attempt.
 
     Args:
-        variant: An answer that behaves the same.
-        mistakes: The mistakes it makes, in the order of the steps.
-        and_more: Whether it makes one more, which is not known for certain.
-        either: Where the second of two mistakes may be one of two, these.
-        stops_at: The step after which it stops, or the argument that it returns.
-        apart: The index of the first case in which it crashes, or gives what is no number, and the mistakes alone would
-            not.
+        variant: An answer with the same behavior.
+        mistakes: The mistakes in the attempt, in the order of the steps.
+        and_more: Whether there is a second mistake that could not be identified.
+        either: The two candidates for the second mistake, if it could be either.
+        stops_at: The step after which the attempt stops, or the argument that it returns.
+        apart: Index of the first case with a crash or a non-finite output that the mistakes alone would not cause.
     """
 
     variant: AnyVariant
@@ -77,9 +78,9 @@ class Recognition:
 
 
 def recognize(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
-    """Return what an attempt that is not right is recognized as; None if nothing known behaves like it."""
+    """Recognize a wrong attempt. Return None if no known answer behaves like it."""
     if len(observed) != len(known.cases):
-        return None  # it never came to an end, and what it would have shown is not known
+        return None  # it did not finish, so its remaining observations are unknown
     with in_isolation():
         reach = _reach(known, observed)
         found = (
@@ -97,7 +98,7 @@ def recognize(known: Behavior, observed: Sequence[Observation]) -> Recognition |
 
 
 def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognition | None:
-    """Return the same, and at once what has been seen before: in a class, many make the same mistake."""
+    """Recognize an attempt and cache the result: in a class, many students make the same mistake."""
     digest = hashlib.sha256(pack([{**observation, "remarks": None} for observation in observed])).digest()
     if digest not in known.recognized:
         known.recognized[digest] = recognize(known, observed)
@@ -105,10 +106,10 @@ def recognize_once(known: Behavior, observed: Sequence[Observation]) -> Recognit
 
 
 def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> Mistake | None:
-    """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
+    """Return the mistake with correct outputs whose other observations match as well, or None if there is none.
 
-    Outputs alone rule nearly all others out. A way that returns a plain number has no gradients to compare: an attempt
-    through which some pass does not make that mistake.
+    Outputs alone rule out nearly all others. A variant that returns a plain number has no gradients to compare, so it
+    does not match an attempt with gradients.
     """
     passes_some = not is_cut_entirely(observed) and not is_cut_entirely(known.expected)
     exactly = dict.fromkeys(range(len(observed)), 1.0)
@@ -125,9 +126,9 @@ def recognize_side_effect(known: Behavior, observed: Sequence[Observation]) -> M
 
 
 def _reach(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]:
-    """Return by case within how many tolerances of it the attempt behaves as a mistake.
+    """Return for each case within how many tolerances the attempt must match a mistake.
 
-    The cases where the attempt goes wrong come first: on the others, half of all mistakes look alike.
+    Cases in which the attempt is wrong come first: on the others, half of all mistakes look alike.
     """
     from_right = [
         observation_distance(observation, right, numbers_only=True)
@@ -140,10 +141,10 @@ def _reach(known: Behavior, observed: Sequence[Observation]) -> dict[int, float]
 
 
 def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, float]) -> Mapping[int, float]:
-    """Return the reach without the cases that end as the first crash does, where others show what else is wrong.
+    """Return the reach without the cases that end with the first crash, if enough other cases remain.
 
-    A crash hides a mistake: an attempt that breaks down where there is no mask, say, does no step wrong there. What it
-    does in the other cases tells the mistake, if it goes wrong in enough of them.
+    A crash hides a mistake. For example, an attempt that crashes without a mask reveals its mistake only in the cases
+    with one.
     """
     errors = {
         index: comparable_error(error)
@@ -157,10 +158,10 @@ def _without_first_crash(observed: Sequence[Observation], reach: Mapping[int, fl
 def _without_what_is_no_number(
     known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> Mapping[int, float]:
-    """Return the reach without the cases that give nan or infinity, and should not, where others show what is wrong.
+    """Return the reach without the cases that wrongly give nan or infinity, if enough other cases remain.
 
-    An answer that takes the logarithm after the softmax, say, is right but for one extreme case; with a mistake in it,
-    it behaves as that mistake in all other cases.
+    For example, an answer that takes the logarithm after the softmax is correct except in one extreme case. With a
+    mistake in it, it behaves like that mistake in all other cases.
     """
     no_numbers = [
         index
@@ -171,7 +172,7 @@ def _without_what_is_no_number(
 
 
 def _others(reach: Mapping[int, float], hidden: Collection[int]) -> Mapping[int, float]:
-    """Return the reach without the cases in which something else hides what is wrong, if it shows in enough others."""
+    """Return the reach without the cases where something hides the mistake, or {} if too few wrong cases remain."""
     left = {index: tolerances for index, tolerances in reach.items() if index not in hidden}
     return left if hidden and sum(tolerances > 1 for tolerances in left.values()) >= MIN_WRONG_CASES else {}
 
@@ -179,7 +180,7 @@ def _others(reach: Mapping[int, float], hidden: Collection[int]) -> Mapping[int,
 def _in_other_cases(
     known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float], others: Mapping[int, float]
 ) -> Recognition | None:
-    """Return what an attempt is recognized as in the cases that are left."""
+    """Recognize the attempt in the remaining cases only."""
     if not others:
         return None
     found = (
@@ -198,15 +199,14 @@ def _single(known: Behavior, observed: Sequence[Observation], reach: Mapping[int
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.variant)):
         return first
-    # another may have the same numbers, and write into the same arguments as well
+    # another mistake may have the same outputs and also write into the same arguments
     return next((other for other in alike if agree(observed, known.run(other.variant))), first)
 
 
 def _generated(known: Behavior, observed: Sequence[Observation], reach: Mapping[int, float]) -> Recognition | None:
-    """Return the likeliest generated mistake that behaves the same; of those, one with the same gradients if there is
-    one.
+    """Return the likeliest generated mistake with the same behavior, preferring one with the same gradients.
 
-    Where that is far-fetched, two likely mistakes that together behave the same are likelier.
+    If it is far-fetched, a pair of two likely mistakes with the same behavior is preferred.
     """
     listed = known.generated_like([observed[index] if index in reach else {} for index in range(len(observed))])
     variants = [(mistake, variant) for mistake in listed for variant in mistake.variants]
@@ -263,7 +263,7 @@ def _two_at_once(known: Behavior, observed: Sequence[Observation], reach: Mappin
 
 
 def _tells_pairs_apart(observed: Sequence[Observation]) -> bool:
-    """Return whether more was observed than answers of yes and no: of thousands of pairs, some give these by chance."""
+    """Return whether the outputs are more than booleans, which some of thousands of pairs match by chance."""
     return not all(isinstance(observation.get("output"), bool) for observation in observed)
 
 
@@ -279,7 +279,7 @@ def _pair(
     found: list[Pair] = []
     for pair in left:
         if found and pair.rank > found[0].rank:
-            break  # what changes fewer steps is likelier
+            break  # a pair that changes fewer steps is likelier
         if _shows_the_same(known, pair.variant, observed, reach) and _has_numbers(known, pair, observed, reach):
             found.append(pair)
     shared = _shared(found)
@@ -288,7 +288,7 @@ def _pair(
         shared = _shared(found := [pair for pair in found if pair.unlikeliness <= MAX_UNLIKELINESS_DIFFERENCE * least])
     if not shared:
         return None
-    named = tuple(dict.fromkeys(shared))  # two ways of one mistake are that mistake
+    named = tuple(dict.fromkeys(shared))  # two variants of one mistake count as that mistake
     if len(shared) > 1:
         return Recognition(found[0].variant, named)
     others = {other.summary: other for pair in found for other in pair.mistakes if other not in shared}
@@ -297,7 +297,7 @@ def _pair(
 
 
 def _has_numbers(known: Behavior, pair: Pair, observed: Sequence[Observation], reach: Mapping[int, float]) -> bool:
-    """Return whether numbers are evidence for both of two generated mistakes: nan and infinity look alike."""
+    """Return whether a pair of generated mistakes is supported by finite numbers: nan and infinity all look alike."""
     if not all(isinstance(mistake, GeneratedMistake) for mistake in pair.mistakes):
         return True
     wrong = [index for index, tolerances in reach.items() if tolerances > 1] or list(reach)
@@ -311,7 +311,7 @@ def _shared(pairs: Sequence[Pair]) -> list[Mistake]:
 
 
 def _is_of_no_step(error: object) -> bool:
-    """Return whether an attempt ended with an error that no step raises, however it is done."""
+    """Return whether an attempt raised an error that no variant of a step raises."""
     if not isinstance(error, Mapping):
         return False
     kind = getattr(builtins, str(error.get("type")), None)
@@ -330,7 +330,7 @@ def _behaves_as(
             continue
         if all(observation.get("repeatable", True) for observation in observed) or not known.varies(
             variant
-        ):  # a draw tells nothing
+        ):  # a random output proves nothing
             return False
     return _shows_the_same(known, variant, observed, reach)
 
@@ -338,7 +338,7 @@ def _behaves_as(
 def _shows_the_same(
     known: Behavior, variant: AnyVariant, observed: Sequence[Observation], reach: Mapping[int, float]
 ) -> bool:
-    # known from the first case that differs, without running the others
+    # stops at the first case that differs
     return all(
         within(tolerances, observed[index], known.run_case(variant, index), numbers_only=True)
         for index, tolerances in reach.items()

@@ -1,4 +1,4 @@
-"""Shapes with the names that an exercise gives its dimensions: ``(n_query=2, d_v=5)`` instead of ``(2, 5)``."""
+"""Format shapes with the exercise's dimension names: ``(n_query=2, d_v=5)`` instead of ``(2, 5)``."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -8,11 +8,11 @@ import torch
 
 
 def output_dimensions(reference: Callable[..., Any], index: int = 0) -> list[str]:
-    """List the names of the output's dimensions, from the reference's annotation; none where it has none.
+    """List the names of the output's dimensions from the reference's annotation, or nothing if it has none.
 
     Args:
         reference: The function or module.
-        index: The index of the output, where there are several.
+        index: Index of the output, if there are several.
     """
     annotation = _signature(reference).return_annotation
     if get_origin(annotation) is not tuple:
@@ -22,7 +22,7 @@ def output_dimensions(reference: Callable[..., Any], index: int = 0) -> list[str
 
 
 def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> str:
-    """Return a line with the named dimensions of each input that is a tensor, and the value of each number."""
+    """Format the named dimensions of each input tensor and the value of each number on one line."""
     parts = []
     parameters = _signature(reference).parameters
     sizes: dict[str, int] = {}
@@ -30,7 +30,7 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
         if isinstance(value, torch.Tensor):
             dimensions = _names(parameters[name].annotation) if name in parameters else []
             axes = axis_names(value.dim(), dimensions) or [""] * value.dim()
-            # what is broadcast from the right may lack its first axes, and begin with another one than `batch`
+            # an input that broadcasts may lack its first dimensions, so its first one need not be `batch`
             axes = [a if n in (1, sizes.setdefault(a, n)) else "" for a, n in zip(axes, value.shape, strict=True)]
             parts.append(f"{name} {_format_shape(axes, value.shape)}")
         elif isinstance(value, int | float):
@@ -39,7 +39,7 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
 
 
 def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> list[str]:
-    """List the arguments that are None in a call, given or left out."""
+    """List the arguments that are None in a call, whether passed or by default."""
     return [
         name
         for name, parameter in _signature(reference).parameters.items()
@@ -48,7 +48,7 @@ def absent_arguments(reference: Callable[..., Any], inputs: Mapping[str, Any]) -
 
 
 def name_dimensions(shape: Sequence[int], dimensions: Sequence[str]) -> str:
-    """Return a shape with the names of its dimensions, or without where they are of another number.
+    """Format a shape with its dimension names, or without names if their number does not fit.
 
     >>> name_dimensions((2, 5), ["n_query", "d_v"])
     '(n_query=2, d_v=5)'
@@ -57,7 +57,7 @@ def name_dimensions(shape: Sequence[int], dimensions: Sequence[str]) -> str:
 
 
 def axis_names(n_axes: int, dimensions: Sequence[str]) -> list[str]:
-    """Return a name for each axis of a tensor, which may be empty; none at all if the dimensions are of another number.
+    """Return a name, possibly empty, for each dimension of a tensor, or no names if their number does not fit.
 
     >>> axis_names(3, ["*batch", "n_query", "d_v"])
     ['batch', 'n_query', 'd_v']
@@ -68,11 +68,12 @@ def axis_names(n_axes: int, dimensions: Sequence[str]) -> list[str]:
 
 def _format_shape(names: Sequence[str], shape: Sequence[int]) -> str:
     inside = ", ".join(f"{n}={s}" if n.isidentifier() else str(s) for n, s in zip(names, shape, strict=True))
-    return f"({inside},)" if len(shape) == 1 and "=" not in inside else f"({inside})"  # (3,) is Python's; (n=3) is not
+    # (3,) as in Python, but (n=3) without a comma
+    return f"({inside},)" if len(shape) == 1 and "=" not in inside else f"({inside})"
 
 
 def _unroll(names: Sequence[str], leading: int) -> list[str]:
-    """Replace ``*batch`` by a name for each of its dimensions: ``batch`` for one, none for several."""
+    """Replace ``*batch`` with one name per leading dimension: ``batch`` for one, empty names for several."""
     unrolled: list[str] = []
     for name in names:
         if name.startswith("*"):

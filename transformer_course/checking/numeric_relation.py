@@ -1,4 +1,4 @@
-"""How a wrong output is related to the right one, where that is simple: by a factor, a constant, or an exchange."""
+"""Describe simple relations between a wrong and a correct output: a factor, a constant or a permutation."""
 
 import torch
 from torch import Tensor
@@ -8,22 +8,22 @@ from transformer_course.checking.tolerance import distance
 MAX_REMAINING_FRACTION = 0.05
 MAX_ROUNDINGS = 16
 MAX_FACTOR_SIZE = 512
-"""The largest whole number that a factor is told to be one over, or the root of: a size, as widths and counts are."""
+"""Largest n for which a factor is shown as 1/n, √n or 1/√n. Widths and counts are rarely larger."""
 TRANSPOSED = "These are the right values with the last two axes swapped."
 
 
 def explain_relation(observed: Tensor, right: Tensor) -> str:
-    """Return a sentence that tells how a wrong tensor is made from the right one; empty if it is in no simple way.
+    """Describe how a wrong tensor can be computed from the correct one, or return "" if there is no simple relation.
 
-    What it tells is measured, not guessed: it holds for every number, within the tolerance of the checks, and where
-    little is wrong, to a small part of that.
+    The relation holds for every number, within the tolerance of the checks. If the error is small, it must hold within
+    a small fraction of that error.
 
     Args:
-        observed: What an attempt returned.
-        right: What it should have returned, of the same shape and dtype.
+        observed: The attempt's output.
+        right: The correct output, of the same shape and dtype.
     """
     if right.numel() < 2 or bool((right == right.flatten()[0]).all()):
-        return ""  # in what way a constant is related to another number cannot be told
+        return ""  # any constant is both a multiple of another number and an offset from it
     if not bool(torch.isfinite(observed).all() and torch.isfinite(right).all()):
         return ""
     is_square = right.dim() > 1 and right.shape[-1] == right.shape[-2]
@@ -55,7 +55,7 @@ def explain_relation(observed: Tensor, right: Tensor) -> str:
 
 
 def _as_root(factor: float) -> str:
-    """Return a factor as what it is made of, in brackets: a root, or one over a whole number; "" where it is neither.
+    """Return a factor in parentheses as a root or as one over an integer, or "" if it is neither.
 
     >>> _as_root(3**-0.5), _as_root(2**0.5), _as_root(1 / 7), _as_root(0.5), _as_root(1.7001)
     ('(1/√3) ', '(√2) ', '(1/7) ', '', '')

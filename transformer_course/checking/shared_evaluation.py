@@ -1,4 +1,4 @@
-"""What thousands of variants of an answer have in common when they are evaluated for the same arguments."""
+"""Share computations among thousands of variants of an answer evaluated on the same arguments."""
 
 import copy
 import inspect
@@ -12,11 +12,11 @@ from transformer_course.steps import SharedValues, identity
 
 
 class SharedEvaluation:
-    """What many variants are evaluated with: the same arguments and module, and the values that they share.
+    """Arguments, module and intermediate values shared by many variants.
 
     Args:
         given: The arguments.
-        module: The module whose forward the variants replace, if they do.
+        module: The module whose forward the variants replace, if there is one.
     """
 
     def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
@@ -29,7 +29,7 @@ class SharedEvaluation:
                 part.forward = partial(self._call, part.forward)
 
     def is_as_it_was(self) -> bool:
-        """Return whether nothing can have been written into the arguments."""
+        """Return whether the arguments are certain to be unchanged."""
         return self._before is not None and identity([*self.given.values()]) == self._before
 
     def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an answer with the right numbers may still do wrong: cut gradients, or write into its arguments."""
+"""Detect side effects of an answer with correct outputs: cut gradients and changed arguments."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
@@ -19,16 +19,16 @@ CUTS_IN_CODE = {
     "tensor": "`torch.tensor(…)`",
     "as_tensor": "`torch.as_tensor(…)`",
 }
-"""How what cuts gradients is written; everything else is a method."""
+"""How the operations that cut gradients look in code. All others are methods."""
 
 
 def is_cut_entirely(observed: Sequence[Observation]) -> bool:
-    """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
+    """Return whether no gradient passes at all, as in an answer written in plain Python or numpy."""
     return not any(arrived is not None for observation in observed for _, arrived in _gradients(observation))
 
 
 def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
-    """List the arguments that a call changed in place, and should not have."""
+    """List the arguments that a call changed in place but should not have."""
     found: dict[str, None] = {}
     for observation, right in zip(observed, expected, strict=False):
         changed: object = observation.get("changed")
@@ -39,7 +39,7 @@ def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observ
 
 
 def describe_changes(changed: Sequence[str]) -> str:
-    """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
+    """Describe changed arguments in a clause: tensors written into and models left in another mode."""
     models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
     written = [name for name in changed if not name.endswith(".training")]
     clauses = [f"it writes into {listed_layers(written)}, which the caller may still need"] if written else []
@@ -52,13 +52,13 @@ def describe_changes(changed: Sequence[str]) -> str:
 
 
 def explain_gradients(known: Behavior, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
-    """Put into words which gradients do not arrive, where they end, and what may have cut them.
+    """Explain which gradients are missing or wrong, where they end and what may have cut them.
 
     Args:
-        known: What is right.
-        observed: What the attempt showed.
-        changed: The arguments that it writes into, which says already that the numbers are right: the gradients of
-            these are of what they were overwritten with, and no path has to be cut.
+        known: The expected behavior.
+        observed: Observations of the attempt.
+        changed: Arguments that the attempt writes into. Their gradients belong to the overwritten values, so wrong ones
+            don't imply a cut. The message already says that the outputs are correct.
     """
     lost, wrong = _wrong_gradients(observed, known.expected)
     begin = "Also," if changed else "Your numbers are right, but"
@@ -91,26 +91,27 @@ def explain_gradients(known: Behavior, observed: Sequence[Observation], changed:
 
 
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
-    """Return whether a second call returned the tensor of the first, to which no gradient of its own can belong."""
+    """Return whether a second call returned the tensor of the first call, which cannot have gradients of the second."""
     return any(True for _ in _remarks(observed, "remembers"))
 
 
 def backward_problem(observed: Sequence[Observation]) -> str | None:
-    """Return what kept torch from computing gradients, such as a tensor that was written into; None if nothing did."""
+    """Return torch's reason for failing to compute gradients, such as a tensor modified in place, or None."""
     problems = (problem for problem in _remarks(observed, "backward") if isinstance(problem, str))
     return next((problem.partition(" Hint:")[0].rstrip(". ") for problem in problems), None)
 
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
-    """List the arguments and parameters that no gradient reaches, and some should."""
+    """List the arguments and parameters that receive no gradient but should."""
     return _wrong_gradients(observed, expected)[0]
 
 
 def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
-    """List the arguments and the modules that have no part in the output, though others have, and they should.
+    """List the arguments and modules without any effect on the output, if others have one.
 
-    No gradient at all reaches them: they are not used, or what is made of them is lost. A frozen parameter gets no
-    gradient either way. Nor does what the code keeps from its first call, since gradients are those of the second.
+    They receive no gradient at all: they are unused, or the values computed from them are. Frozen parameters are exempt
+    because they never receive a gradient, and so are values cached in the first call, because gradients are measured in
+    the second.
     """
     if any(True for _ in _remarks(observed, "keeps")):
         return []
@@ -124,12 +125,12 @@ def unused_inputs(observed: Sequence[Observation], expected: Sequence[Observatio
 
 
 def _owner(name: str) -> str:
-    """Return the name of the argument or of the module that a gradient's name belongs to."""
+    """Return the argument or module that a gradient's name belongs to."""
     return name.partition(".")[0]
 
 
 def _wrong_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
-    """List what no gradient reaches, though some should, and what another gradient reaches than should."""
+    """List the names whose gradient is missing and the names whose gradient differs."""
     arrives: dict[str, bool] = {}
     differs: dict[str, bool] = {}
     for observation, right in zip(observed, expected, strict=False):
@@ -156,10 +157,10 @@ def _gradients(observation: Observation) -> Iterator[tuple[str, object]]:
 
 
 def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
-    """Put into words which step, cut off, gives just these gradients; None if there is none.
+    """Name the step at which cutting the gradient reproduces the observed gradients, or return None.
 
-    Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
-    left, one after another, the last of them is told. An argument may be cut off as it comes in, before any step.
+    Only the smallest case that shows the problem is tried, and then the next one for the remaining steps. If several
+    consecutive steps remain, the last one is reported. An argument may be cut before any step.
     """
     steps = known.exercise.steps
     if steps is None:
@@ -170,13 +171,13 @@ def _cut_step(known: Behavior, observed: Sequence[Observation]) -> str | None:
     for index in faulty:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
     if not faulty or not left or left[-1] in steps.arguments.parameters:
-        return None  # that no gradient reaches an argument has been said
+        return None  # the missing gradient of the argument is already reported
     where = "where" if len(left) == 1 else "where, or before,"
     return f"Backpropagation stops {where} you {steps.describe(left[-1])}."
 
 
 def _cut_off(known: Behavior, name: str, index: int) -> Observation:
-    """Return what the right answer shows on a case if an argument, or what comes of a step, is cut off."""
+    """Return the reference's observations on a case if an argument or the result of a step is detached."""
     steps = known.exercise.steps
     assert steps is not None
     case = known.cases[index]
@@ -184,7 +185,7 @@ def _cut_off(known: Behavior, name: str, index: int) -> Observation:
 
 
 def _detached(name: str) -> Step:
-    """Make the change that cuts off what comes of a step."""
+    """Return the change that detaches the result of a step."""
 
     def cut(value: object) -> object:
         if isinstance(value, Tensor):
@@ -192,18 +193,18 @@ def _detached(name: str) -> Step:
         return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
 
     scope: dict[str, object] = {"cut": cut}
-    exec(f"change = lambda {name}: cut({name})", scope)  # a change asks for what it changes by name
+    exec(f"change = lambda {name}: cut({name})", scope)  # a change receives its values by parameter name
     return scope["change"]  # type: ignore[return-value]
 
 
 def _cuts(observed: Sequence[Observation]) -> list[str]:
-    """List what the attempt uses that may cut gradients."""
+    """List the operations in the attempt that may cut gradients."""
     found = next((cuts for cuts in _remarks(observed, "cuts") if isinstance(cuts, list)), [])
     return [cut for cut in found if isinstance(cut, str)]
 
 
 def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
-    """Iterate over the remarks of a kind; they may come from an untrusted process."""
+    """Iterate over the remarks of one kind. They may come from an untrusted process."""
     for observation in observed:
         remarks: object = observation.get("remarks")
         if isinstance(remarks, Mapping) and remarks.get(key):

@@ -1,4 +1,4 @@
-"""How far apart two results are, in tolerances: where numbers agree, and where observations do."""
+"""Measure the distance between two results in units of the tolerance."""
 
 import itertools
 import math
@@ -12,25 +12,27 @@ from torch import Tensor
 from transformer_course.running.observation import Observation
 
 ABSOLUTE_TOLERANCE, RELATIVE_TOLERANCE = 1e-5, 1e-4
-"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE · |expected|``: room for another order of
-summation in float32. Of plain numbers, which may be tiny, both are relative."""
+"""Two numbers in tensors agree within ``ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE · |expected|``, which allows for
+another summation order in float32. For plain numbers, which may be tiny, both tolerances are relative.
+"""
 GRADIENT_TOLERANCE = 1e-3
-"""A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
+"""A gradient sums over many paths, so one tolerance, based on its largest number, applies to all its numbers."""
 MAX_EPSILONS = 4
-"""A number is rounded by about this many epsilons of its dtype: in float16 that is more than the above."""
+"""Numbers may differ by this many epsilons of their dtype, which for float16 exceeds the tolerances above."""
 GRADIENTS = ("gradients", "parameter_gradients")
-"""Where observations hold gradients."""
+"""Fields of observations that contain gradients."""
 SIDE_EFFECTS = (*GRADIENTS, "changed")
-"""What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
+"""Fields judged separately from the outputs, because a correct answer and a known mistake can both have them."""
 FIELDS = (
     *("error", "parameters", "repeatable", "output", "overwritten", "own_parameters", "frozen"),
     *("output_in_training", "later", "later_in_training"),
     *("frequencies", "used_global_generator", "varies_with_seed"),
 )
-"""The fields of observations in the order in which they are explained: what comes first causes what comes later."""
+"""Fields of observations in the order in which they are explained, causes before effects."""
 TENSORS_PER_COMPARISON, MAX_NUMBERS_PER_COMPARISON = 200, 500
-"""So many tensors are compared at once, if they have no more than ``MAX_NUMBERS_PER_COMPARISON``: for them, a call of
-torch takes as long for all as for one."""
+"""Up to this many tensors with up to this many numbers each are compared in one batch, because a torch call on all of
+them takes no longer than on one.
+"""
 
 _DOES_NOT_FILL = re.compile(
     r"shape '\[.*\]' is invalid for input of size|unflatten: Provided sizes .* don't multiply up"
@@ -38,7 +40,7 @@ _DOES_NOT_FILL = re.compile(
 
 
 def distance(observation: object, right: object) -> float:
-    """Return the largest distance between two pieces of plain data, in tolerances; infinity if they differ in kind."""
+    """Return the largest distance between two pieces of plain data, in tolerances; infinity if their types differ."""
     if isinstance(right, Mapping):
         if not isinstance(observation, Mapping) or observation.keys() != right.keys():
             return math.inf
@@ -50,14 +52,14 @@ def distance(observation: object, right: object) -> float:
     if isinstance(right, Tensor):
         return _tensor_distance(observation, right) if isinstance(observation, Tensor) else math.inf
     if isinstance(observation, Tensor) and observation.dim() == 0 and isinstance(right, bool | int | float):
-        observation = observation.item()  # a number in a tensor is a number
+        observation = observation.item()  # a zero-dimensional tensor counts as a number
     if isinstance(right, float) and isinstance(observation, int | float) and type(observation) is not bool:
         return _number_distance(float(observation), right)
     return 0.0 if type(observation) is type(right) and observation == right else math.inf
 
 
 def _number_distance(observation: float, right: float) -> float:
-    """Return the relative distance of two plain numbers: a learning rate of 1e-6 is small, and not 0."""
+    """Return the relative distance of two plain numbers, so that a learning rate of 1e-6 is not equal to 0."""
     if observation == right or (math.isnan(observation) and math.isnan(right)):
         return 0.0
     apart = abs(observation - right) / ((ABSOLUTE_TOLERANCE + RELATIVE_TOLERANCE) * abs(right) or ABSOLUTE_TOLERANCE)
@@ -65,7 +67,7 @@ def _number_distance(observation: float, right: float) -> float:
 
 
 def _tensor_distance(observation: Tensor, right: Tensor) -> float:
-    if _is_equal(observation, right):  # as most right answers are, and it takes a tenth of the time of the rest
+    if _is_equal(observation, right):  # the usual result for a correct answer, and ten times faster than the code below
         return 0.0
     if observation.shape != right.shape or observation.dtype != right.dtype or not right.is_floating_point():
         return math.inf
@@ -73,14 +75,14 @@ def _tensor_distance(observation: Tensor, right: Tensor) -> float:
 
 
 def _distances(observation: Tensor, rights: Tensor) -> Tensor:
-    """Return the distance of a tensor of floats from each in a stack of its shape and dtype."""
+    """Return the distances between a tensor of floats and each tensor in a stack of the same shape and dtype."""
     a, b = observation.double(), rights.double()
     relative = max(RELATIVE_TOLERANCE, MAX_EPSILONS * torch.finfo(rights.dtype).eps)
     apart = (a - b).abs() / (ABSOLUTE_TOLERANCE + relative * b.abs())
     largest = apart.reshape(len(rights), -1).amax(1)
     if not largest.isnan().any():
         return largest
-    equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
+    equal = (a == b) | (a.isnan() & b.isnan())  # the only case in which infinities and nan agree
     return apart.nan_to_num(nan=math.inf, posinf=math.inf).masked_fill(equal, 0.0).reshape(len(rights), -1).amax(1)
 
 
@@ -89,22 +91,22 @@ def _is_equal(a: Tensor, b: Tensor) -> bool:
 
 
 def frequency_distance(observation: object, right: Tensor, n_samples: int) -> float:
-    """Compare frequencies of samples: never against sometimes is a difference in kind, the rest is up to chance."""
+    """Return the distance of sample frequencies. A token that is never drawn differs in kind from one that is."""
     if not isinstance(observation, Tensor) or observation.shape != right.shape or observation.dtype != right.dtype:
         return math.inf
     if not torch.equal(observation > 0, right > 0):
         return math.inf
-    deviation = (2 * right * (1 - right) / n_samples).sqrt()  # of the difference of two such frequencies
+    deviation = (2 * right * (1 - right) / n_samples).sqrt()  # standard deviation of the difference of two frequencies
     return float(((observation - right).abs() / (6 * deviation + 1 / n_samples)).max())
 
 
 def observation_distance(observation: Observation, right: Observation, *, numbers_only: bool = False) -> float:
-    """Return the largest distance between what two calls showed, remarks aside.
+    """Return the largest distance between the observations of two calls, ignoring remarks.
 
     Args:
-        observation: What an attempt showed; it may come from an untrusted process and be malformed.
-        right: What it is compared with.
-        numbers_only: Whether gradients, and arguments that were changed in place, do not count.
+        observation: Observations of an attempt. They may come from an untrusted process and be malformed.
+        right: The observations to compare with.
+        numbers_only: Whether to ignore gradients and arguments changed in place.
     """
     if "error" in right and isinstance(error := observation.get("error"), Mapping):
         return distance(comparable_error(error), comparable_error(right["error"]))
@@ -122,18 +124,18 @@ def observation_distance(observation: Observation, right: Observation, *, number
 
 
 class Difference(NamedTuple):
-    """Where two calls showed different things: in which field, and by index or key at which place in it."""
+    """The field in which two observations differ, and the path of indices and keys to the difference within it."""
 
     field: str
     path: tuple[int | str, ...] = ()
 
 
 def differences(observation: Observation, right: Observation) -> list[Difference]:
-    """List where two calls showed different things, remarks and gradients aside; nothing if they are ``within`` 1.
+    """List the differences between two observations, ignoring remarks and gradients; none if they are ``within`` 1.
 
     Args:
-        observation: What an attempt showed; it may come from an untrusted process and be malformed.
-        right: What it is compared with.
+        observation: Observations of an attempt. They may come from an untrusted process and be malformed.
+        right: The observations to compare with.
     """
     if "error" in right and isinstance(error := observation.get("error"), Mapping):
         return [] if comparable_error(error) == comparable_error(right["error"]) else [Difference("error")]
@@ -143,7 +145,7 @@ def differences(observation: Observation, right: Observation) -> list[Difference
 
 
 def _path_in(field: str, observation: Observation, right: Observation) -> tuple[int | str, ...] | None:
-    """Return the path to where a field differs; None where it does not."""
+    """Return the path to the difference in a field, or None if there is none."""
     if field not in observation or field not in right:
         return ()
     one: object = dict(observation)[field]
@@ -154,7 +156,7 @@ def _path_in(field: str, observation: Observation, right: Observation) -> tuple[
 
 
 def path_to_difference(observation: object, right: object) -> tuple[int | str, ...]:
-    """Return the indices and keys that lead to the first difference in plain data that differs."""
+    """Return the indices and keys that lead to the first difference between two pieces of plain data."""
     pairs: dict[int | str, tuple[object, object]] = {}
     if isinstance(observation, tuple | list) and isinstance(right, tuple | list) and len(observation) == len(right):
         pairs = dict(enumerate(zip(observation, right, strict=True)))
@@ -169,8 +171,8 @@ def path_to_difference(observation: object, right: object) -> tuple[int | str, .
 def gradient_distance(observation: Observation, right: Observation) -> float:
     """Return the largest distance between the gradients of two calls, in tolerances.
 
-    No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
-    number, there are none, and those of a number in a tensor do not count.
+    A missing gradient counts as 0. Gradients of a non-finite output are not compared, nor are those of a plain number,
+    even if the other call returned the number in a tensor.
     """
     if not is_finite(right.get("output")) or isinstance(right.get("output"), float):
         return 0.0
@@ -183,7 +185,7 @@ def gradient_distance(observation: Observation, right: Observation) -> float:
 
 
 def gradients_apart(observation: object, right: object) -> float:
-    """Return the distance between two gradients, in tolerances that suit the largest number of the expected one."""
+    """Return the distance between two gradients, in units of the tolerance for the expected gradient's largest number."""
     if observation is None and right is None:
         return 0.0
     if isinstance(observation, Tensor) and isinstance(right, Tensor) and _is_equal(observation, right):
@@ -197,7 +199,7 @@ def gradients_apart(observation: object, right: object) -> float:
     if not isinstance(observation, Tensor) or observation.shape != right.shape or not observation.is_floating_point():
         return math.inf
     if not right.numel() or (not right.any() and not observation.isfinite().all()):
-        return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
+        return 0.0  # where the output saturates, equivalent formulas have gradients of 0 or nan
     relative = max(GRADIENT_TOLERANCE, MAX_EPSILONS * torch.finfo(right.dtype).eps)
     allowed = ABSOLUTE_TOLERANCE + relative * float(right.abs().max())
     return float(((observation.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
@@ -213,9 +215,9 @@ def is_finite(value: object) -> bool:
 
 
 def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
-    """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a.
+    """Return the parts of a crash to compare: neither the line of code, nor the order of factors in a · b.
 
-    Nor which function was to put numbers into a shape that they do not fill: ``unflatten``, ``view`` or ``reshape``.
+    The name of the reshaping function (``unflatten``, ``view`` or ``reshape``) is ignored as well.
     """
     message = str(error.get("message"))
     words = ["does not fill the shape"] if _DOES_NOT_FILL.match(message) else sorted(message.split())
@@ -223,9 +225,9 @@ def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
 
 
 def within(tolerances: float, observation: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
-    """Return whether two calls showed the same up to a number of tolerances.
+    """Return whether two observations agree up to a number of tolerances.
 
-    Outputs come first: they nearly always tell, and are a small part of what is observed.
+    Outputs are compared first: they are a small part of an observation and usually decide.
     """
     if distance(observation.get("output"), right.get("output")) > tolerances:
         return False
@@ -239,7 +241,7 @@ def agree(
     *,
     numbers_only: bool = False,
 ) -> bool:
-    """Return whether two runs over the same cases showed the same, up to a number of tolerances."""
+    """Return whether two runs over the same cases agree up to a number of tolerances."""
     return len(observed) == len(expected) and all(
         within(tolerances, observation, right, numbers_only=numbers_only)
         for observation, right in zip(observed, expected, strict=True)
@@ -249,9 +251,9 @@ def agree(
 def may_show(
     first_call: Observation, observation: Observation, tolerances: float = 1.0, *, crashed_later: bool = False
 ) -> bool:
-    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
+    """Return whether an answer with this first call may have produced the full observation, up to some tolerances.
 
-    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
+    If the first call succeeded but the attempt crashed, possibly in a later call, the result is ``crashed_later``.
     """
     if "frequencies" in first_call:
         return (
@@ -276,7 +278,7 @@ def which_may_show(
     *,
     crashed_later: bool = False,
 ) -> Iterator[bool]:
-    """Yield for each of many answers whether it ``may_show`` that; small tensors are compared many at once."""
+    """Yield for each of many answers whether it ``may_show`` the observation. Small tensors are compared in batches."""
     calls = iter(first_calls)
     while some := list(itertools.islice(calls, TENSORS_PER_COMPARISON)):
         near = _small_distances(observation.get("output"), some)
@@ -288,7 +290,7 @@ def which_may_show(
 
 
 def _small_distances(output: object, first_calls: Sequence[Observation]) -> dict[int, float]:
-    """Return the distance from those first calls, by index, that returned a small tensor of the same kind."""
+    """Return the distances of the first calls that returned a small tensor of the same shape and dtype, by index."""
     if (
         not isinstance(output, Tensor)
         or not output.is_floating_point()

@@ -1,4 +1,4 @@
-"""How one value differs from another, in one clause that is true and helps."""
+"""Describe how one value differs from another in a clause that is true and helpful."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from transformer_course.checking.named_shapes import name_dimensions
 from transformer_course.checking.numeric_relation import explain_relation
 
 MAX_DISPLAYED_NUMBERS = 6
-"""A value with more numbers is not shown, only one that differs."""
+"""Values with more numbers are not shown in full; only one differing number is."""
 
 
 def describe_difference(value: object, right: object, elsewhere: Sequence[object] = ()) -> str:
-    """Return how a value differs from the right one, in words; "" where nothing helpful can be said.
+    """Describe how a value differs from the correct one, or return "" if nothing helpful can be said.
 
     Args:
-        value: The value.
-        right: What it should be.
-        elsewhere: What it should be in other cases: rows that add up to 1 in one of them may do so by chance.
+        value: The attempt's value.
+        right: The correct value.
+        elsewhere: The correct values in other cases. Rows that sum to 1 in a single case may do so by chance.
     """
     if type(value) is float and type(right) is int and value == right:
         return f"it is the float {value} instead of the int {right}"
@@ -61,7 +61,7 @@ def _of_masks(value: Tensor, right: Tensor) -> str:
 
 
 def _of_sums(a: Tensor, b: Tensor) -> str:
-    """Compare sums where those of the right value are all 1 along the last axis."""
+    """Compare sums, if those of the correct value are all 1 along the last dimension."""
     if b.shape[-1] < 2 or not a.isfinite().all():
         return ""
     sums = a.sum(-1)
@@ -89,7 +89,7 @@ def _it_is(value: object, right: object) -> str:
 
 
 def is_distribution(value: object) -> bool:
-    """Return whether all rows of a value are probabilities that add up to 1: floats, for whole numbers do by chance."""
+    """Return whether all rows are probabilities that sum to 1. Integers may do so by chance and don't count."""
     return (
         isinstance(value, Tensor)
         and value.is_floating_point()

@@ -13,11 +13,11 @@ class Verdict:
     """The result of checking an attempt.
 
     Args:
-        exercise: The exercise's name.
-        status: Whether it passed, and if not, why.
-        message: Plain text; lines that start with four spaces are code or numbers.
-        mistakes: The names of the recognized mistakes, in the order of the steps that they change.
-        hints: Hints about this very attempt; empty where there are only those of its mistake, or of the exercise.
+        exercise: Name of the exercise.
+        status: Whether the attempt passed, and if not, why.
+        message: Plain text. Lines that start with four spaces are code or numbers.
+        mistakes: Names of the recognized mistakes, in the order of the steps that they change.
+        hints: Hints about this particular attempt, or empty if only those of its mistake or exercise apply.
     """
 
     exercise: str
@@ -28,12 +28,12 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the attempt is right."""
+        """Whether the attempt is correct."""
         return self.status == "passed"
 
     @property
     def mistake(self) -> str | None:
-        """The name of the first recognized mistake, or None."""
+        """Name of the first recognized mistake, or None."""
         return self.mistakes[0] if self.mistakes else None
 
     @property

@@ -1,4 +1,4 @@
-"""Small cases are shown with inputs, expected and got; large ones are not."""
+"""Small cases are shown with their inputs, expected output and actual output; large cases are not shown."""
 
 import torch
 
@@ -15,7 +15,7 @@ def by_hand(attempt, cases=CASES):
     return case_by_hand(SOFTMAX, cases, [observe(attempt, case) for case in cases], RIGHT)
 
 
-def test_first_small_case_that_differs_is_shown():
+def test_shows_first_small_case_that_differs():
     title, scores, expected, got = by_hand(lambda scores: scores.softmax(dim=0)).splitlines()
     assert title.startswith("Case ") and f" of {len(CASES)} (" in title
     assert (
@@ -26,7 +26,7 @@ def test_first_small_case_that_differs_is_shown():
     assert expected[14:] != got[14:]
 
 
-def test_nothing_is_shown_without_a_small_case_or_an_output():
+def test_returns_nothing_without_small_case_or_output():
     assert by_hand(SOFTMAX.reference) == ""
     assert by_hand(lambda scores: 1 / 0) == ""
     large = [case for case in CASES if sum(value.numel() for value in case.inputs.values()) > 24]

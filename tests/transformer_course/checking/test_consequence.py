@@ -1,4 +1,4 @@
-"""One sentence on what goes wrong in the output."""
+"""One sentence describes what is wrong with the output."""
 
 import pytest
 import torch
@@ -37,19 +37,19 @@ def of(value, right, *others):
         (2, 3, ""),
     ],
 )
-def test_output_is_described(value, right, expected):
+def test_describes_wrong_output(value, right, expected):
     assert of(value, right) == expected
 
 
-def test_sums_are_told_only_if_all_right_rows_sum_to_1():
+def test_mentions_sums_only_if_correct_rows_sum_to_1():
     assert of(WEIGHTS / 2, WEIGHTS, (torch.tensor([[5.0]]),) * 2) == "Every number is 0.5 times what it should be."
 
 
-def test_first_case_that_differs_is_described():
+def test_describes_first_case_that_differs():
     assert of(WEIGHTS, WEIGHTS, (WEIGHTS / 4, WEIGHTS)) == "Your rows sum to 0.25 instead of 1."
 
 
-def test_crash_is_told_if_every_case_crashes():
+def test_mentions_crash_only_if_every_case_crashes():
     crash, right = {"error": {"type": "RuntimeError", "message": "no"}}, {"output": WEIGHTS}
     assert consequence([crash, crash], [right, right]) == "This is why your code crashes."
     assert consequence([crash, right], [right, right]) == ""

@@ -1,4 +1,4 @@
-"""Crashes that beginners often meet come with what to do about them, in every exercise."""
+"""Common crashes come with a suggested fix in every exercise."""
 
 import pytest
 
@@ -49,7 +49,7 @@ OTHER_CONSTRUCTOR = MISSPELLED_FORWARD.replace("d_model, d_ff):", "d_model, hidd
         ),
     ],
 )
-def test_a_crash_comes_with_what_to_do(name, source, help):
+def test_crash_comes_with_suggested_fix(name, source, help):
     assert help in check(cell(source, name, parts=parts)).message
 
 
@@ -60,18 +60,18 @@ def test_a_crash_comes_with_what_to_do(name, source, help):
         ("raise NotImplementedError()\n    return scores.exp()", 2),
     ],
 )
-def test_a_stub_left_in_written_code_is_reported_with_its_line(body, line):
+def test_reports_line_of_stub_left_in_finished_code(body, line):
     verdict = check(cell(f"def softmax(scores):\n    {body}", "softmax"))
     assert verdict.status == "crashed"
     assert verdict.message == f"Delete `raise NotImplementedError` on your line {line}: your code stops there."
 
 
-def test_a_stub_alone_is_not_started():
+def test_untouched_stub_counts_as_not_started():
     stub = 'def softmax(scores):\n    """Return weights."""\n    raise NotImplementedError'
     assert check(cell(stub, "softmax")).status == "not_started"
 
 
-def test_a_class_instead_of_a_function_is_reported():
+def test_reports_class_instead_of_function():
     source = "class softmax(nn.Module):\n    def forward(self, scores):\n        return torch.softmax(scores, -1)"
     assert check(cell(source, "softmax")).message == (
         "You wrote a class. softmax should be a function: `def softmax(scores):`."

@@ -1,4 +1,4 @@
-"""Two mistakes that show in different cases are both found, also where no answer in steps makes the two."""
+"""Two mistakes that show in different cases are both found, even if no stepwise answer combines them."""
 
 from dataclasses import replace
 
@@ -33,7 +33,7 @@ def whether_zero(output, case):
     return {"all are 0": not output.any()} if is_made else output
 
 
-def test_a_mistake_in_the_constructor_is_named_beside_one_in_the_forward():
+def test_names_constructor_mistake_and_forward_mistake():
     mistakes = [
         Mistake("second_starts_at_zero", SecondStartsAtZero, message="The second layer starts at 0."),
         known("no_relu", TWICE.but(active=lambda hidden: hidden), summary="there is no ReLU"),

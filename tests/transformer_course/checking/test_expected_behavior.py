@@ -1,4 +1,4 @@
-"""What the reference and the mistakes show: in full once, and quickly as often as it is needed."""
+"""The reference and the mistakes are run in full once, and quickly whenever their outputs are needed."""
 
 import os
 from dataclasses import replace
@@ -17,18 +17,18 @@ from transformer_course.steps import needs
 SOFTMAX = every_exercise()["softmax"]
 
 
-def test_everything_runs_once_for_a_seed():
+def test_runs_every_answer_once_per_seed():
     known = behavior(SOFTMAX, 3)
     assert behavior(SOFTMAX, 3) is known
     assert known.run(SOFTMAX.reference) is known.expected
 
 
-def test_another_seed_has_other_cases():
+def test_another_seed_has_different_cases():
     assert distance(behavior(SOFTMAX, 3).cases[-1].inputs, behavior(SOFTMAX, 4).cases[-1].inputs) > 100
 
 
 @pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
-def test_the_quick_output_is_the_one_that_is_observed(name):
+def test_quick_output_matches_full_observation(name):
     known = behavior(every_exercise()[name], 0)
     large = [
         known.exercise.reference,
@@ -48,7 +48,7 @@ def test_the_quick_output_is_the_one_that_is_observed(name):
                 )
 
 
-def test_pairs_make_both_changes_and_those_that_change_least_come_first():
+def test_pairs_combine_both_changes_and_fewest_changes_come_first():
     pairs = behavior(SOFTMAX, 0).pairs
     changes = [pair.n_changes for pair in pairs]
     assert changes == sorted(changes)
@@ -65,7 +65,7 @@ def test_pairs_make_both_changes_and_those_that_change_least_come_first():
         )
 
 
-def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
+def test_caches_only_small_variant_outputs():
     known = Behavior(SOFTMAX, SOFTMAX.cases(0))
     largest = max(range(len(known.cases)), key=lambda index: known.cases[index].inputs["scores"].numel())
     with in_isolation():
@@ -89,7 +89,7 @@ def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
             )
 
 
-def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
+def test_crash_hides_form_of_other_outputs(monkeypatch):
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 0)
     known, crash = behavior(SOFTMAX, 0), {"error": {"type": "TypeError", "message": ""}}
     observed = [{"output": one["output"].double()} for one in known.expected]
@@ -101,11 +101,11 @@ def test_a_crash_hides_of_which_form_the_rest_would_be(monkeypatch):
     assert all(any(name.startswith("dtype") for name in names) for names in tried)
 
 
-def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
+def test_exercise_without_steps_has_no_pairs():
     assert not Behavior(replace(SOFTMAX, steps=None), []).pairs
 
 
-def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
+def test_isolation_hides_output_and_restores_state(capsys):
     before = torch.get_rng_state()
     with in_isolation():
         print("noise")
@@ -116,14 +116,14 @@ def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_outputs_of_both_modes_are_brought_to_the_form_in_which_they_are_compared():
+def test_normalizes_outputs_of_both_modes():
     known = behavior(every_exercise()["LoRALinear"], 0)
     [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
     observed = known.expected[index]
     assert observed["output"] == observed["output_in_training"] == {"the output is that of the frozen layer": False}
 
 
-def test_native_output_of_mistakes_is_discarded(capfd):
+def test_discards_native_output_of_mistakes(capfd):
     with in_isolation():
         os.write(1, b"** On entry to DLASCL parameter number 4 had an illegal value")
     assert capfd.readouterr() == ("", "")

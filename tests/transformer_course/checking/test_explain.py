@@ -1,4 +1,4 @@
-"""What is said of the first thing that differs, in words that suit a learner's code and a colleague's."""
+"""The first difference is explained in words that fit the attempt."""
 
 import re
 from dataclasses import replace
@@ -62,7 +62,7 @@ def said(attempt, right=reference, case=SMALL):
         ),
     ],
 )
-def test_the_first_thing_that_differs_is_named(attempt, message):
+def test_explains_first_difference(attempt, message):
     assert said(attempt) == message
 
 
@@ -84,12 +84,12 @@ def test_the_first_thing_that_differs_is_named(attempt, message):
         ),
     ],
 )
-def test_of_dicts_the_entry_that_differs_is_named(attempt, message):
+def test_names_dict_entry_that_differs(attempt, message):
     text = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
     assert text.splitlines()[0] == f"Here: {message}"
 
 
-def test_copies_of_parameters_are_told_from_them():
+def test_distinguishes_parameters_from_copies():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     text = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert re.fullmatch(
@@ -99,7 +99,7 @@ def test_copies_of_parameters_are_told_from_them():
     )
 
 
-def test_few_numbers_are_shown_beside_the_inputs():
+def test_shows_few_numbers_with_inputs():
     assert said(lambda x, times: x) == (
         "Here: the numbers are wrong.\n"
         "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
@@ -107,7 +107,7 @@ def test_few_numbers_are_shown_beside_the_inputs():
     )
 
 
-def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_module():
+def test_shows_keyword_inputs_and_parameters_of_small_module():
     case = Case({"x": torch.ones(1, 2)}, "", keywords={"mask": torch.tensor([[True, False]])})
     text = said(lambda x, mask: x, lambda x, mask: x * mask, case)
     assert text.splitlines()[1:] == [
@@ -139,13 +139,13 @@ def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_m
     ]
 
 
-def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
+def test_shows_only_shapes_of_large_inputs():
     case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
     text = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
     assert text.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
 
 
-def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
+def test_shows_numbers_inside_tuples_and_dicts_with_inputs():
     text = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
     assert text == (
         "Here: the second value you return: `n`: the numbers are wrong.\n"
@@ -154,7 +154,7 @@ def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
     )
 
 
-def test_numbers_that_differ_are_never_written_alike():
+def test_different_numbers_are_formatted_differently():
     text = said(lambda x, times: 1.00002, lambda x, times: 1.0002)
     assert text.splitlines()[-2:] == ["    expected  1.0002", "    got       1.00002"]
     assert (
@@ -163,14 +163,14 @@ def test_numbers_that_differ_are_never_written_alike():
     assert "the numbers are wrong" in said(lambda x, times: 3, lambda x, times: 0.5)
 
 
-def test_truth_values_are_not_called_numbers():
+def test_booleans_are_not_called_numbers():
     text = said(lambda x, times: x > 1, lambda x, times: x > 0)
     assert text.startswith("Here: the values are wrong.") and text.endswith("got       [[False, True]]")
     many = said(lambda x, times: x > 1, lambda x, times: x > 0, LARGE)
     assert many.startswith("Here: 1 of the 34 values is wrong. The largest error is at index [0, 1]:")
 
 
-def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
+def test_wrong_dtype_reports_whether_numbers_differ_too():
     text = said(lambda x, times: (x // 2).long(), lambda x, times: x)
     assert text.startswith(
         "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too.\n"
@@ -180,13 +180,13 @@ def test_of_another_dtype_it_is_said_whether_the_numbers_differ_too():
     assert large == "Here: the dtype should be torch.float32, but yours is torch.int64, and the numbers are wrong, too."
 
 
-def test_a_return_is_missed_only_where_there_is_no_output_at_all():
+def test_suggests_missing_return_only_without_any_output():
     assert said(lambda x, times: (x, None), lambda x, times: (x, x)) == (
         "Here: the second value you return: it should be a tensor of shape (1, 2), but you return None."
     )
 
 
-def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_are_nan():
+def test_largest_difference_exceeds_tolerance_and_ignores_matching_nan():
     def expected(x, times):
         right = x * 1000
         right[0, 0] = torch.nan
@@ -194,7 +194,7 @@ def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_a
 
     def off(x, times):
         found = expected(x, times)
-        found[16, 1] += 1  # within the tolerance of so large a number
+        found[16, 1] += 1  # within the tolerance for such a large number
         found[1, 0] += 0.9
         return found
 
@@ -202,7 +202,7 @@ def test_the_largest_difference_is_one_beyond_the_tolerance_and_not_where_both_a
     assert text.startswith("Here: 1 of the 34 numbers is wrong. The largest error is at index [1, 0]:")
 
 
-def test_of_lists_that_were_put_in_order_no_place_is_told():
+def test_omits_position_in_unordered_lists():
     def in_order(output, case):
         return sorted(output, key=str)
 
@@ -232,7 +232,7 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
     )
 
 
-def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
+def test_normalized_output_is_shown_in_normalized_form():
     exercise = replace(of(lambda: torch.zeros(1, 3)), normalize=lambda output, case: output)
     case = Case({}, "")
 
@@ -246,7 +246,7 @@ def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
     assert text(torch.ones(1, 3)).startswith("Here: the numbers are wrong. Compared in this form:\n")
 
 
-def test_of_many_numbers_the_worst_is_shown_with_its_place():
+def test_shows_largest_difference_with_its_position():
     def off(x, times):
         right = x * times
         right[3, 1] = torch.nan
@@ -259,7 +259,7 @@ def test_of_many_numbers_the_worst_is_shown_with_its_place():
     )
 
 
-def test_axes_without_a_name_are_left_out():
+def test_omits_dimensions_without_a_name():
     def leading(x: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n d"]:
         return 2 * x
 
@@ -270,7 +270,7 @@ def test_axes_without_a_name_are_left_out():
 
 
 class Freezes(nn.Module):
-    """Two numbers, of which some are frozen."""
+    """Returns two numbers and can freeze parameters."""
 
     def __init__(self, *frozen):
         super().__init__()
@@ -288,7 +288,7 @@ class Freezes(nn.Module):
         (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
     ],
 )
-def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, message):
+def test_names_parameter_that_should_not_be_frozen(frozen, should, message):
     parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
     case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
     found, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
@@ -296,7 +296,7 @@ def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, m
 
 
 class Remembers(nn.Module):
-    """Keeps what it has seen first."""
+    """Keeps the first input that it receives."""
 
     observed = None
 
@@ -305,7 +305,7 @@ class Remembers(nn.Module):
         return self.observed + x
 
 
-def test_a_later_call_that_goes_wrong_is_told_as_that():
+def test_reports_failure_in_later_call():
     class Doubles(nn.Module):
         def forward(self, x):
             return 2 * x
@@ -364,7 +364,7 @@ class Drops(FEED_FORWARD.reference):
         (Drops, "when it is called again with the same arguments, your code gives a different output."),
     ],
 )
-def test_what_is_wrong_with_a_module_is_named(attempt, message):
+def test_describes_mistake_in_module(attempt, message):
     case = FEED_FORWARD.cases(0)[0]
     found, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
     assert explained(FEED_FORWARD, "Here", case, found, right) == f"Here: {message}"
@@ -386,11 +386,11 @@ def of_samples(attempt, label="top_k 2"):
     ],
     ids=["too large", "another shape", "nothing"],
 )  # fmt: skip
-def test_what_is_wrong_with_samples_is_named(samples, message):
+def test_describes_wrong_samples(samples, message):
     assert of_samples(lambda logits, top_k, generator: samples(len(logits))) == f"Here: {message}"
 
 
-def test_a_generator_that_is_not_used_is_told():
+def test_reports_unused_generator():
     def seeded(logits, top_k=None, generator=None):
         return sample_next(logits, top_k=top_k, generator=torch.Generator().manual_seed(0))
 
@@ -405,7 +405,7 @@ def test_a_generator_that_is_not_used_is_told():
     )
 
 
-def test_what_is_wrong_with_frequencies_is_named():
+def test_describes_wrong_frequencies():
     def everything(logits, top_k=None, generator=None):
         return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
 
@@ -434,11 +434,11 @@ def test_what_is_wrong_with_frequencies_is_named():
         ),
     ],
 )
-def test_a_crash_is_told_with_its_line(error, message):
+def test_reports_crash_with_its_line(error, message):
     assert explain_crash("Here", error) == message
 
 
-def test_what_is_read_from_the_notebook_is_told():
+def test_reports_variables_read_from_notebook():
     assert explain_reading(["d_k"]) == (
         "Your code reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
         "Pass whatever it needs as an argument, or define it inside your code."
@@ -448,7 +448,7 @@ def test_what_is_read_from_the_notebook_is_told():
     )
 
 
-def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
+def test_reports_unfinished_function_and_available_part():
     assert explain_unfinished("softmax", ["softmax"]) == (
         "Your code uses `softmax`, which you have not written yet. Until then, you can use `parts.softmax`."
     )

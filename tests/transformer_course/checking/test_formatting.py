@@ -1,4 +1,4 @@
-"""How values, names and long texts are written."""
+"""Values, names and long texts are formatted for messages."""
 
 import pytest
 import torch
@@ -6,22 +6,22 @@ import torch
 from transformer_course.checking.formatting import format_both, format_value, listed, listed_layers, readable
 
 
-def test_numbers_are_written_with_few_digits_and_without_minus_zero():
+def test_numbers_have_few_digits_and_no_minus_zero():
     assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
     assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
 
 
-def test_tuples_such_as_shapes_are_written_as_python_does():
+def test_tuples_are_formatted_as_in_python():
     assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
 
 
-def test_long_texts_are_cut_and_can_be_written():
+def test_long_texts_are_cut_and_encodable():
     assert readable("a" * 5000) == "a" * 2000 + " …"
     assert readable("a" * 5000, max_characters=3) == "aaa …"
     assert readable("\ud800é") == "?é"
 
 
-def test_two_values_get_the_digits_that_tell_them_apart():
+def test_two_values_get_enough_digits_to_differ():
     assert format_both(1.50321, 1.50341) == ("1.50321", "1.50341")
     assert format_both(1.5, 2.25) == ("1.5", "2.25")
 
@@ -30,11 +30,11 @@ def test_two_values_get_the_digits_that_tell_them_apart():
     ("names", "message"),
     [([], "none"), (["a"], "`a`"), (["a", "b"], "`a` and `b`"), (["a", "b", "c"], "`a`, `b` and `c`")],
 )
-def test_names_are_listed_in_marks_of_code(names, message):
+def test_lists_names_as_code(names, message):
     assert listed(names) == message
 
 
-def test_layers_stand_for_their_parameters_and_many_are_counted():
+def test_lists_few_layers_and_counts_the_rest():
     assert listed_layers(["w_q.weight", "w_q.bias", "eps"]) == "`w_q` and `eps`"
     assert listed_layers([f"layers.{i}.weight" for i in range(6)]) == (
         "`layers.0`, `layers.1`, `layers.2`, `layers.3` and 2 more"

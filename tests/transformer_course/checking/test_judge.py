@@ -1,4 +1,4 @@
-"""Judging observations: right, a known mistake, or wrong; and malformed observations do not break the judge."""
+"""Observations are judged correct, a known mistake or wrong, and malformed observations do not break the judge."""
 
 import pytest
 import torch
@@ -47,12 +47,12 @@ def of_cell(source, name="f", **around):
     return verdict_on(lesson[name])
 
 
-def test_the_reference_passes_and_a_pass_says_what_was_verified():
+def test_reference_passes_and_message_states_what_was_verified():
     verdict = verdict_on(lambda x: x + x)
     assert (verdict.status, verdict.message, verdict.mistake) == ("passed", "Twice as much.", None)
 
 
-def test_a_mistake_is_recognized_by_what_it_does():
+def test_recognizes_mistake_by_its_behavior():
     verdict = verdict_on(lambda x: x * x)
     assert (verdict.status, verdict.mistake) == ("mistake", "squares")
     assert verdict.message.splitlines() == [
@@ -65,7 +65,7 @@ def test_a_mistake_is_recognized_by_what_it_does():
 
 
 class Elsewhere:
-    """What an attempt shows on the cases of another seed; nothing if there is none."""
+    """An attempt's observations on the cases of another seed, or nothing if there are none."""
 
     def __init__(self, attempt, exercise=DOUBLE):
         self.known, self._attempt, self.n_asked = behavior(exercise, 1), attempt, 0
@@ -79,17 +79,17 @@ def judged_with(attempt, elsewhere):
     return judge(DOUBLE, 0, [observe(attempt, case) for case in CASES], (), elsewhere)
 
 
-def test_a_name_is_looked_for_in_other_cases_if_there_are_any():
+def test_identifies_mistake_on_other_cases_if_available():
     named = judged_with(lambda x: x * 2 + 0.3, Elsewhere(squares))
     assert (named.status, named.mistake) == ("mistake", "squares")
     assert judged_with(squares, Elsewhere(None)).mistake == "squares"
-    assert judged_with(squares, Elsewhere(double)).mistake == "squares"  # nothing is wrong there
+    assert judged_with(squares, Elsewhere(double)).mistake == "squares"  # the attempt is correct on these cases
     unknown = judged_with(squares, Elsewhere(lambda x: x * 2 + 0.3))
     assert (unknown.status, unknown.mistake) == ("wrong", None)
     assert "Case 1 of 3 (2 numbers)" in unknown.message
 
 
-def test_a_crash_is_not_named_by_what_the_attempt_does_where_it_does_not_crash():
+def test_crash_is_not_explained_by_cases_without_crash():
     def crashes(x):
         raise ValueError("only here")
 
@@ -97,24 +97,24 @@ def test_a_crash_is_not_named_by_what_the_attempt_does_where_it_does_not_crash()
     assert verdict.mistake is None and "only here" in verdict.message
 
 
-def test_what_is_right_is_right_whatever_it_does_in_other_cases():
+def test_correct_attempt_passes_whatever_other_cases_show():
     elsewhere = Elsewhere(squares)
     assert judged_with(double, elsewhere).passed
     assert elsewhere.n_asked == 0
 
 
-def test_a_mistake_that_crashes_is_recognized_by_what_it_raises():
+def test_recognizes_crashing_mistake_by_its_error():
     assert verdict_on(lambda values: values @ torch.ones(99)).mistake == "crashes"
     assert verdict_on(crashes_too).mistake is None
 
 
-def test_what_agrees_with_a_mistake_on_some_cases_only_is_just_wrong():
+def test_matching_a_mistake_in_some_cases_is_wrong():
     verdict = verdict_on(lambda x: x**2 if len(x) < 5 else x)
     assert (verdict.status, verdict.mistake) == ("wrong", None)
 
 
-def test_a_draw_is_nothing_to_blame_where_the_right_answer_draws():
-    """The output is wrong, and only by chance another at each call: that is no advice to draw nothing."""
+def test_random_attempt_is_not_blamed_if_reference_draws():
+    """The output is wrong and also random, but advising the learner not to draw would be wrong."""
 
     def has_a_sign(x: Float[Tensor, " n"]) -> bool:
         return bool((torch.rand_like(x) < 0).any())
@@ -123,21 +123,21 @@ def test_a_draw_is_nothing_to_blame_where_the_right_answer_draws():
     verdict = verdict_on(lambda x: torch.rand(1).item(), exercise)
     assert verdict.status == "wrong"
     assert "called again" not in verdict.message
-    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # double draws nothing
+    assert "called again" in verdict_on(lambda x: x + torch.rand(1)).message  # double does not draw
 
 
-def test_the_first_case_that_differs_is_shown():
+def test_shows_first_case_that_differs():
     assert verdict_on(lambda x: x * 2 if len(x) < 5 else x).message.startswith("Case 3 of 3 (5 numbers): the numbers")
 
 
-def test_a_crash_shows_its_case_and_its_inputs():
+def test_crash_report_shows_case_and_inputs():
     verdict = verdict_on(lambda x: x * 2 if len(x) < 3 else x.nothing)
     assert verdict.status == "crashed"
     assert verdict.message.startswith("Case 2 of 3 (3 numbers): AttributeError: 'Tensor' object has no")
     assert verdict.message.endswith("The inputs: x (n=3).")
 
 
-def test_a_crash_does_not_hide_what_goes_wrong_in_another_case():
+def test_crash_does_not_hide_error_in_another_case():
     message = verdict_on(lambda x: x.nothing if len(x) < 3 else x * 2 if len(x) < 4 else x + 7).message
     assert message.startswith("Case 1 of 3 (2 numbers): AttributeError:")
     assert "\nApart from that, in case 3 of 3 (5 numbers): the numbers are wrong.\n" in message
@@ -146,19 +146,19 @@ def test_a_crash_does_not_hide_what_goes_wrong_in_another_case():
 
 
 @pytest.mark.parametrize("body", ["raise NotImplementedError", "raise NotImplementedError()"])
-def test_a_stub_is_not_started(body):
+def test_untouched_stub_is_not_started(body):
     verdict = of_cell(f"def f(x):\n    {body}")
     assert (verdict.status, verdict.message) == ("not_started", "Not started yet.")
 
 
-def test_what_torch_does_not_implement_is_a_crash():
+def test_operation_unsupported_by_torch_counts_as_crash():
     verdict = of_cell("def f(x): return torch.nn.Module()(x)")
     assert verdict.status == "crashed"
     assert "NotImplementedError: Module [Module] is missing" in verdict.message
 
 
 @pytest.mark.parametrize("body", ["...", "raise NotImplementedError"])
-def test_a_stub_that_is_called_is_told_instead(body):
+def test_reports_unfinished_function_that_is_called(body):
     verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
@@ -170,7 +170,7 @@ def test_a_stub_that_is_called_is_told_instead(body):
 READS = "Your code reads `d_k` from the notebook"
 
 
-def test_data_of_the_notebook_is_remarked_whatever_the_verdict():
+def test_every_verdict_mentions_notebook_variables():
     right = of_cell("def f(x): return x * d_k", d_k=2)
     assert right.passed and right.message.startswith(f"Twice as much.\n{READS}")
     wrong = of_cell("def f(x): return x * d_k", d_k=3)
@@ -181,13 +181,13 @@ def test_data_of_the_notebook_is_remarked_whatever_the_verdict():
     assert known.mistake == "squares" and known.message.startswith(READS) and "\nIt squares.\n" in known.message
 
 
-def test_a_warning_is_one_line_where_something_is_wrong_and_none_where_it_is_right():
+def test_warning_appears_only_if_attempt_is_wrong():
     warn = "import warnings\ndef f(x):\n    warnings.warn('careful'), warnings.warn('more')\n    return x"
     assert of_cell(warn).message.endswith("\nYour code gave a warning: careful")
     assert "careful" not in of_cell(f"{warn} * 2").message
 
 
-def test_outputs_are_brought_into_the_form_the_exercise_wants():
+def test_normalizes_outputs_before_comparison():
     decode = every_exercise()["greedy_decode"]
 
     def padded_always(model, source, bos_id, eos_id, max_length):
@@ -214,19 +214,19 @@ ANY = st.recursive(
 
 
 @given(ANY, st.lists(ANY, max_size=4))
-def test_made_up_observations_get_a_verdict_and_no_points(one, several):
+def test_fabricated_observations_never_pass(one, several):
     for observed in (one, several):
         verdict = judge(DOUBLE, 0, observed)
         assert verdict.status in ("wrong", "crashed", "not_started")
 
 
-def test_made_up_remarks_are_kept_short():
+def test_shortens_fabricated_remarks():
     found = [dict(observe(squares, case)) for case in CASES]
     found[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
     assert len(judge(DOUBLE, 0, found).message) < 5000
 
 
-def test_too_few_observations_are_a_crash():
+def test_too_few_observations_count_as_crash():
     found = [observe(double, case) for case in CASES]
     assert judge(DOUBLE, 0, found[:2]).status == "crashed"
     assert judge(DOUBLE, 0, []).status == "crashed"

@@ -1,4 +1,4 @@
-"""Panels: plain text in a terminal, harmless HTML in a notebook."""
+"""Panels are plain text in a terminal and safe HTML in a notebook."""
 
 import pytest
 
@@ -10,51 +10,51 @@ def page(message, title="A title"):
     return Panel(title, message, "good")._repr_html_()
 
 
-def test_in_a_terminal_it_is_the_title_and_the_message():
+def test_terminal_shows_title_and_message():
     assert repr(Panel("A title", "A message", "good")) == "A title\nA message"
     assert repr(Panel("A title", "", "good")) == "A title"
 
 
-def test_in_a_notebook_lines_are_paragraphs_and_indented_lines_a_block():
+def test_notebook_shows_paragraphs_and_code_blocks():
     displayed = page("Words.\n    expected  1\n    got       2\nMore words.")
     assert ">Words.</p><pre" in displayed
     assert ">expected  1\ngot       2</pre><p" in displayed
 
 
 @pytest.mark.parametrize("text", ["<b>", "    <b>", "`<b>`", "*b<b>*", "\n    <b>"])
-def test_markup_of_the_learners_is_shown_not_obeyed(text):
+def test_escapes_markup_in_learners_text(text):
     for displayed in (page(text), page("", title=text)):
         assert "<b>" not in displayed
         assert "&lt;b&gt;" in displayed
 
 
-def test_backticks_mark_code_and_stars_stress():
+def test_backticks_mark_code_and_stars_emphasis():
     assert "Look at <code>x * y * z</code> and <em>each row</em>." in page("Look at `x * y * z` and *each row*.")
 
 
-def test_stress_may_hold_code_and_a_star_in_code_is_none():
+def test_emphasis_may_contain_code_and_star_in_code_is_literal():
     assert "<em><code>keys</code> as it came in</em>" in page("It should be *`keys` as it came in*.")
     assert "<code>*args</code> and <code>a*</code>" in page("See `*args` and `a*`.")
 
 
-def test_the_file_of_a_lesson_is_a_link_to_it_and_other_files_are_none():
+def test_links_only_lesson_files():
     for name in [f"{lesson}.ipynb" for lesson in lessons()]:
         assert f'in <a href="{name}"><code>{name}</code></a>.' in page(f"in `{name}`.")
     assert "<a" not in page('`my.ipynb`, `../02_scaling.ipynb`, `02_a b.ipynb`, `02_" x.ipynb`, 02_scaling.ipynb')
 
 
 @pytest.mark.parametrize("text", ["2 * 3 * 4", "a*b*c", "*args and **keywords", "one * two*", "* a list"])
-def test_stars_that_multiply_stress_nothing(text):
+def test_multiplication_stars_are_not_emphasis(text):
     assert "<em>" not in page(text)
 
 
 @pytest.mark.parametrize("tint", TINT_RGB)
-def test_every_tint_leaves_the_text_in_the_color_of_the_theme(tint):
+def test_tints_keep_theme_text_color(tint):
     displayed = Panel("A title", "", tint)._repr_html_()
     assert "color: inherit" in displayed
     assert TINT_RGB[tint] in displayed
 
 
-def test_code_in_a_message_is_indented_line_by_line():
+def test_indents_every_line_of_code():
     assert code_block("def f(x):\n    return x") == "    def f(x):\n        return x"
     assert ">def f(x):\n    return x</pre>" in page(f"Words:\n{code_block('def f(x):' + chr(10) + '    return x')}")

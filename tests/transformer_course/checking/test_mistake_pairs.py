@@ -1,4 +1,4 @@
-"""Which pairs of mistakes are tried: those that fit what an attempt shows come first, and there are only so many."""
+"""Pairs of mistakes that fit the observations are tried first, up to a limit."""
 
 import itertools
 
@@ -39,7 +39,7 @@ def names(pairs):
     return [(one.mistake.name.partition("_")[0], other.mistake.name.partition("_")[0]) for one, other in pairs]
 
 
-def test_what_does_no_step_otherwise_meets_no_other_mistake():
+def test_mistake_without_changed_step_forms_no_pair():
     singles = written(MISTAKES, STEPS)
     assert [(one.mistake.name, one.number, one.rank) for one in singles] == [
         ("negative", 0, 0), ("negative", 1, 1), ("doubled", 0, 2),
@@ -50,52 +50,52 @@ def test_what_does_no_step_otherwise_meets_no_other_mistake():
 
 
 def tried(displayed, observed):
-    """Return which pairs are tried, in order, of mistakes that alone show this in each case."""
+    """Return, in order, the pairs tried for mistakes with the given letters."""
     some = [single(name, rank) for rank, name in enumerate("abcdef"[: len(displayed)])]
     return ["".join(pair) for pair in names(likely(some, dict(zip(some, displayed, strict=True)), observed))]
 
 
-def test_of_samples_it_is_how_often_each_comes_that_tells():
+def test_sampler_letters_compare_token_frequencies():
     right, observed, other = ({"frequencies": torch.tensor([a, 1 - a]), "n_samples": 1000} for a in (0.5, 0.9, 0.2))
     assert list(case_letters([right, observed, other], right, observed)) == [RIGHT, OBSERVED, OTHER]
 
 
-def test_what_returns_what_is_no_number_or_nothing_shows_nothing():
+def test_non_finite_and_missing_outputs_get_letter_nothing():
     right, observed = {"output": torch.ones(2)}, {"output": torch.zeros(2)}
     crash = {"error": {"type": "ValueError", "message": ""}}
     found = case_letters([right, observed, {"output": torch.full((2,), torch.nan)}, crash], right, observed)
     assert list(found) == [RIGHT, OBSERVED, NOTHING, NOTHING]
 
 
-def test_where_the_attempt_is_right_both_are():
+def test_both_mistakes_are_correct_where_attempt_is():
     assert tried(["or", "oo", "oo", "or"], "sr")[0] == "ad"
 
 
-def test_where_one_is_right_the_other_gives_what_the_attempt_does():
+def test_one_mistake_explains_attempt_where_other_is_correct():
     assert tried(["ro", "oo", "ro", "so"], "ss")[:3] == ["ad", "bd", "cd"]
 
 
-def test_what_cannot_be_read_may_be_anything():
+def test_unreadable_output_may_combine_with_anything():
     assert tried(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
 
 
-def test_what_has_a_strange_form_comes_last_and_all_pairs_come():
+def test_unexpected_forms_come_last_and_all_pairs_are_tried():
     found = tried(["", "o", "o", "o"], "s")
     assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
 
 
-def test_no_more_are_tried_than_may_be(monkeypatch: pytest.MonkeyPatch):
+def test_limits_number_of_pairs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mistake_pairs, "MAX_PAIRS", 4)
     monkeypatch.setattr(mistake_pairs, "MAX_UNLIKELY_PAIRS", 2)
     assert tried(["", "o", "o", "o"], "s") == ["bc", "bd", "ab", "ac"]
 
 
-def test_a_likely_one_with_a_far_fetched_one_comes_before_two_that_are_neither():
+def test_likely_with_far_fetched_precedes_two_moderate_mistakes():
     some = [single(name, rank) for name, rank in (("a", 0), ("b", 50), ("c", 50), ("d", 200))]
     assert names(likely(some, dict.fromkeys(some, "o"), "s"))[2] == ("a", "d")
 
 
-def test_two_that_are_written_down_are_no_pair_with_a_generated_mistake():
+def test_two_written_mistakes_are_not_a_generated_pair():
     some = [single("a", 0, is_generated=False), single("b", 1, is_generated=False), single("c", 2)]
     assert names(likely(some, {}, "s")) == [("a", "c"), ("b", "c")]
 

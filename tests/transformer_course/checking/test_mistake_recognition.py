@@ -1,4 +1,4 @@
-"""Recognition: one mistake, two at once, an answer that stops half-way; and nothing that is not certain."""
+"""One mistake, two mistakes or a half-finished answer is recognized, and only if it is certain."""
 
 import pytest
 import torch
@@ -80,12 +80,12 @@ def verdict_on(attempt, exercise=EXERCISE, seed=0):
     return judge(exercise, seed, [observe(attempt, case) for case in behavior(exercise, seed).cases])
 
 
-def test_one_mistake_is_told_in_full():
+def test_one_mistake_is_explained_in_full():
     verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1) @ v)
     assert (verdict.status, verdict.mistakes, verdict.message) == ("mistake", ("not_scaled",), "It not_scaled.")
 
 
-def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they_do_is_told():
+def test_two_mistakes_are_named_in_order_of_steps():
     verdict = verdict_on(lambda q, k, v: torch.einsum("...qk,...kd->...qd", torch.softmax(q @ k.mT, dim=-2), v))
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert verdict.mistake == "not_scaled"
@@ -98,13 +98,13 @@ def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_every_pair_is_told_truly_or_not_at_all(seed):
+def test_every_pair_is_named_correctly_or_not_at_all(seed):
     for pair in behavior(EXERCISE, seed).pairs:
         verdict, names = verdict_on(pair.variant.attempt, seed=seed), {mistake.name for mistake in pair.mistakes}
         assert verdict.mistakes and set(verdict.mistakes) <= names, (names, verdict)
 
 
-def test_two_ways_of_one_mistake_are_that_mistake():
+def test_two_variants_of_one_mistake_count_once():
     doubled = [
         known(
             "rounds",
@@ -117,7 +117,7 @@ def test_two_ways_of_one_mistake_are_that_mistake():
     assert verdict_on(both.attempt, exercise).mistakes == ("rounds",)
 
 
-def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readings_of_the_rest_are_told():
+def test_ambiguous_pairs_name_shared_mistake_and_two_alternatives():
     either = [
         known("doubles", STEPS.but(weights=lambda weights: 2 * weights), summary="the weights are doubled"),
         known("doubles_values", STEPS.but(values=lambda values: 2 * values), summary="the values are doubled"),
@@ -141,7 +141,7 @@ def test_of_pairs_that_behave_alike_only_what_they_share_is_named_and_two_readin
 
 
 @pytest.mark.parametrize("n_between", [0, 40])
-def test_of_pairs_that_share_no_mistake_the_likeliest_is_told_if_the_others_are_far_fetched(n_between):
+def test_likeliest_pair_wins_if_others_are_far_fetched(n_between):
     def times(name, value, factor):
         change = {"values": lambda values: factor * values, "output": lambda output: factor * output}[value]
         return known(name, STEPS.but(**{value: change}), summary=f"the {value} are {name}")
@@ -164,7 +164,7 @@ def test_of_pairs_that_share_no_mistake_the_likeliest_is_told_if_the_others_are_
     assert verdict.mistakes == (("doubled", "tripled") if n_between else ())
 
 
-def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
+def test_half_finished_work_lists_remaining_steps():
     verdict = verdict_on(lambda q, k, v: q @ k.transpose(-2, -1))
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_products",))
     assert verdict.message == (
@@ -173,7 +173,7 @@ def test_work_that_stops_half_way_is_told_as_that_with_what_is_to_come():
     )
 
 
-def test_what_comes_before_a_step_and_is_not_in_it_is_still_to_do():
+def test_unused_earlier_step_is_listed_as_remaining():
     def sliding_window_mask(length, window):
         positions = torch.arange(length)
         return positions[:, None] - positions < window
@@ -182,7 +182,7 @@ def test_what_comes_before_a_step_and_is_not_in_it_is_still_to_do():
     assert message.endswith("Next, hide the later keys. Then combine the two conditions with *and*.")
 
 
-def test_an_argument_that_comes_back_is_told_as_that():
+def test_reports_unchanged_argument():
     verdict = verdict_on(lambda q, k, v: v)
     assert (verdict.status, verdict.mistakes) == ("half_finished", ("stops_at_values",))
     assert verdict.message.startswith(
@@ -190,11 +190,11 @@ def test_an_argument_that_comes_back_is_told_as_that():
     )
 
 
-def test_nothing_returned_is_not_half_finished_work():
+def test_returning_nothing_is_not_half_finished():
     assert verdict_on(lambda q, k, v: None).status == "wrong"
 
 
-def test_a_third_mistake_keeps_all_from_being_named():
+def test_three_mistakes_are_not_recognized():
     three = STEPS.but(
         scores=lambda products: products,
         weights=lambda scores: torch.softmax(scores, dim=-2),
@@ -203,7 +203,7 @@ def test_a_third_mistake_keeps_all_from_being_named():
     assert verdict_on(three.attempt).mistakes == ()
 
 
-def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_that_differs_is_not():
+def test_accepts_rounding_differences_and_rejects_larger_ones():
     def rounded(amount):
         return lambda queries, keys, values: (queries @ keys.mT).softmax(dim=-1) @ values * (1 + amount)
 
@@ -212,7 +212,7 @@ def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_t
 
 
 @pytest.mark.parametrize("amount", [-1e-3, -4e-4, 4e-4, 1e-3])
-def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_numbers(amount):
+def test_nearly_correct_answer_does_not_match_tiny_mistake(amount):
     hardly = [
         known("cuts", STEPS.but(weights=lambda weights: weights.detach()), summary="the weights are detached"),
         known("rounds", STEPS.but(output=lambda output: output.round(decimals=4)), summary="the output is rounded"),
@@ -224,7 +224,7 @@ def test_an_answer_that_is_nearly_right_is_no_mistake_that_hardly_changes_the_nu
     assert verdict_on(lambda *inputs: mixture(*inputs).round(decimals=4), exercise).mistakes == ("rounds",)
 
 
-def test_an_answer_that_is_right_is_not_recognized_as_anything():
+def test_correct_answer_is_not_recognized_as_mistake():
     known_behavior = behavior(EXERCISE, 0)
     assert recognize(known_behavior, known_behavior.expected) is None
 
@@ -268,7 +268,7 @@ def module_cases(seed):
     return [case(2, 3), case(5, 4)]
 
 
-def test_two_mistakes_in_a_module_are_both_named():
+def test_names_two_mistakes_in_module():
     mistakes = [
         known("first_twice", TWICE.but(mapped=lambda self, active: self.first(active))),
         known("no_relu", TWICE.but(active=lambda hidden: hidden)),
@@ -282,7 +282,7 @@ def test_two_mistakes_in_a_module_are_both_named():
     assert verdict_on(Both, exercise).mistakes == ("no_relu", "first_twice")
 
 
-def test_a_module_that_is_never_used_is_pointed_out():
+def test_reports_unused_module():
     exercise = Exercise(Twice, module_cases, [], HINTS, 1, "Right.")
 
     class FirstOnly(Twice):
@@ -295,9 +295,7 @@ def test_a_module_that_is_never_used_is_pointed_out():
 
 
 @pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
-def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs(
-    monkeypatch: pytest.MonkeyPatch, error: str
-):
+def test_errors_that_no_step_raises_skip_pair_search(monkeypatch: pytest.MonkeyPatch, error: str):
     known = behavior(EXERCISE, 0)
     monkeypatch.setattr(Behavior, "outputs", lambda *_: pytest.fail("a pair was tried"))
     assert recognize(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
@@ -305,7 +303,7 @@ def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs
         recognize(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))
 
 
-def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch: pytest.MonkeyPatch):
+def test_tries_limited_number_of_likeliest_pairs(monkeypatch: pytest.MonkeyPatch):
     first, *_, last = behavior(EXERCISE, 0).pairs
     assert {mistake.name for mistake in first.mistakes} == {"mixes_keys", "not_scaled"}
     monkeypatch.setattr(mistake_recognition, "MAX_PAIRS", 1)
@@ -313,7 +311,7 @@ def test_a_number_of_pairs_is_tried_and_the_likeliest_are_the_first(monkeypatch:
     assert len(verdict_on(last.variant.attempt).mistakes) < 2
 
 
-def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatch: pytest.MonkeyPatch):
+def test_hundreds_of_equivalent_pairs_are_not_distinguished(monkeypatch: pytest.MonkeyPatch):
     first = behavior(EXERCISE, 0).pairs[0]
     monkeypatch.setattr(mistake_recognition, "MAX_SAME_PAIRS", 0)
     assert verdict_on(first.variant.attempt).mistakes == ()
@@ -328,7 +326,7 @@ def test_pairs_that_return_the_same_by_the_hundred_are_not_told_apart(monkeypatc
     [(lambda mixed: None.any(), "your code crashes"), (lambda mixed: mixed / 0.0, "something else goes wrong")],
     ids=["a crash", "no number"],
 )
-def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others(axis, mistakes, message, spoil, also):
+def test_failures_in_some_cases_do_not_hide_mistake(axis, mistakes, message, spoil, also):
     more = Exercise(mixture, lambda seed: [*cases(seed), *cases(seed + 1)], MISTAKES, HINTS, 1, "Right.", steps=STEPS)
 
     def attempt(q, k, v):
@@ -339,10 +337,10 @@ def test_what_goes_wrong_in_some_cases_does_not_hide_what_is_wrong_in_the_others
     assert (verdict.status, verdict.mistakes) == ("mistake", mistakes)
     assert verdict.message.startswith(message)
     assert f"\nAlso, {also} in case 1 of 6" in verdict.message
-    assert verdict_on(attempt).mistakes == ()  # two cases are too few to tell
+    assert verdict_on(attempt).mistakes == ()  # two cases are not enough to distinguish them
 
 
-def test_answers_of_yes_and_no_tell_no_pairs_with_generated_mistakes_apart(monkeypatch: pytest.MonkeyPatch):
+def test_boolean_outputs_do_not_distinguish_generated_pairs(monkeypatch: pytest.MonkeyPatch):
     known_behavior, tried = behavior(EXERCISE, 0), []
     monkeypatch.setattr(Behavior, "pairs_with_generated", lambda *_: tried.append(1) or ())
     assert recognize(known_behavior, [{"output": True}, {"output": False}, {"output": True}]) is None
@@ -351,7 +349,7 @@ def test_answers_of_yes_and_no_tell_no_pairs_with_generated_mistakes_apart(monke
     assert tried
 
 
-def test_generated_mistakes_that_are_evaluated_together_are_recognized_as_one_by_one(monkeypatch: pytest.MonkeyPatch):
+def test_batched_recognition_matches_individual_recognition(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["attention_weights"]
     for mistake in list(behavior(exercise, 0).generated.values())[:8]:
         found = []
@@ -361,7 +359,7 @@ def test_generated_mistakes_that_are_evaluated_together_are_recognized_as_one_by
             known = behavior(exercise, 5)
             assert len(known.generated_like(known.expected)) == len(
                 known.generated
-            )  # no outlines are stored of this seed
+            )  # no outlines are stored for this seed
             recognition = recognize(known, known.run(mistake.variants[0]))
             assert recognition is not None
             found.append(
@@ -370,7 +368,7 @@ def test_generated_mistakes_that_are_evaluated_together_are_recognized_as_one_by
         assert found[0] == found[1]
 
 
-def test_what_has_been_recognized_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch):
+def test_recognition_results_are_cached(monkeypatch: pytest.MonkeyPatch):
     exercise = every_exercise()["softmax"]
     displayed = behavior(exercise, 3)
     first, second = list(displayed.mistakes)[:2]

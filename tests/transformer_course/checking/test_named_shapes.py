@@ -1,4 +1,4 @@
-"""Shapes are spoken of in the exercise's own names, where it gives them."""
+"""Shapes are described with the exercise's own dimension names, if there are any."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ class Layer(nn.Module):
 INPUTS = {"query": torch.ones(2), "keys": torch.ones(7, 3, 2), "n_heads": 5}
 
 
-def test_the_dimensions_of_an_output_are_those_of_the_annotation():
+def test_output_dimensions_match_annotation():
     assert output_dimensions(mix) == ["*batch", "n_key"]
     assert output_dimensions(mix, index=1) == []
     assert output_dimensions(mix, index=2) == []
@@ -51,7 +51,7 @@ def test_the_dimensions_of_an_output_are_those_of_the_annotation():
         ((2, 5), "{n_heads} d_v", "(n_heads=2, d_v=5)"),
     ],
 )
-def test_a_shape_is_written_with_its_names(shape, dimensions, message):
+def test_formats_shape_with_dimension_names(shape, dimensions, message):
     assert name_dimensions(shape, dimensions.split()) == message
 
 
@@ -59,11 +59,11 @@ def test_a_shape_is_written_with_its_names(shape, dimensions, message):
     ("n_axes", "dimensions", "names"),
     [(2, "n d", ["n", "d"]), (1, "n d", []), (4, "*batch n d", ["", "", "n", "d"]), (1, "#n", ["n"]), (0, "", [])],
 )
-def test_each_axis_has_a_name_if_the_dimensions_fit(n_axes, dimensions, names):
+def test_names_every_dimension_if_numbers_match(n_axes, dimensions, names):
     assert axis_names(n_axes, dimensions.split()) == names
 
 
-def test_inputs_are_described_by_name_and_models_left_out():
+def test_describes_inputs_by_name_and_omits_models():
     more = {"mask": torch.ones(7, 3).bool(), "temperature": 0.123456, "model": {"stand_in": "x"}, "nothing": None}
     assert describe_inputs(mix, INPUTS) == "query (d=2), keys (batch=7, n_key=3, d=2), n_heads=5"
     assert describe_inputs(mix, {**INPUTS, **more}).endswith("n_heads=5, mask (batch=7, n_key=3), temperature=0.1235")
@@ -71,6 +71,6 @@ def test_inputs_are_described_by_name_and_models_left_out():
     assert describe_inputs(mix, {}) == ""
 
 
-def test_what_is_broadcast_from_the_right_does_not_take_its_first_axis_for_the_batch():
+def test_broadcast_input_need_not_start_with_batch():
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(4, 3).bool()}).endswith("mask (4, n_key=3)")
     assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(1, 3).bool()}).endswith("mask (batch=1, n_key=3)")

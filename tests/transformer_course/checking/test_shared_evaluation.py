@@ -1,4 +1,4 @@
-"""What variants of an answer share when they are evaluated: parts of a module run once, and what is given stays."""
+"""Variants share the results of module parts, and their inputs stay unchanged."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from transformer_course.checking.shared_evaluation import SharedEvaluation
 
 
 class Counting(nn.Module):
-    """A part that counts how often it runs."""
+    """A layer that counts its calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +24,7 @@ class Whole(nn.Module):
         self.part, self.parts = Counting(), nn.ModuleList([Counting(), Counting()])
 
 
-def test_a_part_runs_once_for_the_same_input_and_again_for_another() -> None:
+def test_layer_runs_once_per_distinct_input() -> None:
     x = torch.ones(3)
     shared = SharedEvaluation({"x": x}, Whole()).module
     assert isinstance(shared, Whole)
@@ -35,14 +35,14 @@ def test_a_part_runs_once_for_the_same_input_and_again_for_another() -> None:
         assert torch.equal(part(x, times=5), torch.full((3,), 5.0)) and part.runs == 3
 
 
-def test_the_module_that_is_given_is_left_alone() -> None:
+def test_leaves_original_module_unchanged() -> None:
     module, x = Whole(), torch.ones(3)
     SharedEvaluation({"x": x}, module)
     module.part(x), module.part(x)
     assert module.part.runs == 2
 
 
-def test_what_is_written_into_an_argument_is_seen() -> None:
+def test_detects_changed_argument() -> None:
     x = torch.ones(3)
     shared = SharedEvaluation({"x": x}, None)
     assert shared.is_as_it_was()

@@ -1,4 +1,4 @@
-"""Right numbers are not all: gradients that are cut are told with their place, and arguments that are changed."""
+"""Answers with correct outputs are checked for cut gradients, with their location, and for changed arguments."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def without_gradients(q, k, v):
         return mixture(q, k, v)
 
 
-def test_a_gradient_that_is_cut_is_told_with_what_it_does_not_reach_its_place_and_what_cuts_it():
+def test_reports_cut_gradient_with_target_step_and_cause():
     verdict = verdict_on(detaches_weights)
     assert (verdict.status, verdict.mistakes) == ("mistake", ("gradient_cut",))
     assert verdict.message == (
@@ -50,7 +50,7 @@ def test_a_gradient_that_is_cut_is_told_with_what_it_does_not_reach_its_place_an
     )
 
 
-def test_a_gradient_that_is_cut_in_part_is_told_as_that():
+def test_reports_partially_cut_gradient():
     message = verdict_on(detaches_half_of_the_keys).message
     assert message == (
         "Your numbers are right, but only part of the gradient reaches `keys`: one of its paths is cut. "
@@ -58,7 +58,7 @@ def test_a_gradient_that_is_cut_in_part_is_told_as_that():
     )
 
 
-def test_an_argument_that_is_cut_off_as_it_comes_in_is_not_told_as_a_cut_at_the_first_step():
+def test_detached_argument_is_not_reported_as_first_step():
     def doubled(x):
         """double the numbers"""
         return 2 * x
@@ -79,7 +79,7 @@ def test_an_argument_that_is_cut_off_as_it_comes_in_is_not_told_as_a_cut_at_the_
     assert of_y.message == "Your numbers are right, but no gradient reaches `y`. `.detach()` cuts the gradient."
 
 
-def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
+def test_reusing_earlier_result_is_not_reported_as_cut():
     kept = {}
 
     def remembers(q, k, v):
@@ -90,7 +90,7 @@ def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
     assert "returns the tensor of the first call" in verdict.message
 
 
-def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
+def test_fully_cut_gradients_pass_only_where_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)
     assert verdict.message.endswith("`torch.no_grad()` cuts the gradient.")
@@ -98,11 +98,11 @@ def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
     assert verdict_on(lambda q, k, v: torch.tensor(mixture(q, k, v).tolist()), MAY_CUT).passed
 
 
-def test_an_answer_that_cuts_a_part_passes_nowhere():
+def test_partially_cut_gradients_never_pass():
     assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
 
 
-def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_number():
+def test_partial_cut_is_not_confused_with_plain_number():
     def mean(x, y):
         return (x * y).mean()
 
@@ -113,13 +113,13 @@ def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_nu
     assert verdict_on(lambda x, y: mean(x.detach(), y), exercise).mistakes == ("gradient_cut",)
 
 
-def test_a_mistake_is_named_whatever_becomes_of_the_gradient_and_so_is_the_cut():
+def test_reports_mistake_and_cut_gradient():
     verdict = verdict_on(lambda q, k, v: torch.softmax(q @ k.mT, dim=-1).detach() @ v)
     assert verdict.mistakes == ("not_scaled", "gradient_cut")
     assert verdict.message == "It not_scaled.\nAlso, no gradient reaches `queries` and `keys`."
 
 
-def test_another_way_to_the_same_gradient_is_not_a_cut():
+def test_accepts_alternative_path_to_same_gradient():
     def by_hand(q, k, v):
         scores = q @ k.mT / k.shape[-1] ** 0.5
         exponentials = torch.exp(scores - scores.amax(-1, keepdim=True).detach())  # it cancels
@@ -128,18 +128,18 @@ def test_another_way_to_the_same_gradient_is_not_a_cut():
     assert verdict_on(by_hand).passed
 
 
-def test_what_torch_cannot_go_back_through_is_told_in_its_words():
+def test_quotes_torch_if_backward_fails():
     def in_place(q, k, v):
         weights = torch.exp(q @ k.mT / k.shape[-1] ** 0.5)
         total = weights.sum(-1, keepdim=True)
-        weights /= total  # exp needs its own result to go back
+        weights /= total  # the backward pass of exp needs its unmodified output
         return weights @ v
 
     message = verdict_on(in_place).message
     assert message.startswith("Your numbers are right, but torch cannot compute the gradients: one of the variables")
 
 
-def test_an_argument_that_is_changed_is_told():
+def test_reports_changed_argument():
     def changes(q, k, v):
         q /= k.shape[-1] ** 0.5
         return torch.softmax(q @ k.mT, dim=-1) @ v
@@ -149,7 +149,7 @@ def test_an_argument_that_is_changed_is_told():
     assert "writes into `queries`" in verdict.message
 
 
-def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path_that_is_cut():
+def test_overwriting_argument_is_not_reported_as_cut():
     def overwrites(q, k, v):
         with torch.no_grad():
             q /= k.shape[-1] ** 0.5
@@ -172,11 +172,11 @@ def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path
         ),
     ],
 )
-def test_arguments_written_into_and_modes_are_told_apart(changed, text):
+def test_distinguishes_changed_arguments_from_changed_modes(changed, text):
     assert describe_changes(changed) == text
 
 
-def test_parameters_that_get_no_gradient_are_told_by_their_layer():
+def test_names_layer_of_parameters_without_gradient():
     exercise = Exercise(Twice, module_cases, [], HINTS, 1, "Right.")
 
     class Frozen(Twice):
@@ -192,7 +192,7 @@ def verdict_in(name, attempt):
     return judge(exercise, 0, [observe(attempt, case) for case in exercise.cases(0)])
 
 
-def test_an_attempt_that_skips_frozen_parameters_gives_the_same_at_a_second_call():
+def test_skipping_frozen_parameters_is_repeatable():
     def gradient_norms(model):
         trained = {name: one for name, one in model.named_parameters() if one.requires_grad}
         return {name: 0.0 if one.grad is None else one.grad.norm().item() for name, one in trained.items()}
@@ -200,7 +200,7 @@ def test_an_attempt_that_skips_frozen_parameters_gives_the_same_at_a_second_call
     assert "different output" not in verdict_in("gradient_norms", gradient_norms).message
 
 
-def test_parameters_that_are_frozen_are_not_called_unused():
+def test_frozen_parameters_are_not_called_unused():
     class LoRALinear(every_exercise()["LoRALinear"].reference):
         def __init__(self, linear, rank, alpha):
             super().__init__(linear, rank, alpha)
@@ -210,7 +210,7 @@ def test_parameters_that_are_frozen_are_not_called_unused():
     assert "no effect" not in verdict.message
 
 
-def test_an_argument_that_is_kept_from_the_first_call_is_not_called_unused():
+def test_cached_argument_is_not_called_unused():
     def soft_lookup(query, keys, values, kept={}):  # noqa: B006
         kept.setdefault(values.shape, values)
         return 2 * (keys @ query).softmax(dim=-1).square() @ kept[values.shape]
@@ -220,7 +220,7 @@ def test_an_argument_that_is_kept_from_the_first_call_is_not_called_unused():
     assert "no effect" not in verdict.message
 
 
-def test_a_model_left_in_another_mode_has_a_name_and_hints_of_its_own():
+def test_changed_mode_has_its_own_name_and_hints():
     def leaks_future(model, tokens):
         model.eval()
         return every_exercise()["leaks_future"].reference(model, tokens)

@@ -1,4 +1,4 @@
-"""Distances in tolerances: between numbers, which round, and between samples, which are up to chance."""
+"""Distances in tolerances allow for rounding of numbers and chance in samples."""
 
 import math
 
@@ -40,7 +40,7 @@ from transformer_course.checking.tolerance import (
         (math.nan, math.nan),
     ],
 )
-def test_what_agrees_within_the_tolerance_is_the_same(observed, right):
+def test_values_within_tolerance_agree(observed, right):
     assert distance(observed, right) <= 1
 
 
@@ -56,7 +56,7 @@ def test_what_agrees_within_the_tolerance_is_the_same(observed, right):
         ),
     ],
 )
-def test_observations_that_agree_within_the_tolerance_are_the_same(observed, right):
+def test_observations_within_tolerance_agree(observed, right):
     assert observation_distance(observed, right) <= 1
     assert within(1, observed, right)
 
@@ -77,7 +77,7 @@ def test_observations_that_agree_within_the_tolerance_are_the_same(observed, rig
         ({"output": 2}, {"output": 2, "changed": []}),
     ],
 )
-def test_what_differs_in_kind_is_infinitely_far(observed, right):
+def test_values_of_different_types_are_infinitely_far(observed, right):
     assert distance(observed, right) == math.inf
 
 
@@ -91,18 +91,18 @@ def test_what_differs_in_kind_is_infinitely_far(observed, right):
         ({"error": {"type": "E", "message": "m"}}, {"output": 2}),
     ],
 )
-def test_observations_that_differ_in_kind_are_infinitely_far(observed, right):
+def test_observations_of_different_types_are_infinitely_far(observed, right):
     assert observation_distance(observed, right) == math.inf
     assert not within(1000, observed, right)
 
 
-def test_distances_are_measured_in_tolerances():
+def test_distance_is_measured_in_tolerances():
     assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
     assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
 
 
-def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
-    """One float16 after 1 is 1.001."""
+def test_low_precision_numbers_get_larger_tolerance():
+    """In float16, the next number after 1 is 1.001."""
     near, far = torch.tensor([1.003]), torch.tensor([1.01])
     assert distance(near, torch.ones(1)) > 1
     assert distance(near.half(), torch.ones(1).half()) < 1
@@ -110,7 +110,7 @@ def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
     assert gradients_apart(near.half(), torch.ones(1).half()) < 1 < gradients_apart(far.half(), torch.ones(1).half())
 
 
-def test_of_numbers_alone_neither_changes_nor_gradients_count():
+def test_numbers_only_ignores_changes_and_gradients():
     right = {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}}
     for observed in ({**right, "changed": ["x"]}, {**right, "gradients": {"x": torch.zeros(3)}}):
         assert observation_distance(observed, right, numbers_only=True) == 0
@@ -139,12 +139,12 @@ def test_of_numbers_alone_neither_changes_nor_gradients_count():
         (torch.empty(0), torch.empty(0), 0.0),
     ],
 )
-def test_gradients_are_compared_by_the_largest_number_of_the_right_one(observed, right, apart):
+def test_gradient_tolerance_depends_on_largest_number(observed, right, apart):
     assert gradients_apart(observed, right) == pytest.approx(apart, rel=1e-5)
 
 
 @pytest.mark.parametrize("wrap", [lambda x: x, lambda x: [1, (x,)], lambda x: {"a": torch.ones(1), "b": {"c": x}}])
-def test_one_number_that_is_not_finite_is_enough(wrap):
+def test_one_non_finite_number_makes_value_non_finite(wrap):
     assert is_finite(wrap(torch.ones(2))) and is_finite(wrap(torch.ones(2) > 0)) and is_finite(wrap(None))
     assert not is_finite(wrap(torch.tensor([1.0, torch.nan]))) and not is_finite(wrap(torch.tensor([torch.inf])))
 
@@ -153,7 +153,7 @@ def frequencies(*rows):
     return {"frequencies": torch.tensor(rows), "n_samples": 4000}
 
 
-def test_frequencies_may_differ_by_chance_and_not_in_kind():
+def test_frequencies_may_differ_by_chance_but_not_in_kind():
     right = frequencies([0.5, 0.5, 0.0])
     assert observation_distance(frequencies([0.52, 0.48, 0.0]), right) < 1
     assert observation_distance(frequencies([0.6, 0.4, 0.0]), right) > 1
@@ -167,11 +167,11 @@ def test_plain_numbers_are_compared_relatively():
     assert distance(math.nan, 1.0) == distance(1.0, math.inf) == math.inf
 
 
-def test_the_numbers_of_draws_count_as_well():
+def test_compares_number_of_draws():
     assert observation_distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf
 
 
-def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
+def test_ignores_which_function_fails_to_reshape():
     def crash(call):
         with pytest.raises(RuntimeError) as caught:
             call(torch.zeros(2, 5, 4))
@@ -186,7 +186,7 @@ def test_by_which_function_numbers_do_not_fill_a_shape_is_all_the_same():
     assert crash(lambda x: x @ x) not in alike
 
 
-def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
+def test_tensor_distance_is_largest_element_distance():
     values = [0.0, 1.0, 1.001, -2.0, 1e-6, math.inf, -math.inf, math.nan]
     for observed in values:
         for right in values:
@@ -201,7 +201,7 @@ def test_the_distance_of_two_tensors_is_the_largest_of_their_numbers():
             assert distance(*pair) == pytest.approx(expected, rel=1e-9)
 
 
-def test_many_answers_are_compared_at_once_as_one_by_one():
+def test_batched_comparison_matches_individual_comparison():
     numbers = [1.0, 1.00005, 1.5, math.nan, math.inf, -math.inf]
     outputs = [torch.tensor([one, other]) for one in numbers for other in numbers]
     outputs += [output.double() for output in outputs] + [torch.tensor([1, 1]), torch.ones(2, 1), torch.ones(600)]
@@ -241,12 +241,12 @@ DISPLAYED = {"repeatable": True, "output": (1.0, [torch.ones(2), {"a": 2}])}
          {"frequencies": torch.tensor([0.4, 0.6]), "n_samples": 100}, [("frequencies", ())]),
     ],
 )  # fmt: skip
-def test_differences_are_listed_in_order_and_none_where_two_calls_are_within_a_tolerance(observed, right, found):
+def test_lists_differences_in_order_and_none_within_tolerance(observed, right, found):
     assert differences(observed, right) == found
     assert within(1, observed, right, numbers_only=True) == (not found)
 
 
-def test_path_leads_to_the_first_difference():
+def test_path_leads_to_first_difference():
     assert path_to_difference([1, (2, 3)], [1, (2, 4)]) == (1, 1)
     assert path_to_difference([1, (2, 3)], [1, (2,)]) == (1,)
     assert path_to_difference({"a": 1.0, "b": [0]}, {"a": 1.0, "b": [1]}) == ("b", 0)

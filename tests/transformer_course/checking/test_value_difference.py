@@ -1,4 +1,4 @@
-"""Facts: how a value differs from the right one, in words that are true."""
+"""A difference is described by statements that are true of the value."""
 
 import pytest
 import torch
@@ -39,11 +39,11 @@ MASK = torch.tensor([[True, False], [True, True]])
         (NUMBERS, NUMBERS, ""),
     ],
 )
-def test_one_fact_is_told(value, right, message):
+def test_states_one_fact_about_difference(value, right, message):
     assert describe_difference(value, right) == message
 
 
-def test_rows_that_add_up_to_1_in_one_case_alone_do_so_by_chance():
+def test_rows_may_sum_to_1_by_chance():
     value, by_chance = torch.tensor([[2.0, -2.0]]), torch.tensor([[0.5, 0.5]])
     assert "rows sums" in describe_difference(value, by_chance, [by_chance, RIGHT])
     assert describe_difference(value, by_chance, [by_chance, NUMBERS]) == "it is [[2, -2]] instead of [[0.5, 0.5]]"

@@ -1,4 +1,4 @@
-"""How a verdict shows itself."""
+"""A verdict is displayed as text and as HTML."""
 
 import typing
 
@@ -8,13 +8,13 @@ from transformer_course.checking.verdict import Status, Verdict
 
 
 @pytest.mark.parametrize("status", typing.get_args(Status))
-def test_a_verdict_shows_itself_as_text_and_as_a_page(status):
+def test_verdict_renders_as_text_and_html(status):
     verdict = Verdict("softmax", status, "A message.")
     assert repr(verdict).startswith("softmax") and repr(verdict).endswith("\nA message.")
     assert verdict._repr_html_() == verdict.panel._repr_html_()
     assert verdict.passed == (status == "passed")
 
 
-def test_no_two_statuses_look_the_same():
+def test_statuses_look_different():
     looks = {repr(Verdict("softmax", status, "")) for status in typing.get_args(Status)}
     assert len(looks) == len(typing.get_args(Status))
