@@ -21,7 +21,7 @@ from transformer_course.exercises import NOTEBOOKS, exercises_of
 from transformer_course.lesson.predictions_made import PredictionsMade
 from transformer_course.lesson.sign_of_life import sign_of_life
 from transformer_course.lesson.speed import is_slow, slowdown
-from transformer_course.locating.fault_location import may_have_place, with_place
+from transformer_course.locating.fault_location import add_location, can_be_located
 from transformer_course.running.case import Case
 from transformer_course.running.introspect import exercise_name, functions_of
 from transformer_course.running.isolation import suppressed_output
@@ -196,12 +196,12 @@ class Session:
     def _located(self, verdict: Verdict, known: Behavior, attempt: Any, observed: Sequence[Observation]) -> Verdict:
         """Return a verdict with the place of what it is about, where that can be proven."""
         last = observed[-1]
-        if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
+        if not can_be_located(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
         if verdict.status == "mistake" and exercise_name(attempt, None) != verdict.exercise:
             return verdict  # in a bug hunt, to find the line is what is asked for
         try:
-            return with_place(
+            return add_location(
                 verdict, known, Traced(attempt, self.exercises), changed_arguments(observed, known.expected)
             )
         except CannotTrace:

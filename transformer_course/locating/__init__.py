@@ -1,6 +1,9 @@
-"""Where an answer goes wrong: the search for the expression, where no mistake is named.
+"""Locate the expression at fault in a wrong attempt.
 
-In reading order: ``fault_location`` finds the expression which, replaced by a right value, repairs the answer, among
-the ``value_layouts`` in which code may hold right values; ``side_effect_source`` finds the one that first has another
-dtype or changes an argument, and ``discarded_results`` the one whose result is not used. Uses ``checking``.
+In reading order: ``fault`` is the result, ``value_layouts`` compares values in the layouts that an attempt may use, and
+``substituted_runs`` runs the attempt with correct values in place of some of its expressions. ``step_search`` finds the
+expression whose replacement repairs the output, among those that ``candidate_expressions`` allows.
+``side_effect_source`` finds the expression that introduces a wrong dtype or changes an argument, and
+``discarded_results`` finds unused results. ``fault_search`` tries all of these, ``fault_wording`` describes the fault,
+and ``fault_location`` adds it to a verdict. Uses ``checking``.
 """

@@ -1,6 +1,6 @@
-"""Which expression it is that first shows something: another dtype, another value at a second call, a changed argument.
+"""Find the first expression that changes an argument, introduces a wrong dtype or differs at a second call.
 
-And which shapes met in the one that crashed.
+For a crash, describe the shapes in the expression that crashed.
 """
 
 import re
@@ -19,15 +19,15 @@ from transformer_course.running.trace import Expression, Trace, ValueSequence
 WRITING_NODES = ("Call", "Assign", "AugAssign")
 CRASHES_OF_SHAPES = ("RuntimeError", "IndexError", "ValueError")
 MAX_DISPLAYED_LENGTH = 30
-"""A value that takes more characters is not shown."""
+"""Values with a longer representation are not shown."""
 OPERATORS = re.compile(r"\)*\s*(@|\+|-|\*\*?|//?|%|&|\||\^|[<>]=?|[=!]=)\s*\(*")
 
 
 def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: Trace) -> tuple[Expression, str] | None:
-    """Return the first expression that gives something else at a second call, and what, where that is a number."""
+    """Return the first expression that differs at a second call, and both values if they are short numbers."""
     for one, other in zip(first.events, second.events, strict=False):
         if one.number != other.number:
-            return None  # it took another way, and what it asked is not recorded
+            return None  # the second call took another branch, and conditions are not recorded
         if not same(one.value, other.value, tolerance=1e-4):
             values = [format_value(value) for value in (one.value, other.value)]
             is_short = max(map(len, values)) <= MAX_DISPLAYED_LENGTH and "tensor" not in "".join(values)
@@ -38,18 +38,18 @@ def first_unrepeatable(expressions: Sequence[Expression], first: Trace, second: 
 def first_write(
     expressions: Sequence[Expression], trace: Trace, names: Collection[str]
 ) -> tuple[Expression, str] | None:
-    """Return the first expression that writes into one of some arguments, and the argument's name."""
+    """Return the first expression that writes into one of the named arguments, and the argument's name."""
     for number, name in trace.writes:
         if name in names:
             expression = expressions[number]
             return (
                 (expression, name) if expression.kind in WRITING_NODES else None
-            )  # else a statement that is not watched
+            )  # None for a statement that is not recorded
     return None
 
 
 def is_other_dtype(value: object, right: object) -> bool:
-    """Return whether a value has the right numbers in another dtype than the right one."""
+    """Return whether a value has the correct numbers but a wrong dtype."""
     if not isinstance(value, Tensor) or not isinstance(right, Tensor) or value.dtype == right.dtype:
         return False
     kept = value.to(right.dtype)
@@ -58,7 +58,7 @@ def is_other_dtype(value: object, right: object) -> bool:
 
 
 def sources_of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: torch.dtype) -> list[Expression]:
-    """Return the expressions that are of a dtype though none of their parts is, in the order of their values."""
+    """Return the expressions that have a dtype that none of their parts has, in order of evaluation."""
 
     def is_of(number: int) -> bool:
         values = trace.values(number)
@@ -74,7 +74,7 @@ def sources_of_dtype(expressions: Sequence[Expression], trace: Trace, dtype: tor
 
 
 def values_in_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype) -> Mapping[int, Any]:
-    """Return what to put in place of expressions so that they give the same numbers in another dtype."""
+    """Return replacements that give expressions the same numbers in another dtype."""
     return {
         one.number: ValueSequence([value.to(dtype) for value in trace.values(one.number) if isinstance(value, Tensor)])
         for one in made
@@ -82,7 +82,9 @@ def values_in_dtype(trace: Trace, made: Sequence[Expression], dtype: torch.dtype
 
 
 def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
-    """Return the shapes that met in the expression that crashed, as a sentence; "" where no shape explains it."""
+    """Describe the shapes of the operands in the expression that crashed, or return "" if shapes don't explain the
+    crash.
+    """
     if trace.crashed_in is None or trace.error is None or trace.error[0] not in CRASHES_OF_SHAPES:
         return ""
     whole = expressions[trace.crashed_in]
@@ -105,7 +107,7 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:
-    """Return the operator that stands between two expressions, where one does, in one line."""
+    """Return the operator between two expressions, if they are operands on the same line."""
     if whole.kind not in ("BinOp", "Compare") or left.line != right.line:
         return ""
     found = OPERATORS.fullmatch(whole.source_line[left.columns[1] : right.columns[0]])

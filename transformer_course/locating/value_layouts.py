@@ -1,4 +1,4 @@
-"""Right values in the layouts that learners' code may have: transposed, reshaped, or one part at each evaluation."""
+"""Match values with correct values in any layout: transposed, reshaped or one slice per evaluation."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,18 +10,18 @@ from transformer_course.checking.tolerance import distance
 from transformer_course.running.trace import ValueSequence
 
 
-def has_the_shape(events: Sequence[Any], right: Any) -> bool:
-    """Return whether an expression gave one value, in the shape of the right one."""
+def has_same_shape(events: Sequence[Any], right: Any) -> bool:
+    """Return whether an expression has a single value, of the same shape as the correct one."""
     return len(events) == 1 and isinstance(events[0], Tensor) and events[0].shape == getattr(right, "shape", None)
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value is one number, in a tensor or not."""
+    """Return whether a value is a single number, in a tensor or not."""
     return type(value) in (int, float) or (isinstance(value, Tensor) and not value.dim())
 
 
-def is_right(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, at all its evaluations, is a right value in some layout."""
+def matches(values: Sequence[Any], right: Any) -> bool:
+    """Return whether the values of all evaluations of an expression equal a correct value in some layout."""
     if not values or not isinstance(right, Tensor) or right.numel() < 2:
         return False
     return any(
@@ -30,8 +30,8 @@ def is_right(values: Sequence[Any], right: Any) -> bool:
     )
 
 
-def is_right_as_it_is(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, once, is a right value in just this layout."""
+def matches_exactly(values: Sequence[Any], right: Any) -> bool:
+    """Return whether an expression has a single value equal to the correct one, in the same layout."""
     return len(values) == 1 and isinstance(right, Tensor) and _equal(values[0], right)
 
 
@@ -39,14 +39,14 @@ def _equal(value: Any, right: Tensor) -> bool:
     if not isinstance(value, Tensor) or value.shape != right.shape:
         return False
     if value.is_floating_point() and right.is_floating_point():
-        # −1e9 does for −∞ where something else can be seen
+        # −1e9 instead of −∞ is correct for a mask
         value, right = (t.double().masked_fill(t <= -1e8, -torch.inf) for t in (value, right))
         return distance(value, right) <= 1
     return bool(torch.equal(value.double(), right.double()))
 
 
 def fitting_layouts(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
-    """Iterate over the layouts of a right value that fit the shapes of all that an expression gave."""
+    """Yield the layouts of a correct value that fit the shapes of all values of an expression."""
     first = values[0]
     if not isinstance(first, Tensor):
         return
@@ -69,10 +69,10 @@ def fitting_layouts(values: Sequence[Any], right: Tensor) -> Iterator[list[Tenso
 
 
 def in_layout(values: Sequence[Any], right: Any) -> Any:
-    """Return a right value in the layout that fits best, or as it is."""
+    """Return the correct value in the best-fitting layout, or unchanged if none fits."""
     if not isinstance(right, Tensor):
         return right
     layout = next(fitting_layouts(values, right), None) if values else None
-    if layout is None or is_right(values, right):  # it is there, in one that does not fit
+    if layout is None or matches(values, right):  # the value is already correct, in a layout that does not fit
         return right
     return layout[0] if len(layout) == 1 else ValueSequence(layout)

@@ -1,4 +1,4 @@
-"""Results that are thrown away are reported on their own line, and calls that change something are not."""
+"""Discarded results are reported on their own line, and calls that change something are not reported."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def softmax(scores):
         ),
     ],
 )
-def test_a_result_that_is_thrown_away_is_reported(name, source, line, assignment):
+def test_reports_discarded_result(name, source, line, assignment):
     verdict = check(cell(source, name, torch=torch))
     assert line in verdict.message
     assert assignment in verdict.message
@@ -50,6 +50,6 @@ def test_a_result_that_is_thrown_away_is_reported(name, source, line, assignment
 @pytest.mark.parametrize(
     "statement", ["seen.add(scores.sum())", "kept.append(scores.exp())", "scores = scores.clone(); scores.mul_(2)"]
 )
-def test_a_call_that_changes_something_is_not_reported(statement):
+def test_ignores_calls_that_change_something(statement):
     source = f"def softmax(scores):\n    seen, kept = set(), []\n    {statement}\n    return scores.softmax(0)"
     assert "don't use" not in check(cell(source, "softmax", torch=torch)).message

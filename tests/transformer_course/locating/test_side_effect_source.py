@@ -1,4 +1,4 @@
-"""Origins: the first expression with another dtype, another value at a second call, or a write; and crashes."""
+"""The sources of a wrong dtype, a different second result, a changed argument and a crash are found."""
 
 import pytest
 import torch
@@ -28,13 +28,13 @@ def difference(*lines, **keywords):
     return found and (found[0].text, found[1])
 
 
-def test_the_first_that_differs_at_a_second_call_is_told_with_short_values():
+def test_finds_first_difference_at_second_call_with_short_values():
     assert difference("a = x * 2", "b = torch.rand(9, 9)", "return a + b.sum()") == ("torch.rand(9, 9)", "")
     head = "def f(x, y, n=[]):"
     assert difference("n.append(1)", "return x * len(n)", head=head) == ("n", ": [], and then [1]")
 
 
-def test_nothing_is_told_where_both_calls_are_the_same_or_take_other_ways():
+def test_returns_nothing_for_equal_calls_or_different_branches():
     assert difference("return x * 2") is None
     head = "def f(x, y, seen={}):"
     lines = ["if seen:", "    return x * 2", "seen[1] = 1", "return y * 3"]
@@ -48,19 +48,19 @@ def change(names, *lines):
 
 
 @pytest.mark.parametrize("line", ["x += 1", "x[0] = 5", "x[0][1] = 5", "x.mul_(2)", "torch.add(x, 1, out=x)"])
-def test_what_writes_into_an_argument_is_told(line):
+def test_finds_write_into_argument(line):
     assert change({"x"}, "z = y * 2", line, "return x * z.sum()") == (line, "x")
 
 
-def test_what_writes_into_a_view_of_an_argument_is_told():
+def test_finds_write_into_view_of_argument():
     assert change({"x"}, "z = x.mT", "z += 1", "return z") == ("z += 1", "x")
 
 
-def test_only_the_arguments_that_are_asked_for_are_told():
+def test_ignores_arguments_that_are_not_named():
     assert change({"x"}, "y += 1", "return x") is None
 
 
-def test_a_statement_that_is_not_watched_is_not_blamed_on_the_next():
+def test_unrecorded_statement_is_not_blamed_on_next_one():
     assert change({"x"}, "(x[0], z) = (x[1] * 2, 3)", "return x") is None
 
 
@@ -71,12 +71,12 @@ def dtypes(dtype, *lines):
     return [one.text for one in made], attempt.run(CASE, values_in_dtype(trace, made, torch.float32)).output.dtype
 
 
-def test_the_expressions_that_bring_in_a_dtype_are_told_and_can_be_replaced():
+def test_finds_and_replaces_expressions_that_introduce_dtype():
     message = dtypes(torch.float64, "a = x.double()", "b = torch.zeros(3, dtype=torch.float64)", "return a + b")
     assert message == (["x.double()", "torch.zeros(3, dtype=torch.float64)"], torch.float32)
 
 
-def test_a_dtype_at_every_turn_of_a_loop_is_replaced_at_every_turn():
+def test_replaces_dtype_in_every_iteration():
     message = dtypes(torch.float64, "return torch.stack([row.double() * 2 for row in x])")
     assert message == (["row.double()"], torch.float32)
 
@@ -95,7 +95,7 @@ def test_a_dtype_at_every_turn_of_a_loop_is_replaced_at_every_turn():
         (None, None, False),
     ],
 )
-def test_another_dtype_has_the_same_numbers(value, right, is_other):
+def test_only_dtype_differs_if_numbers_are_equal(value, right, is_other):
     assert is_other_dtype(value, right) == is_other
 
 
@@ -121,9 +121,9 @@ def shapes(*lines):
         ("z = 1 / 0", ""),
     ],
 )
-def test_the_shapes_that_met_in_a_crash_are_told(line, message):
+def test_describes_shapes_in_crash(line, message):
     assert shapes(line, "return z") == message
 
 
-def test_nothing_met_where_nothing_crashed():
+def test_describes_no_shapes_without_crash():
     assert shapes("return x") == ""

@@ -16,7 +16,8 @@ from transformer_course.checking.expected_behavior import behavior
 from transformer_course.checking.side_effects import changed_arguments
 from transformer_course.checking.verdict import Verdict
 from transformer_course.exercise import Exercise
-from transformer_course.locating.fault_location import SEARCH_TIME_LIMIT_S, is_small, may_have_place, with_place
+from transformer_course.locating.fault_location import SEARCH_TIME_LIMIT_S, add_location, can_be_located
+from transformer_course.locating.substituted_runs import is_small
 from transformer_course.running.case import Case
 from transformer_course.running.observation import Observation
 from transformer_course.running.observe import observations_of
@@ -100,14 +101,14 @@ def with_place_in_sandbox(
     Raises:
         SandboxError: As for ``Sandbox.run``.
     """
-    if not may_have_place(verdict) or took_too_long(observed) or second_run.traced is None:
+    if not can_be_located(verdict) or took_too_long(observed) or second_run.traced is None:
         return verdict
     found = verdict
     with suppress(Exception):  # forged replies may cause any error
         changed = changed_arguments(observed, behavior(exercise, seed).expected)
         note = "" if verdict.mistakes else OTHER_CASES_NOTE
         clock = CLOCK_FACTOR * SEARCH_TIME_LIMIT_S  # other programs may be using the CPUs
-        found = with_place(verdict, second_run.known, second_run.traced, changed, note, clock)
+        found = add_location(verdict, second_run.known, second_run.traced, changed, note, clock)
     return replace(verdict, message=found.message, hints=found.hints)
 
 

@@ -19,7 +19,9 @@ from transformer_course.grading.judging.graded_results import GradedSubmission
 from transformer_course.grading.judging.mistake_locations import OTHER_CASES_NOTE, SecondRun, seed_of_places
 from transformer_course.grading.reports.class_results import class_results
 from transformer_course.grading.reports.feedback import feedback_page
-from transformer_course.locating.fault_location import REST_IS_RIGHT, is_small, locate
+from transformer_course.locating.fault_location import locate
+from transformer_course.locating.fault_wording import REST_IS_RIGHT
+from transformer_course.locating.substituted_runs import is_small
 from transformer_course.running.plain_data import pack
 from transformer_course.running.trace import Traced
 from transformer_course.sandbox.sandbox import Sandbox

@@ -1,0 +1,21 @@
+"""Faults are described in the words of the steps, with hints that lead to the step's code."""
+
+from tests.transformer_course.locating.fault_in import fault_in
+from transformer_course.exercises import every_exercise
+
+
+def test_hints_lead_to_code_of_step():
+    fault = fault_in(
+        "scores = queries @ keys.mT / (keys.shape[-1] ** 0.5 + 0.1)", "return torch.softmax(scores, -1) @ values"
+    )
+    assert len(fault.hints) == 4
+    assert fault.hints[0].startswith("Look at your line 2, `")
+    assert "    def " in fault.hints[-1] and '"""' not in fault.hints[-1]
+
+
+def test_every_step_can_be_described():
+    for exercise in every_exercise().values():
+        for name in exercise.steps.steps if exercise.steps else ():
+            steps = exercise.steps
+            assert steps.has_noun(name), (exercise.name, name)
+            assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")

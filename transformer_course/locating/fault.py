@@ -1,0 +1,56 @@
+"""A located fault: an expression of the attempt, what is wrong with it, and hints."""
+
+from dataclasses import dataclass
+
+from transformer_course.checking.message_panel import code_block
+from transformer_course.running.trace import Expression
+
+MAX_LINE_LENGTH = 80
+"""Maximum number of characters of a line to show."""
+MAX_LENGTH_BEFORE = 25
+"""Number of characters to show before the expression if the line is longer."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault in an attempt and the expression that causes it.
+
+    Args:
+        expression: The expression.
+        problem: What is wrong with the expression.
+        hints: Hints about it, each revealing a little more.
+        step: The step or argument whose correct value repairs the output, or "" if the fault is not about a step.
+        proven: Whether replacing this expression alone repairs the output.
+        is_misplaced: Whether the expression is a name used where another value should be.
+        is_certain: Whether the values that the expression uses are correct, so that no earlier line is to blame.
+    """
+
+    expression: Expression
+    problem: str
+    hints: tuple[str, ...] = ()
+    step: str = ""
+    proven: bool = True
+    is_misplaced: bool = False
+    is_certain: bool = False
+
+    @property
+    def message(self) -> str:
+        """The problem and the line that causes it."""
+        return f"{self.problem}\n{marked_line(self.expression)}"
+
+
+def marked_line(expression: Expression) -> str:
+    """Format the line of an expression as a code block in which the expression is underlined.
+
+    Long lines are cut on both sides of the expression.
+    """
+    line, (begin, end) = expression.source_line, expression.columns
+    first = len(line) - len(line.lstrip())
+    before = f"line {expression.line}:  "
+    if len(line) - first > MAX_LINE_LENGTH and begin - first > MAX_LENGTH_BEFORE:
+        first = line.find(" ", begin - MAX_LENGTH_BEFORE - 1, begin) + 1 or begin - MAX_LENGTH_BEFORE
+        before += "… "
+    last = first + MAX_LINE_LENGTH
+    displayed = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+    under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
+    return code_block(f"{displayed}\n{under}")

@@ -1,0 +1,112 @@
+"""Sentences and hints about the expression at fault."""
+
+from transformer_course.checking.message_panel import code_block
+from transformer_course.generated_mistakes.step_words import StepWords
+from transformer_course.running.trace import Expression
+from transformer_course.steps import InSteps
+
+DISCARDED_RESULT_HINTS = (
+    "What does the name in this line hold after the line: the old tensor, or the new one?",
+    "Methods of tensors return a new tensor. Only those whose names end in `_` change the tensor itself.",
+    "Write the result back: `x = x.method(…)`.",
+)
+REST_IS_RIGHT = "Fix that, and your output is right."
+
+
+def describe_fault(
+    expression: Expression,
+    noun: str,
+    difference: str,
+    *,
+    is_misplaced: bool,
+    is_proven: bool,
+    is_supposed: bool,
+    is_certain: bool,
+    is_wrong_after: bool,
+    is_piece: bool,
+    is_all: bool,
+    before: tuple[Expression, str] | None,
+) -> str:
+    """Describe a fault: what the expression should be, how it differs and what is correct before it.
+
+    Args:
+        expression: The expression.
+        noun: What the expression should be.
+        difference: How its value differs from that, or "" if nothing helpful can be said.
+        is_misplaced: Whether the expression is a name used where another value should be.
+        is_proven: Whether replacing this expression alone repairs the output.
+        is_supposed: Whether the output stays wrong even with further replacements. The code may then take another
+            approach, in which something else should be here.
+        is_certain: Whether the values that the expression uses are correct.
+        is_wrong_after: Whether the output is known to stay wrong if only this expression is replaced.
+        is_piece: Whether the expression computes its value slice by slice.
+        is_all: Whether the replacement repairs all cases and the expression is not the answer itself.
+        before: The last correct expression before it, with its noun.
+    """
+    if is_misplaced:
+        report = [f"Line {expression.line}: you use `{_one_line(expression.text)}` instead of {noun}."]
+    else:
+        what = f"the part of {noun} for that iteration" if is_piece else noun
+        if is_supposed:
+            report = [f"Line {expression.line}: if the underlined part is meant to be {what}, it is wrong."]
+        else:
+            verb = "should be" if is_proven else "is not"
+            report = [f"{subject(expression)} {verb}{' in each iteration' * is_piece} {what}."]
+    if difference:
+        report.append(f"{difference[:1].upper()}{difference[1:]}.")
+    if is_supposed:
+        return " ".join(report)
+    if not is_certain:
+        report.append("The bug is there, or in a value that it uses.")
+    if is_wrong_after:
+        report.append("There is another bug after it.")
+    elif is_all:
+        report.append(REST_IS_RIGHT)
+    if before:
+        report.append(f"Line {before[0].line} is right: it gives {before[1]}.")
+    return " ".join(report)
+
+
+def step_hints(steps: InSteps, expression: Expression, step: str) -> tuple[str, ...]:
+    """Return hints about a wrong step: its name, its purpose, its formula and its code."""
+    line = quoted_line(expression)
+    if step not in steps.steps:
+        return (f"Look at your {line}. Which argument should it be?", f"Use `{step}` there, unchanged.")
+    return (
+        f"Look at your {line}. Which step of the answer do you take there?",
+        f"Here, you should {StepWords(steps).imperative(step)}.",
+        f"The result should be {steps.formula(step)}.",
+        f"The step alone, as a function:\n{code_block(steps.code(step))}",
+    )
+
+
+def second_call_hints(expression: Expression) -> tuple[str, ...]:
+    """Return hints about an expression whose value changes from call to call."""
+    return (
+        f"Look at your {quoted_line(expression)}. What does it need that is not an argument?",
+        "An answer that depends only on its arguments draws no random numbers, and reads nothing that an earlier call "
+        "left behind: not in a global name, a default argument or `self`.",
+    )
+
+
+def dtype_hints(expression: Expression, dtype: str) -> tuple[str, ...]:
+    """Return hints about an expression that introduces a wrong dtype."""
+    return (
+        f"Look at your {quoted_line(expression)}. What is the `.dtype` of what goes in, and of what comes out?",
+        f"It should be {dtype} all the way. A tensor that is made without `dtype=` gets a dtype by its contents, and "
+        "methods such as `.double()`, `.half()` and `.int()` change it.",
+    )
+
+
+def subject(expression: Expression) -> str:
+    """Return the subject of a sentence about an expression that is underlined below the sentence."""
+    return f"Line {expression.line}: the underlined part"
+
+
+def quoted_line(expression: Expression) -> str:
+    """Return the line number of an expression and its code, on one line."""
+    return f"line {expression.line}, `{_one_line(expression.text)}`"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
