@@ -1,6 +1,7 @@
-"""Which generated mistakes a composed sentence can describe so that a learner recognizes the code.
+"""Decide which generated mistakes a composed sentence can describe so that learners recognize their code.
 
-The others are not stored, unless an exercise has words for them. Without a name, the check shows the line.
+The others are not stored unless a teacher wrote a message for them. For an unrecognized mistake, the check only shows
+the line.
 """
 
 import ast
@@ -16,19 +17,20 @@ from transformer_course.steps import InSteps
 WITH_PREVIOUS_STEP = {
     *("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power"),
 }
-"""Kinds of edits that are also made where the step before is left out."""
+"""Kinds of edits that are also combined with omitting the previous step."""
 OF_TWO_VALUES = {
     *("wrong_input", "inputs_exchanged", "values_exchanged", "taken_for", "left_out", "moved", "done_again", "as_well"),
     *("added", "argument_for_another"),
 }
-"""Kinds that name another value: it must be one that the learner's code has, not a function of the steps alone."""
+"""Kinds that name another value, which must exist in the learner's code and not be an internal function of the steps.
+"""
 IN_LOOPS = {"parts_exchanged", "index", "part_left_out", "order", "option_left_out", "not_indexed", "condition"}
 IN_INNER_FUNCTIONS = {"number", "sign", "always_one", "operator"}
-"""Kinds that are unclear in a step of several lines, or in a function inside it: the learner's code looks different."""
+"""Kinds that are unclear in a step with several lines or an inner function: the learner's code looks different."""
 NEVER_WITH_A_CRASH = {"first_only", "first_for_all", "mean_by", "index", "inverse", "scaled"}
-"""Kinds that nobody writes if the code stops: they change numbers, not sizes or dimensions."""
+"""Kinds that no one writes if the code crashes, because they change numbers and not sizes or dimensions."""
 BEGINNERS_NEVER_FORGET = {"zip", "enumerate", "append", "slice", "partial", "isinstance", "int", "bool", "str"}
-"""Functions whose call is not left out: the code would stop at once, in a way that needs no name."""
+"""Functions whose call is never omitted: without it, the code would crash immediately and need no explanation."""
 CALLS_THAT_DO_NOT_EXIST = re.compile(r"\bmath\.(?!sqrt|exp|log|log2|log10|log1p|e\b|inf|comb|isqrt|pi|floor|ceil|erf)")
 
 
@@ -46,12 +48,12 @@ def is_clear(steps: InSteps, edit: AnswerEdit) -> bool:
 
 
 def _is_two_mistakes(edit: AnswerEdit) -> bool:
-    """Return whether another step is left out as well: the check finds that as a second mistake."""
+    """Return whether a second step is omitted as well. The check finds that as a second mistake."""
     return edit.kind in WITH_PREVIOUS_STEP and bool(edit.other) and len(edit.code) == 1
 
 
 def _is_about_a_function(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether one of the values is a function that only the steps have."""
+    """Return whether a value is a function that exists only in the steps."""
     if edit.kind in ("order", "option_left_out", "parts_exchanged"):
         called = re.match(r"(\w+)\(", edit.old)
         return called is not None and called[1] in steps.steps
@@ -79,7 +81,7 @@ def _is_function(steps: InSteps, name: str) -> bool:
 
 
 def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether nobody writes this: a value with itself, a number alone, a function that does not exist."""
+    """Return whether no one would write this: a value combined with itself, a constant, or a nonexistent function."""
     new = _parsed(edit.new)
     match edit.kind:
         case "wrong_input":
@@ -120,17 +122,17 @@ def _has_no_sense(steps: InSteps, edit: AnswerEdit) -> bool:
 
 
 def _is_of_objects(edit: AnswerEdit) -> bool:
-    """Return whether an operator is applied to lists, texts or truth values, which have no such operator."""
+    """Return whether an operator is applied to lists, strings or booleans, which do not support it."""
     return edit.crashes and any(one.form == "error TypeError" for one in edit.shows)
 
 
 def _is_far_dimension(edit: AnswerEdit) -> bool:
-    """Return whether a dimension or size is used that does not exist, and nobody would think of."""
+    """Return whether the edit uses a dimension or size that does not exist and that no one would expect."""
     return edit.crashes and edit.new.lstrip("-").isdigit() and edit.old.lstrip("-").isdigit() and int(edit.new) > 2
 
 
 def _is_far_from_the_step(steps: InSteps, edit: AnswerEdit) -> bool:
-    """Return whether a step is done to another value that has nothing to do with its own."""
+    """Return whether a step is applied to a value unrelated to its own input."""
     if edit.kind != "moved" or edit.step not in steps.steps or edit.other not in steps.steps:
         return False
     return edit.other not in steps.reached_from[edit.step] and edit.step not in steps.reached_from[edit.other]

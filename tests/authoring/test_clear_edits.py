@@ -1,4 +1,4 @@
-"""Generated mistakes that no composed sentence describes are not stored in the catalogs."""
+"""Generated mistakes that no composed sentence can describe are not stored in the catalogs."""
 
 import pytest
 
@@ -46,7 +46,7 @@ def test_clear_edits_are_kept(name, step, kind, old, new, other):
 
 
 @pytest.mark.parametrize("name", ["softmax", "beam_search", "MultiHeadAttention"])
-def test_catalogs_store_clear_edits_and_those_with_a_teachers_words(name):
+def test_catalogs_store_clear_edits_and_those_with_messages(name):
     exercise = every_exercise()[name]
     for edit in read(name).edits:
         assert is_clear(exercise.steps, edit) or any(key in exercise.messages for key in edit.keys)

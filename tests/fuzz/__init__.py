@@ -1,4 +1,4 @@
-"""Damaged files for everything that reads files, and failing writes for everything that writes them.
+"""Corrupt the input of everything that reads files, and inject failures into everything that writes files.
 
 python -m tests.fuzz [--inputs N] [--seed SEED] [READER ...]
 """

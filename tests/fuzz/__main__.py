@@ -1,4 +1,6 @@
-"""Print what damaged files ended in: ``python -m tests.fuzz [--inputs N] [--seed SEED] [--json] [READER ...]``."""
+"""Print the results of reading corrupted files: ``python -m tests.fuzz [--inputs N] [--seed SEED] [--json] [READER
+...]``.
+"""
 
 import argparse
 import json
@@ -13,7 +15,7 @@ from tests.fuzz.readers import READERS
 
 
 def main() -> None:
-    """Damage the files of the readers that were named, or of all."""
+    """Corrupt the files of the given readers, or of all readers."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("readers", nargs="*", metavar="READER", help="part of a reader's name; default: all of them")
     parser.add_argument("--inputs", type=int, default=20, metavar="N", help="damaged files of each reader")

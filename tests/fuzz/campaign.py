@@ -1,6 +1,7 @@
-"""Damage a file again and again, and record what each attempt to read it ends in.
+"""Corrupt a file many times and record the result of each attempt to read it.
 
-The attempts run in a fork with bounds on memory and time, so that one that is beyond them costs only itself.
+The attempts run in a forked process with limits on memory and time, so an attempt that exceeds them does not affect the
+rest.
 """
 
 import json
@@ -21,25 +22,25 @@ from tests.fuzz.readers import Reader
 
 MAX_EXTRA_BYTES = 2**30
 CPU_LIMIT_S, WALL_LIMIT_S = 5, 120
-"""Time that it may take; the second is for a wait that takes no CPU time."""
+"""CPU and wall-clock limits of one attempt. The second limit stops waits, which use no CPU time."""
 EQUAL, VALID, REFUSED = "equal result", "another valid result", "clear error"
 GOOD = (EQUAL, VALID, REFUSED)
 
 
 class Outcome(NamedTuple):
-    """What one attempt ended in: one of ``GOOD``, or what went wrong; and the message."""
+    """The result of one attempt, which is one of ``GOOD`` or an error, and the message."""
 
     what: str
     messages: str
 
 
 def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Outcome]:
-    """Yield what each of so many damaged files ended in."""
+    """Yield the result for each of a number of corrupted files."""
     with TemporaryDirectory() as scratch:
         good = Path(scratch, "good")
         good.mkdir()
         reader.make(good)
-        _read(reader, good, (good / reader.file).read_bytes(), None)  # what it imports, no fork has to
+        _read(reader, good, (good / reader.file).read_bytes(), None)  # imported here once instead of in every fork
         begin = 0
         while begin < n_inputs:
             for outcome in _attempts(reader, good, f"{seed} {name}", range(begin, n_inputs)):
@@ -48,13 +49,13 @@ def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Ou
 
 
 def damaged(reader: Reader, content: bytes, seed: str) -> bytes:
-    """Return the content of the file, damaged."""
+    """Return the content of the file with random corruption."""
     rng = random.Random(seed)
     return rng.choice(reader.damages)(content, rng)
 
 
 def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator[Outcome]:
-    """Yield the outcomes up to the first that ended the process."""
+    """Yield the results up to the first one that ended the process."""
     hear, say = os.pipe()
     if not (pid := os.fork()):
         try:
@@ -71,7 +72,7 @@ def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator
             for line in whole:
                 n_heard += 1
                 yield Outcome(*json.loads(line))
-    os.kill(pid, signal.SIGKILL)  # it waits for something, or has ended already
+    os.kill(pid, signal.SIGKILL)  # it is waiting, or has already ended
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if n_heard < len(numbers):
         yield Outcome("hang" if status in (-signal.SIGPROF, -signal.SIGKILL) else "process ended", f"status {status}")
@@ -112,6 +113,6 @@ def _read(reader: Reader, good: Path, content: bytes, expected: str | None) -> O
 
 
 def _where(error: BaseException) -> str:
-    """Name the place in this library that it came from."""
+    """Name the location in this library where an error was raised."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "transformer_lab" in f.filename]
     return f"({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

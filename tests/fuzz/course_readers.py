@@ -1,4 +1,4 @@
-"""What the course reads of what it has written itself: the results of a class, and a learner's passes and parts."""
+"""Readers of files that the course itself writes: class results, and learners' passes and parts."""
 
 import os
 from pathlib import Path

@@ -1,10 +1,10 @@
-"""Make each call fail with which files are written: a full disk, a lack of rights, a broken disk, or a kill.
+"""Make each call that writes files fail: with a full disk, missing permissions, an I/O error or a killed process.
 
     python -m tests.fuzz.faults
 
-prints as JSON what each writer's faults ended in. A fault comes at the n-th call that opens a file to write, writes,
-flushes, replaces or makes a folder, for every n until the writer makes no more calls. A kill is one of a fork, in the
-middle of what is written.
+prints the results of each writer's faults as JSON. A fault is injected at the n-th call that opens a file for writing,
+writes, flushes, replaces a file or creates a folder, for every n until the writer makes no more calls. A kill affects a
+forked process in the middle of a write.
 """
 
 import builtins
@@ -31,25 +31,25 @@ KILLED, REPORTED, UNNOTICED = 9, "told by name", "made no difference"
 
 
 class Calls:
-    """Counts calls, and lets one of them fail."""
+    """Counts calls and makes one of them fail."""
 
     def __init__(self, fault: int = KILL, at: int | None = None) -> None:
         self.fault, self.at, self.count = fault, at, 0
 
     def is_next(self) -> bool:
-        """Count a call, and return whether it is the one that fails."""
+        """Count a call and return whether it should fail."""
         self.count += 1
         return self.count - 1 == self.at
 
     def fail(self, path: object = None) -> None:
-        """Fail as the system does, which does not always name the file; or be killed."""
+        """Fail as the operating system does, which does not always name the file, or kill the process."""
         if self.fault == KILL:
             os._exit(KILLED)
         raise OSError(self.fault, os.strerror(self.fault), *([] if path is None else [str(path)]))
 
 
 class Writes(io.FileIO):
-    """A file that counts its writes. Of the one that fails, the first half is written; all after it fail, too."""
+    """A file that counts its writes. A failing write writes its first half, and all later writes fail, too."""
 
     calls: Calls
     is_full = False
@@ -67,7 +67,7 @@ class Writes(io.FileIO):
 
 @contextmanager
 def faults(calls: Calls) -> Iterator[None]:
-    """Count what the block writes."""
+    """Count the writes inside the block."""
     really = io.open
 
     def open_counted(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
@@ -104,13 +104,13 @@ def faults(calls: Calls) -> Iterator[None]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Return what is in a folder."""
+    """Return the contents of a folder."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return {str(path.relative_to(folder)): _in_order(path.suffix, path.read_bytes()) for path in paths}
 
 
 def _in_order(kind: str, content: bytes) -> bytes:
-    """Return the content of a file, with the header of tensors in one of the orders that it comes in."""
+    """Return the content of a file, with the tensors of a safetensors header in a fixed order."""
     if kind != ".safetensors":
         return content
     end = 8 + int.from_bytes(content[:8], "little")
@@ -118,7 +118,7 @@ def _in_order(kind: str, content: bytes) -> bytes:
 
 
 def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
-    """Yield each fault, and what it ended in."""
+    """Yield each fault and its result."""
     with TemporaryDirectory() as scratch:
         before, after = Path(scratch, "before"), Path(scratch, "after")
         before.mkdir()
@@ -137,7 +137,7 @@ def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
 
 
 def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str, int]:
-    """Write with one fault; return what it ended in, and whether there are more calls to come."""
+    """Write with one fault and return its result and whether there are more calls to come."""
     if calls.fault == KILL:
         if not (pid := os.fork()):
             with faults(calls):
@@ -158,7 +158,7 @@ def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str
 
 
 def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> str:
-    """Return what is wrong with what a fault has left: nothing, if it is whole, and writing again makes it good."""
+    """Describe what is wrong after a fault; nothing, if the files are intact and writing again succeeds."""
     left = contents(folder)
     for name, content in before.items():
         kept = left.get(name)
@@ -174,7 +174,7 @@ def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[s
 
 
 def main() -> None:
-    """Print what the faults of each writer ended in."""
+    """Print the results of each writer's faults."""
     torch.set_num_threads(1)
     for name, writer in WRITERS.items():
         counts = Counter(f"{kind}: {ended}" for kind, ended in campaign(writer))

@@ -1,4 +1,4 @@
-"""Everything that reads files: how to make good ones, which of them is damaged, and how they are read and used."""
+"""Everything that reads files: how to create valid files, which of them to corrupt, and how they are read and used."""
 
 import gzip
 import hashlib
@@ -53,13 +53,13 @@ TOKENS = torch.tensor([[0, 0, 0, 0]])
 
 
 class Reader(NamedTuple):
-    """Something that reads files.
+    """A component that reads files.
 
     Args:
-        make: Fills a folder with good files.
-        file: Name of the one that is damaged.
-        read: Reads the folder and uses what it has read; returns what tells equal results from others.
-        damages: How the file is damaged.
+        make: Fills a folder with valid files.
+        file: Name of the file to corrupt.
+        read: Reads the folder, uses the result and returns a value that is equal for equal results.
+        damages: The ways to corrupt the file.
     """
 
     make: Callable[[Path], object]
@@ -173,7 +173,7 @@ def _documents(folder: Path) -> None:
 
 
 def _prepared(*names: str) -> Callable[[Path], object]:
-    """Return what prepares a corpus, and reads all of it, lines that are bad included."""
+    """Return a function that prepares a corpus and reads all of it, including invalid lines."""
 
     def read(folder: Path) -> object:
         paths = [folder / name for name in names]

@@ -1,6 +1,6 @@
-"""Damaged files: each is refused by a message that names it, or read, within bounds on memory and time.
+"""Corrupted files are either rejected with a message that names the file, or read within limits on memory and time.
 
-What is damaged, and how, is in ``readers`` and ``damage``.
+``readers`` and ``damage`` define which files are corrupted and how.
 """
 
 import json
@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.slow,
 ]
 INPUTS, THOROUGH_INPUTS = 7, 100
-"""Number of damaged files of each reader."""
+"""Number of corrupted files per reader."""
 
 
 @pytest.fixture(scope="module")
@@ -30,19 +30,19 @@ def outcomes(thoroughness):
     return [json.loads(line) for line in done.stdout.splitlines()], inputs
 
 
-def test_no_damaged_file_ends_in_anything_but_a_result_or_a_clear_error(outcomes):
+def test_corrupted_files_give_result_or_clear_error(outcomes):
     message, inputs = outcomes
     assert {one["reader"]: one["bad"] for one in message if one["bad"]} == {}
     assert all(sum(one["counts"].values()) == inputs for one in message)
 
 
-def test_much_of_the_damage_is_noticed_and_some_is_none(outcomes):
+def test_most_corruption_is_detected(outcomes):
     message, _ = outcomes
     assert len(message) > 30
     ends = {what: sum(one["counts"].get(what, 0) for one in message) for what in ("clear error", "equal result")}
     assert ends["clear error"] > 4 * len(message) and ends["equal result"] > len(message) / 3
 
 
-def test_what_numbers_and_values_are_replaced_by_is_of_every_kind():
+def test_replacement_values_cover_every_kind():
     assert {type(value) for value in VALUES} == {type(None), bool, int, float, str, list, dict}
     assert len(NUMBERS) == len({*NUMBERS})

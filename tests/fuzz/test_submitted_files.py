@@ -1,6 +1,6 @@
-"""Whatever a student hands in, under whatever name: the class is graded, and everybody has a row.
+"""Whatever a student submits and whatever the file is called, the class is graded and every student has a row.
 
-Answers do not run here: what is tested is all that reads, keeps and writes what students have written.
+Answers don't run here. The tests cover everything that reads, stores and writes what students have written.
 """
 
 import csv
@@ -32,14 +32,14 @@ from transformer_course.grading.rules.settings import RunOptions
 
 HONEST = ["aa_honest", "zz_honest"]
 NOTHING_THAT_ACTS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2028\u2029\ud800-\udfff]")
-"""Control codes, changes of direction, other ends of lines, and halves of characters."""
+"""Control characters, bidirectional overrides, unusual line endings and unpaired surrogates."""
 HALF = "\ud800"
 LETTERS = "\N{MATHEMATICAL SCRIPT CAPITAL A}" * 60
-"""Four bytes each: as long as the name of a file can be, nearly."""
+"""Letters of four bytes each, almost as many as a file name can have."""
 
 
 class Canned:
-    """Stands in for a worker: everything passes, and says what the learner's cells say."""
+    """A stand-in for a grading worker: every answer passes, and messages quote the learner's cells."""
 
     guards: ClassVar = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
 
@@ -63,7 +63,7 @@ def code(source: object, **more: object) -> dict[str, Any]:
 
 
 def book(*own: dict[str, Any]) -> bytes:
-    """Return a notebook of lesson 01 with these cells; what is no character is written as JSON can hold it."""
+    """Return a notebook of lesson 01 with these cells. Unpaired surrogates are escaped in its JSON."""
     more = [code(f"check({name})", id=f"check-{name}") for name in ("softmax", "similarity")]
     return json.dumps({"nbformat": 4, "cells": [*own, *more]}).encode()
 
@@ -133,7 +133,7 @@ FOLDERS = st.sampled_from(
 
 
 def graded(folder: Path) -> Path:
-    """Grade what is in a folder, and return the results."""
+    """Grade the files in a folder and return the results."""
     out = folder.parent / "out"
     with mock.patch("transformer_course.grading.grade.Worker", lambda *_: Canned()):
         grade([folder], out, run=RunOptions(seed=7))
@@ -146,7 +146,7 @@ def rows(out: Path) -> dict[str, dict[str, str]]:
 
 
 def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
-    """Grade a class of two honest students and what ``put`` hands in; return the rows that are not theirs."""
+    """Grade a class with two honest students and the files from ``put``, and return the additional rows."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "class")
         for student in HONEST:
@@ -189,7 +189,7 @@ def check_the_class(put: Callable[[Path], None]) -> dict[str, dict[str, str]]:
 @example(LETTERS, "01_lookup.ipynb", book(), False)
 @example("eve", "01_lookup.ipynb", book(markdown("\x1b=1+1\ra", id='written-=HYPERLINK("x")')), True)
 @example("eve", "01_lookup.ipynb", book(markdown("So.", id="written-a\n### zz_honest (10 of 10)")), True)
-def test_whatever_one_student_hands_in_everybody_has_a_row(folder: str, name: str, content: bytes, is_zip: bool):
+def test_every_student_has_a_row_for_any_submission(folder: str, name: str, content: bytes, is_zip: bool):
     def put(into: Path) -> None:
         try:
             if is_zip:
@@ -199,7 +199,7 @@ def test_whatever_one_student_hands_in_everybody_has_a_row(folder: str, name: st
                 (into / folder / name).write_bytes(content)
             else:
                 (into / folder).mkdir(exist_ok=True)
-        except (OSError, UnicodeEncodeError, ValueError):  # this file system has no such names
+        except (OSError, UnicodeEncodeError, ValueError):  # the file system does not support this name
             (into / "eve").mkdir(exist_ok=True)
 
     assert len(check_the_class(put)) == 1
@@ -214,19 +214,19 @@ def hands_in(**files: bytes) -> dict[str, dict[str, str]]:
     return check_the_class(put)
 
 
-def test_a_zip_with_too_many_notebooks_costs_nobody_anything():
+def test_zip_with_too_many_notebooks_affects_no_one_else():
     [(student, row)] = hands_in(**{"eve.zip": zipped({f"{n}_01_lookup.ipynb": book() for n in range(51)})}).items()
     assert student == "eve" and row["status"] == "graded in part"
     assert "This folder has 51 notebooks; only the first 50 were read." in row["remarks"]
 
 
-def test_many_written_answers_are_told():
+def test_reports_large_number_of_written_answers():
     own = [markdown("a", id=f"written-{n}") for n in range(101)]
     [row] = hands_in(**{"eve/01_lookup.ipynb": book(*own)}).values()
     assert "has 101 written answers; at most 100 are read" in row["remarks"]
 
 
-def test_a_student_that_the_grader_stumbles_over_has_a_row_that_says_so():
+def test_student_whose_grading_fails_has_explanatory_row():
     honest = Canned.assess
 
     def stumbles(worker: Canned, task: Task) -> GradedExercise:

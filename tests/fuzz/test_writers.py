@@ -1,4 +1,4 @@
-"""Writes that fail: what was there before is whole, the error names the file, and writing again makes all good."""
+"""After a failed write, the previous content is intact, the error names the file, and writing again succeeds."""
 
 import json
 import os
@@ -24,10 +24,10 @@ def outcomes():
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="forks as Unix does")
-def test_a_write_that_fails_loses_nothing_and_is_told_with_its_file(outcomes):
+def test_failed_write_preserves_files_and_names_the_file(outcomes):
     assert {name: counts for name, counts in outcomes.items() if {end.split(": ", 1)[1] for end in counts} - GOOD} == {}
     assert outcomes.keys() == WRITERS.keys()
     for name, counts in outcomes.items():
         for kind in FAULTS:
             failed = sum(n for end, n in counts.items() if end.startswith(kind) and "no difference" not in end)
-            assert failed >= 3, (name, kind)  # at least when it is opened, written and replaced or closed
+            assert failed >= 3, (name, kind)  # at least one opening, one write and one replacement or closing

@@ -1,4 +1,4 @@
-"""Everything that writes files: what was there before, what is written in its place, and how it is tried again."""
+"""Everything that writes files: the previous content, the content that replaces it, and how writing is retried."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -35,15 +35,16 @@ Write = Callable[[Path], object]
 
 
 class Writer(NamedTuple):
-    """Something that writes files.
+    """A component that writes files.
 
     Args:
-        first: Writes what was there before.
-        second: Writes what comes in its place, and fails.
-        again: Writes it again.
-        appended: Files that are appended to: what was in them must be there still, and may be followed by more.
-        incomplete: Files that another one, written last, tells to be complete or not.
-        names: Names of files or folders that an error may tell, beside those that are there.
+        first: Writes the previous content.
+        second: Writes the new content and fails.
+        again: Writes the new content again.
+        appended: Files that are only appended to. Their previous content must still be there, possibly followed by
+            more.
+        incomplete: Files whose completeness is recorded in another file, which is written last.
+        names: Names of other files or folders that an error may mention.
     """
 
     first: Write

@@ -1,4 +1,4 @@
-"""Put known mistakes into the library, one at a time, and see which test notices: ``python -m tests.mutations``.
+"""Insert known mistakes into the library, one at a time, and check that a test fails: ``python -m tests.mutations``.
 
-``mistakes`` lists them: those of ``docs/mistakes.md``, each of its rows at least once, and a few more.
+``mistakes`` lists the mistakes: at least one for each row of ``docs/mistakes.md``, and some more.
 """

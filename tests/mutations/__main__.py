@@ -1,10 +1,10 @@
-"""Put known mistakes into a copy of the library, one at a time, and see which test notices.
+"""Insert known mistakes into a copy of the library, one at a time, and check that a test fails.
 
     python -m tests.mutations                     all of them, in a few minutes
     python -m tests.mutations 7 masks generation  only row 7 of docs/mistakes.md, masks.py, and generation/
 
-For each mistake, the tests that mirror the edited file run in a process of their own until the first of them fails. The
-command prints which test noticed which mistake, and fails if none does.
+For each mistake, the tests that mirror the edited file run in a separate process until the first failure. The command
+prints which test caught which mistake, and fails if a mistake is not caught.
 """
 
 import argparse
@@ -29,7 +29,7 @@ FURTHER_TESTS = {
     "layers/encoder_layer.py": ["models/test_encoder.py"],
     "models/layer_stack.py": ["models/test_encoder.py", "models/test_decoder.py", "models/test_transformer.py"],
 }
-"""Tests of a file next to the one that mirrors it."""
+"""Additional tests for a file that is not tested sufficiently by the file that mirrors it."""
 TESTS_OF_ALL = "models/test_information_flow.py"
 
 
@@ -41,7 +41,7 @@ def relevant_tests(file: str) -> list[str]:
 
 
 def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, str]:
-    """Run tests on a copy of the library, with or without a mistake; return the result, and which test fails."""
+    """Run tests on a copy of the library, with or without a mistake, and return the result and the failing test."""
     with TemporaryDirectory() as folder:
         for settings in ["pyproject.toml", "conftest.py"]:
             shutil.copy(ROOT / settings, folder)
@@ -62,7 +62,7 @@ def run_tests(tests: list[str], mutation: Mutation | None = None) -> dict[str, s
 
 
 def try_out(mutation: Mutation) -> dict[str, object]:
-    """Return the row of the table for a mistake."""
+    """Try a mistake and return its row of the table."""
     row = {"row": mutation.row or "", "file": mutation.file, "mistake": mutation.mistake}
     row |= run_tests(relevant_tests(mutation.file), mutation)
     print(*row.values(), sep=" | ", file=sys.stderr, flush=True)
@@ -70,7 +70,7 @@ def try_out(mutation: Mutation) -> dict[str, object]:
 
 
 def main() -> int:
-    """Try out the chosen mistakes, or all; return the exit status."""
+    """Try the selected mistakes, or all of them, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutations", description=__doc__.splitlines()[0])
     parser.add_argument("wanted", nargs="*", help="rows of docs/mistakes.md, files or folders; all if none is named")
     wanted = set(parser.parse_args().wanted)

@@ -1,4 +1,4 @@
-"""Mistakes as edits of the library: in one file, an old string that occurs exactly once is replaced by a new one."""
+"""Mistakes as edits of the library: in one file, a string that occurs exactly once is replaced."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,24 +7,24 @@ LIBRARY = Path(__file__).parents[2] / "transformer_lab"
 
 
 class Mutation(NamedTuple):
-    """A mistake that can be put into a file of the library."""
+    """A mistake that can be inserted into a file of the library."""
 
     file: str
     row: int | None
-    """Its row in ``docs/mistakes.md``; None if it is not listed there."""
+    """Its row in ``docs/mistakes.md``, or None if it is not listed there."""
     mistake: str
     old: str
     new: str
 
     def mutated(self) -> str:
-        """Return the source of the file with the mistake in it.
+        """Return the source of the file with the mistake.
 
         Raises:
-            ValueError: The old string does not occur exactly once in the file.
+            ValueError: The string to replace does not occur exactly once in the file.
         """
         source = (LIBRARY / self.file).read_text(encoding="utf-8")
         if (n := source.count(self.old)) != 1:
-            raise ValueError(f"{self.mistake}: expected the old string once in {self.file}, found it {n} times")
+            raise ValueError(f"{self.mistake}: the old string must occur exactly once in {self.file}; found {n}")
         return source.replace(self.old, self.new)
 
 

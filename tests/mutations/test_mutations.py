@@ -1,4 +1,4 @@
-"""The mistakes that ``python -m tests.mutations`` tries out can still be put into the code, and none is forgotten."""
+"""The mistakes of ``python -m tests.mutations`` can still be inserted, and every row of the list is covered."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ ROWS = re.findall(
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: f"{mutation.file}: {mutation.mistake}")
-def test_mistake_can_still_be_made(mutation):
+def test_mistake_can_still_be_inserted(mutation):
     ast.parse(mutation.mutated())
 
 

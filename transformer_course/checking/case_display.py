@@ -48,7 +48,7 @@ def case_rows(exercise: Exercise, case: Case, observed: PlainData, right: PlainD
 
 
 def few_inputs(case: Case) -> Iterator[tuple[str, object]]:
-    """Yield the name and value of each input if the case is small: module arguments, parameters, inputs and keywords."""
+    """Yield the name and value of each input of a small case: module arguments, parameters, inputs and keywords."""
     if has_few_inputs(case):
         yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
         if _has_few_parameters(case):

@@ -106,7 +106,7 @@ class Behavior:
         return _likely_pairs(self.exercise)
 
     def is_far_fetched(self, mistake: Mistake) -> bool:
-        """Return whether two likely mistakes at once are a likelier explanation. False if one slip changes two steps."""
+        """Return whether two likely mistakes at once explain more. False if one slip changes two steps."""
         return (
             isinstance(mistake, GeneratedMistake)
             and mistake.edit.kind != "operator"  # a wrong operator is a single slip

@@ -164,7 +164,7 @@ def _recognized(
     reading: Sequence[str],
     judged: tuple[Behavior, Sequence[Observation]],
 ) -> Verdict:
-    """Return the verdict on an attempt whose behavior was recognized. Cases shown in the message come from ``judged``."""
+    """Return the verdict on an attempt whose behavior was recognized. The message shows cases of ``judged``."""
     exercise = known.exercise
     status: Status = "half_finished" if found.stops_at else "mistake"
     names: tuple[str, ...]

@@ -185,7 +185,7 @@ def gradient_distance(observation: Observation, right: Observation) -> float:
 
 
 def gradients_apart(observation: object, right: object) -> float:
-    """Return the distance between two gradients, in units of the tolerance for the expected gradient's largest number."""
+    """Return the distance between two gradients, in tolerances for the largest number of the expected one."""
     if observation is None and right is None:
         return 0.0
     if isinstance(observation, Tensor) and isinstance(right, Tensor) and _is_equal(observation, right):

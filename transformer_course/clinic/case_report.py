@@ -1,4 +1,4 @@
-"""The report of a closed case, and the list of diagnoses to choose from."""
+"""The report shown when a case is closed, and the list of possible diagnoses."""
 
 from dataclasses import dataclass
 
@@ -24,18 +24,18 @@ DIAGNOSES: dict[str, str] = {
     "S": "the residual connections are missing",
     "T": "padding in the targets is included in the loss",
 }
-"""The possible diagnoses, the same list for every patient; some of them fit no patient."""
+"""The possible diagnoses. The list is the same for every patient, and some diagnoses fit none of them."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What the learner reads when a case is closed.
+    """The report that the learner reads when a case is closed.
 
     Args:
         diagnosis: The letter of the diagnosis.
         bug: What the code does.
         repair: What it should do instead.
-        address: Where this bug was found in public.
+        address: Where this bug was reported in public.
         test: A test that would have caught it.
     """
 

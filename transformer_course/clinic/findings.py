@@ -1,4 +1,4 @@
-"""What finds what: every instrument on every patient, compared with the same measurement of its healthy twin."""
+"""Determine which instrument detects which patient, by comparing each measurement with that of the healthy twin."""
 
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -11,11 +11,11 @@ from transformer_course.clinic.patient import Patient
 from transformer_course.clinic.patients import N_PATIENTS, patient_class
 
 Criterion = Callable[[pd.DataFrame, pd.DataFrame], bool]
-"""Whether a measurement differs from that of the healthy twin by more than chance."""
+"""Returns whether a measurement differs from the healthy twin's by more than chance."""
 
 
 def zeros(low: float, high: float) -> Criterion:
-    """Return the criterion that a number is 0, or below ``low``, where the twin's is above ``high``, or the reverse."""
+    """Return a criterion that is met if a number is below ``low`` and the twin's is above ``high``, or the reverse."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         vanished, appeared = (measured < low) & (normal > high), (measured > high) & (normal < low)
@@ -25,7 +25,9 @@ def zeros(low: float, high: float) -> Criterion:
 
 
 def ratio(factor: float) -> Criterion:
-    """Return the criterion that a number is more than ``factor`` times the twin's, or less than its ``factor``-th."""
+    """Return a criterion that is met if a number is more than ``factor`` times the twin's, or less than 1/``factor`` of
+    it.
+    """
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         quotient = measured.abs() / normal.abs()
@@ -35,7 +37,7 @@ def ratio(factor: float) -> Criterion:
 
 
 def last_above(limit: float) -> Criterion:
-    """Return the criterion that a curve ends above a limit, and the twin's below."""
+    """Return a criterion that is met if a curve ends above a limit and the twin's ends below it."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         return bool((measured.iloc[-1] > limit).any() and (normal.iloc[-1] <= limit).all())
@@ -44,7 +46,7 @@ def last_above(limit: float) -> Criterion:
 
 
 def spread_above(limit: float) -> Criterion:
-    """Return the criterion that numbers are further apart than a limit, and the twin's are not."""
+    """Return a criterion that is met if the spread of the numbers exceeds a limit and the twin's does not."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
         spread, usual = (float((table.max() - table.min()).max()) for table in (measured, normal))
@@ -71,12 +73,12 @@ CRITERIA: dict[Instrument, Criterion] = {
     instruments.scale_stream: ratio(3.0),
     instruments.forced_against_generated: spread_above(0.1),
 }
-"""When each instrument finds something."""
+"""The criterion for each instrument."""
 
 
 @cache
 def patient(number: int, seed: int = 0) -> Patient:
-    """Return a patient, trained when it is first asked for."""
+    """Return a patient, which is trained on first use."""
     return patient_class(number)(seed)
 
 
@@ -86,20 +88,22 @@ def _normal(healthy: Patient, instrument: Instrument) -> pd.DataFrame:
 
 
 def finds(instrument: Instrument, number: int, seed: int = 0, measured: pd.DataFrame | None = None) -> bool:
-    """Return whether an instrument finds something wrong with a patient: whether it differs from its twin.
+    """Return whether an instrument detects a difference between a patient and its healthy twin.
 
     Args:
         instrument: One of ``CRITERIA``.
-        number: The patient.
-        seed: Its seed.
-        measured: What the instrument returned; None: it is measured now.
+        number: Number of the patient.
+        seed: Seed of the patient.
+        measured: The instrument's result. If None, it is measured now.
     """
     measured = instrument(patient(number, seed)) if measured is None else measured
     return CRITERIA[instrument](measured, _normal(patient(number, seed).twin(), instrument))
 
 
 def findings(numbers: Sequence[int] = range(1, N_PATIENTS + 1), seed: int = 0) -> pd.DataFrame:
-    """Return which instrument finds which patient, measured: a row for each patient, a column for each instrument."""
+    """Measure every patient with every instrument and return what is detected: one row per patient, one column per
+    instrument.
+    """
     table = {n: {instrument.__name__: finds(instrument, n, seed) for instrument in CRITERIA} for n in numbers}
     return pd.DataFrame(table).T.rename_axis("patient")
 
@@ -133,4 +137,4 @@ MEASURED: dict[int, frozenset[str]] = {
     15: frozenset({"shuffle_question", "forced_against_generated"}),
     16: frozenset({"pad_and_compare", "compare_company", "split_the_batch"}),
 }
-"""What ``findings`` returned: the names of the instruments that find each patient."""
+"""The stored result of ``findings``: the names of the instruments that detect each patient."""

@@ -1,6 +1,6 @@
-"""Instruments: each measures one thing, of any patient, and returns a table of numbers.
+"""Instruments for measuring patients. Each measures one thing and returns a table of numbers.
 
-They look at the model in evaluation mode, except where the patient's own inference is what is measured.
+They measure the model in evaluation mode, unless they measure the patient's own inference.
 """
 
 import math
@@ -22,16 +22,16 @@ Instrument = Callable[[Patient], pd.DataFrame]
 
 
 def leak_test(patient: Patient) -> pd.DataFrame:
-    """Return how strongly each token affects each prediction without a cache: the largest change in any logit.
+    """Measure the effect of each token on each prediction without a cache: the largest change in any logit.
 
-    A row is the changed token, a column the predicted token. A token of the answer may affect only predictions of later
-    tokens.
+    A row is the changed token and a column the predicted token. A token of the answer may affect only the predictions
+    of later tokens.
     """
     return _reach(patient, forced_logits)
 
 
 def leak_test_with_cache(patient: Patient) -> pd.DataFrame:
-    """Return how strongly each token affects each prediction with a cache, as in ``leak_test``."""
+    """Measure the effect of each token on each prediction with a cache, like ``leak_test``."""
     return _reach(patient, cached_logits)
 
 
@@ -43,7 +43,7 @@ def gradient_norms(patient: Patient) -> pd.DataFrame:
 
 
 def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
-    """Return the loss at each step for a fresh model that trains on the same 24 pairs again and again."""
+    """Return the loss at each step of a fresh model trained repeatedly on the same 24 pairs."""
     fresh = type(patient)(patient.seed, trained=False)
     batches, optimizer, losses = [fresh.batch(draw_pairs(24, "overfit"))], fresh.optimizer(), []
     with torch.random.fork_rng(devices=[]):
@@ -58,10 +58,10 @@ def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
 
 
 def cached_against_uncached(patient: Patient) -> pd.DataFrame:
-    """Return the largest difference between the outputs of each stage with and without a cache.
+    """Return the largest difference between each stage's outputs with and without a cache.
 
-    A row is a stage of the model, in the order of computation, a column the token of the answer that is predicted. The
-    first is predicted in the call that reads the question, each other in a call of its own.
+    A row is a stage of the model, in order of computation, and a column is the predicted token of the answer. The first
+    token is predicted in the call that reads the question, and each later token in its own call.
     """
     pairs = draw_pairs(16, "cache", MAX_LETTERS)
     stages = patient.stages()
@@ -78,7 +78,7 @@ def cached_against_uncached(patient: Patient) -> pd.DataFrame:
 
 
 def shuffle_question(patient: Patient) -> pd.DataFrame:
-    """Return how much the prediction of the first letter changes if the question's letters are shuffled."""
+    """Measure how much the prediction of the first letter changes when the question's letters are shuffled."""
     pairs = [("abcde", "edcba"), ("hgfab", "bafgh"), ("cafed", "defac")]
     table = {}
     for question, answer in pairs:
@@ -89,7 +89,7 @@ def shuffle_question(patient: Patient) -> pd.DataFrame:
 
 
 def pad_and_compare(patient: Patient) -> pd.DataFrame:
-    """Return how much the logits change if a text is padded on the left or right; a row for each number of pads."""
+    """Measure how much the logits change when a text is padded on the left or right, one row per number of pads."""
     batch = patient.batch(draw_pairs(16, "padding", n_letters=4))
     with evaluation(patient.model):
         before = patient.logits(batch)[batch.targets != PAD_ID]
@@ -103,7 +103,7 @@ def pad_and_compare(patient: Patient) -> pd.DataFrame:
 
 
 def compare_company(patient: Patient) -> pd.DataFrame:
-    """Return how much the first prediction for short words changes if a longer word is in the same batch."""
+    """Measure how much the first prediction for short words changes when a longer word is in the same batch."""
     questions = [question for question, _ in draw_pairs(8, "company", n_letters=3)]
     alone, table = first_logits(patient, questions), {}
     for other in ("abc", "abcd", "abcde"):
@@ -112,7 +112,7 @@ def compare_company(patient: Patient) -> pd.DataFrame:
 
 
 def repeat_question(patient: Patient) -> pd.DataFrame:
-    """Return how much the first prediction changes if the same questions are asked again."""
+    """Measure how much the first prediction changes when the same questions are asked again."""
     questions = [question for question, _ in draw_pairs(8, "repeat")]
     first = first_logits(patient, questions)
     again = {n: _largest(first_logits(patient, questions) - first) for n in (2, 3, 4)}
@@ -120,7 +120,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Return how far the gradient over micro-batches is from that of one batch, relative to its norm."""
+    """Compare the gradient over micro-batches with that of one batch, relative to its norm."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))
@@ -132,7 +132,7 @@ def split_the_batch(patient: Patient) -> pd.DataFrame:
 
 
 def drift_without_gradient(patient: Patient) -> pd.DataFrame:
-    """Return how much every parameter changes, relative to its size, in a step with zero gradients."""
+    """Measure the relative change of every parameter in an optimizer step with zero gradients."""
     fresh = type(patient)(patient.seed, trained=False)
     fresh.model.load_state_dict(patient.model.state_dict())
     optimizer = fresh.optimizer()
@@ -177,10 +177,10 @@ def residual_stream(patient: Patient) -> pd.DataFrame:
 
 
 def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
-    """Return how much each layer's output and what it adds to its input grow if the input is ten times as large.
+    """Measure how much each layer's output and residual update grow when its input is multiplied by ten.
 
-    The output of a pre-norm layer grows nearly as much as its input, which it passes on. What it adds does not grow,
-    because its sublayers get normalized inputs.
+    The output of a pre-norm layer grows almost as much as its input, which it passes on. Its update does not grow
+    because its sublayers receive normalized inputs.
     """
     layers = {name: module for name, module in patient.stages().items() if name != "embeddings"}
     calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
@@ -206,7 +206,9 @@ def scale_stream(patient: Patient, factor: float = 10.0) -> pd.DataFrame:
 
 
 def forced_against_generated(patient: Patient) -> pd.DataFrame:
-    """Return the fraction of correct letters if the answer so far is given, and if the model generates it."""
+    """Compare the fraction of correct letters when the answer so far is given with the fraction when the model
+    generates it.
+    """
     pairs = draw_pairs(64, "held out", MAX_LETTERS)
     answers = [answer for _, answer in pairs]
     targets = torch.tensor([encode(answer) for answer in answers])
@@ -225,7 +227,8 @@ ALL_INSTRUMENTS: tuple[Instrument, ...] = (
 
 
 def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the logits of every token of the answer and of the one that ends it, given those before, in one pass.
+    """Return the logits of every token of the answer, including the end token, given the correct tokens before it, in
+    one pass.
 
     All words must have the same length.
     """
@@ -236,7 +239,7 @@ def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the same logits from the patient's own inference, token by token, with a cache."""
+    """Return the same logits from the patient's own inference, token by token with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
     calls = [tokens, *answers[..., None].unbind(dim=1)]
@@ -245,7 +248,7 @@ def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def first_logits(patient: Patient, questions: Sequence[str]) -> Float[Tensor, "batch vocab_size"]:
-    """Return the logits of the first letter of the answers from the patient's own inference."""
+    """Return the logits for the first letter of the answers from the patient's own inference."""
     state, tokens = patient.decoding(questions)
     return state.next_logits(tokens)
 
@@ -256,7 +259,7 @@ def _reach(patient: Patient, logits: Callable[[Patient, Sequence[Pair]], Tensor]
     variants = [pairs]
     variants += [[(_change(question, i), answer) for question, answer in pairs] for i in places]
     variants += [[(question, _change(answer, i)) for question, answer in pairs] for i in places]
-    with _float64(patient.model):  # so that a rounding error is not mistaken for a path
+    with _float64(patient.model):  # avoids mistaking a rounding error for an effect
         before, *after = logits(patient, [pair for variant in variants for pair in variant]).chunk(len(variants))
     names = [*(f"question {i + 1}" for i in places), *(f"answer {i + 1}" for i in places)]
     table = [(changed - before).abs().amax(dim=(0, 2)).tolist() for changed in after]
@@ -264,7 +267,7 @@ def _reach(patient: Patient, logits: Callable[[Patient, Sequence[Pair]], Tensor]
 
 
 def _change(word: str, i: int) -> str:
-    """Return a word with another letter at i."""
+    """Replace letter i of a word with another letter."""
     other = LETTERS[(LETTERS.index(word[i]) + 1) % len(LETTERS)]
     return word[:i] + other + word[i + 1 :]
 
@@ -274,7 +277,7 @@ def _prediction_names() -> list[str]:
 
 
 def _gradients(patient: Patient, batches: Sequence[Batch]) -> dict[str, Tensor]:
-    """Return the gradient of every parameter, 0 for a parameter that the loss does not depend on."""
+    """Return the gradient of every parameter, or 0 if the loss does not depend on it."""
     patient.model.zero_grad()
     patient.backward(batches)
     gradients = {
@@ -294,17 +297,17 @@ def _largest(difference: Tensor) -> float:
 
 @contextmanager
 def _float64(model: nn.Module) -> Iterator[None]:
-    """Let a model compute in float64 for as long as the ``with`` block lasts."""
+    """Run a model in float64 inside the ``with`` block."""
     model.double()
     try:
         yield
     finally:
-        model.float()  # what was float32 before is so again, to the last bit
+        model.float()  # float32 parameters are restored exactly
 
 
 @contextmanager
 def _record(stages: dict[str, nn.Module]) -> Iterator[dict[str, list[Tensor]]]:
-    """Record what each stage returns, in every call."""
+    """Record the output of each stage in every call."""
     recorded: dict[str, list[Tensor]] = {name: [] for name in stages}
     hooks = [
         stage.register_forward_hook(lambda _, args, output, name=name: recorded[name].append(output.detach()))

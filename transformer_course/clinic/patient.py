@@ -1,7 +1,7 @@
-"""A healthy patient: a small Transformer with all that belongs to it, from the batch to the answer.
+"""A healthy patient: a small Transformer with its data, training and inference.
 
-``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass that does one thing otherwise: its
-base class is its healthy twin, trained on the same data from the same seed.
+``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass with one change. Its base class is
+its healthy twin, trained on the same data with the same seed.
 """
 
 from abc import ABC, abstractmethod
@@ -40,21 +40,21 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 from transformer_lab.training.optimizer import make_optimizer
 
 D_MODEL, N_HEADS, D_FF, N_LAYERS = 32, 2, 64, 2
-"""Sizes of every model."""
+"""Dimensions of every model."""
 ROTARY_BASE = 100.0
-"""Small because the texts are short: half of the usual frequencies would hardly turn."""
+"""Small because the texts are short: half of the usual frequencies would hardly rotate."""
 WEIGHT_DECAY = 0.1
 N_WARMUP_STEPS = 30
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Pairs as tensors.
+    """A batch of pairs as tensors.
 
     Args:
         source: The questions, which an encoder reads.
-        inputs: What a decoder reads.
-        targets: What it is to predict at each position; padding where nothing is.
+        inputs: The tokens that a decoder reads.
+        targets: The tokens to predict at each position, or padding.
     """
 
     source: Int[Tensor, "batch n_source"]
@@ -63,11 +63,11 @@ class Batch:
 
 
 class Patient(ABC):
-    """A small Transformer that reverses words, with its training and its inference.
+    """A small Transformer that reverses words, with its training and inference.
 
     Args:
-        seed: Seed of the parameters, the data, and dropout.
-        trained: Whether to train it at once; otherwise it stays as it was initialized.
+        seed: Seed of the parameters, the data and dropout.
+        trained: Whether to train the model immediately; otherwise, it keeps its initial parameters.
     """
 
     number: ClassVar[int] = 0
@@ -79,9 +79,9 @@ class Patient(ABC):
     batch_size: ClassVar[int] = 32
     n_micro_batches: ClassVar[int] = 1
     trains_as_twin: ClassVar[bool] = False
-    """Whether training is that of the healthy twin, whose parameters are then taken over."""
+    """Whether training is identical to the healthy twin's, so that the twin's parameters are copied."""
     part: ClassVar[type[nn.Module] | None] = None
-    """A class that takes the place of its base class in the model."""
+    """A class that replaces its base class in the model."""
 
     def __init__(self, seed: int = 0, trained: bool = True) -> None:
         self.seed = seed
@@ -101,7 +101,7 @@ class Patient(ABC):
         return f"Patient {self.number}"
 
     def twin(self) -> "Patient":
-        """Return the healthy twin, trained when it is first asked for; patients of one kind and seed have the same."""
+        """Return the healthy twin, which is trained on first use and shared by all patients of one kind and seed."""
         return _healthy(
             next(kind for kind in type(self).__mro__ if issubclass(kind, Patient) and not kind.number), self.seed
         )
@@ -141,7 +141,7 @@ class Patient(ABC):
         return total
 
     def train(self) -> list[float]:
-        """Train the model, and return the loss at each step."""
+        """Train the model and return the loss at each step."""
         self.model.train()
         optimizer = self.optimizer()
         losses = []
@@ -149,7 +149,7 @@ class Patient(ABC):
             warmup, decay = (step + 1) / N_WARMUP_STEPS, 2 * (self.n_steps - step) / self.n_steps
             for group in optimizer.param_groups:
                 group["lr"] = self.lr * min(1.0, warmup, decay)
-            # Texts of one length share a micro-batch, which spares padding.
+            # Texts of one length share a micro-batch, so they need no padding.
             pairs = sorted(draw_pairs(self.batch_size, f"{self.seed} {step}"), key=lambda pair: len(pair[0]))
             size = -(-self.batch_size // self.n_micro_batches)
             micro_batches = [self.batch(pairs[i : i + size]) for i in range(0, len(pairs), size)]
@@ -160,20 +160,20 @@ class Patient(ABC):
 
     @torch.no_grad()
     def answer(self, questions: Sequence[str]) -> list[str]:
-        """Return the answers, generated greedily in one batch, with a cache."""
+        """Return the answers, generated greedily in one batch with a cache."""
         state, tokens = self.decoding(questions)
         steps = list(generate_steps(state, tokens, MAX_LETTERS + 2, greedy, EOS_ID))
         return [decode(row) for row in torch.stack(steps, dim=1).tolist()]
 
 
 class DecoderOnly(Patient):
-    """A GPT of two blocks that reads ``question, bos, answer, eos``; the loss is that of the answer alone."""
+    """A GPT with two blocks that reads ``question, bos, answer, eos``. Only the answer counts in the loss."""
 
     positions: ClassVar[PositionScheme] = "learned"
     model: LanguageModel
 
     def build(self) -> nn.Module:
-        """Return the model: pre-norm, tied; its queries begin at 0, as section 8 of arXiv:2203.03466 recommends."""
+        """Return the model: pre-norm, tied embeddings, queries initialized to 0 (arXiv:2203.03466, section 8)."""
         model = LanguageModel(
             LanguageModelConfig(
                 VOCAB_SIZE, D_MODEL, N_HEADS, d_ff=D_FF, n_layers=N_LAYERS, max_length=MAX_LENGTH, pad_id=PAD_ID,
@@ -216,19 +216,19 @@ class DecoderOnly(Patient):
 
 
 class RotaryDecoderOnly(DecoderOnly):
-    """The same with rotary positions."""
+    """A decoder-only patient with rotary positions."""
 
     positions = "rotary"
 
 
 class DropoutDecoderOnly(DecoderOnly):
-    """The same with dropout."""
+    """A decoder-only patient with dropout."""
 
     dropout = 0.1
 
 
 class EncoderDecoder(Patient):
-    """A Transformer of two pre-norm layers in each stack: the question goes to the encoder."""
+    """A Transformer with two pre-norm layers in each stack. The encoder reads the question."""
 
     n_steps = 160
     model: Transformer
@@ -275,7 +275,7 @@ def _healthy(kind: type[Patient], seed: int) -> Patient:
 
 
 def exchange(model: nn.Module, part: type[nn.Module]) -> None:
-    """Turn every module of the base class of ``part`` into a ``part``, with the parameters it has."""
+    """Convert every module of the base class of ``part`` to ``part``, keeping its parameters."""
     for module in model.modules():
         if type(module) is part.__base__:
             module.__class__ = part
@@ -283,7 +283,7 @@ def exchange(model: nn.Module, part: type[nn.Module]) -> None:
 
 @contextmanager
 def evaluation(model: nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode, without gradients, for as long as the ``with`` block lasts."""
+    """Put a model in evaluation mode without gradients inside the ``with`` block."""
     before = model.training
     model.eval()
     try:

@@ -1,4 +1,4 @@
-"""The record of a session: which patients were admitted, measured and diagnosed, and the cost of all that."""
+"""The record of a session: the admitted patients, the measurements and diagnoses, and their cost."""
 
 import random
 from dataclasses import dataclass, field
@@ -23,51 +23,51 @@ class Case:
     """An admitted patient with its measurements and diagnoses.
 
     Args:
-        number: The patient.
+        number: Number of the patient.
     """
 
     number: int
     measurements: dict[str, pd.DataFrame] = field(default_factory=dict)
-    """The measurements by the name of the instrument."""
+    """The measurements, by name of the instrument."""
     wrong: list[str] = field(default_factory=list)
-    """The letters of the wrong diagnoses."""
+    """Letters of the wrong diagnoses."""
     closed: bool = False
-    """Whether the right diagnosis was made."""
+    """Whether the correct diagnosis has been made."""
 
     @property
     def patient(self) -> Patient:
-        """The patient, trained."""
+        """The trained patient."""
         return patient(self.number)
 
     @property
     def complaint(self) -> str:
-        """What the owner reports."""
+        """The problem that the owner reports."""
         return patient_class(self.number).complaint
 
     def losses(self) -> pd.DataFrame:
-        """Return the losses of the patient and its healthy twin at each step; not counted as a measurement."""
+        """Return the losses of the patient and its healthy twin at each step. This is not counted as a measurement."""
         losses = pd.DataFrame({"patient": self.patient.losses, "healthy twin": self.patient.twin().losses})
         return losses.set_index(losses.index + 1).rename_axis("step")
 
     def answers(self, n: int = 6) -> pd.DataFrame:
-        """Return answers to words that it was not trained on; not counted as a measurement."""
+        """Return answers to words outside the training set. This is not counted as a measurement."""
         pairs = draw_pairs(n, "held out")
         answers = self.patient.answer([question for question, _ in pairs])
         table = [(question, mine, mine == right) for (question, right), mine in zip(pairs, answers, strict=True)]
         return pd.DataFrame(table, columns=["question", "answer", "right"])
 
     def measure(self, instrument: Instrument) -> pd.DataFrame:
-        """Measure the patient; each instrument is counted once."""
+        """Measure the patient. Each instrument is counted once."""
         if instrument.__name__ not in self.measurements:
             self.measurements[instrument.__name__] = instrument(self.patient)
         return self.measurements[instrument.__name__]
 
     def normal(self, instrument: Instrument) -> pd.DataFrame:
-        """Return what the instrument measures on the healthy twin; not counted as a measurement."""
+        """Measure the healthy twin. This is not counted as a measurement."""
         return instrument(self.patient.twin())
 
     def diagnose(self, letter: str) -> str:
-        """Diagnose the patient with a letter of ``DIAGNOSES``; return whether it is right, and if not, why.
+        """Diagnose the patient with a letter of ``DIAGNOSES`` and return whether it is correct, and if not, why.
 
         Raises:
             ValueError: There is no such diagnosis.
@@ -83,7 +83,7 @@ class Case:
         return " ".join(["Not this one.", *message])
 
     def report(self) -> Report:
-        """Return the report: the bug, its repair, its address, and the test that would have caught it.
+        """Return the report: the bug, its repair, its source and the test that would have caught it.
 
         Raises:
             ValueError: The case is not closed.
@@ -93,7 +93,7 @@ class Case:
         return report(self.number)
 
     def source(self) -> str:
-        """Return the code in which the patient differs from its healthy twin; raises as ``report`` does."""
+        """Return the code that differs from the healthy twin. Raises the same errors as ``report``."""
         self.report()
         return source(self.number)
 
@@ -103,7 +103,7 @@ class Case:
         return len(self.measurements) + WRONG_DIAGNOSIS_COST * len(self.wrong)
 
     def _contradictions(self, letter: str) -> list[str]:
-        """List the measurements that rule out a diagnosis because a patient with that bug would give another result."""
+        """List the measurements that rule out a diagnosis because that bug would have given a different result."""
         others = [n for n in MEASURED if report(n).diagnosis == letter]
         lines = []
         for instrument in CRITERIA:
@@ -118,7 +118,7 @@ class Case:
 
 
 class Clinic:
-    """All cases of a session, and the score.
+    """All cases of a session and the score.
 
     >>> clinic = Clinic()
     >>> clinic.admit(8).complaint
@@ -129,19 +129,19 @@ class Clinic:
         self.cases: dict[int, Case] = {}
 
     def admit(self, number: int) -> Case:
-        """Return the case of a patient, as it stands.
+        """Return the case of a patient in its current state.
 
         Raises:
-            ValueError: There is no patient of this number.
+            ValueError: There is no patient with this number.
         """
         if not 1 <= number <= N_PATIENTS:
             raise ValueError(f"the patients are numbered from 1 to {N_PATIENTS}; got {number}")
         return self.cases.setdefault(number, Case(number))
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each case: what it cost, the score of ``score_at_random``, and whether it is closed.
+        """Return one row per case: its cost, the score of ``score_at_random`` and whether it is closed.
 
-        A last row adds up those that are closed.
+        The last row sums over the closed cases.
         """
         columns = ["patient", "measurements", "wrong diagnoses", "score", "score of the bot", "closed"]
         rows = [
@@ -155,11 +155,11 @@ class Clinic:
 
 @cache
 def score_at_random(number: int) -> float:
-    """Return the mean score, on one patient, of a bot that measures at random and reasons without a fault.
+    """Return the mean score, on one patient, of a bot that measures at random and draws perfect conclusions.
 
-    It knows which diagnoses occur, and what each of ``CRITERIA`` finds with each of them. It takes one of those
-    instruments after the other, in random order, until a single diagnosis fits all that was found; if several still do
-    at the end, it tries them in random order.
+    The bot knows which diagnoses occur and what each of ``CRITERIA`` detects for each of them. It uses these
+    instruments in random order until only one diagnosis fits all results. If several diagnoses remain at the end, it
+    tries them in random order.
     """
     draw = random.Random(number)
     return mean(_score_in_order(number, draw) for _ in range(N_RANDOM_ORDERS))

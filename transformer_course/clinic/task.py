@@ -1,6 +1,6 @@
-"""The task of every patient: read a word, and write it backwards.
+"""The task of every patient: read a word and write it backwards.
 
-It takes a second to learn, it needs attention and positions, and whether an answer is right can be seen at a glance.
+The task takes a second to learn, requires attention and positions, and its answers are easy to check by eye.
 """
 
 import random
@@ -11,12 +11,12 @@ from jaxtyping import Int
 from torch import Tensor
 
 PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
-"""Padding; the token that begins an answer, and so stands between question and answer; the token that ends it."""
+"""The padding token, the token between question and answer, and the token after the answer."""
 LETTERS = "abcdefgh"
 VOCAB_SIZE = 3 + len(LETTERS)
 MIN_LETTERS, MAX_LETTERS = 3, 5
 MAX_LENGTH = 24
-"""Number of positions of every model: a question, its answer and their marks, with room for padding."""
+"""Number of positions of every model: a question, its answer and their special tokens, with room for padding."""
 
 Pair = tuple[str, str]
 
@@ -26,8 +26,8 @@ def draw_pairs(n: int, seed: int | str, n_letters: int | None = None) -> list[Pa
 
     Args:
         n: Number of pairs.
-        seed: Seed of the draw.
-        n_letters: Length of the words; None: from 3 to 5, at random.
+        seed: Random seed.
+        n_letters: Length of the words; None draws lengths from 3 to 5.
 
     >>> draw_pairs(2, seed=0, n_letters=4)
     [('bhaf', 'fahb'), ('chha', 'ahhc')]
@@ -44,7 +44,7 @@ def encode(word: str) -> list[int]:
 
 
 def decode(tokens: Iterable[int]) -> str:
-    """Return the word up to the token that ends it; another mark in it is shown as a dot.
+    """Return the word up to the end token. Other special tokens in it are shown as dots.
 
     >>> decode([3, 0, 4, 2, 5])
     'a·b'
@@ -58,7 +58,7 @@ def decode(tokens: Iterable[int]) -> str:
 
 
 def pad(rows: list[list[int]], left: bool = False) -> Int[Tensor, "batch n"]:
-    """Return rows of token ids as a tensor, padded to one length after their end, or before their beginning.
+    """Return rows of token ids as a tensor, padded to the same length on the right or the left.
 
     >>> pad([[3, 4], [5]], left=True)
     tensor([[3, 4],

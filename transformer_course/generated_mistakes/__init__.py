@@ -1,14 +1,16 @@
-"""Generated mistakes: wrong answers that nobody has to write, made from the steps of a right one.
+"""Generate typical mistakes automatically from the steps of a correct answer.
 
-In the order of reading: ``expression_edits``, what may be done otherwise in one expression, and ``value_edits``, what
-to a value; ``answer_edits``, the generated mistakes of a whole answer, from its edits and from the way its steps hang
-together; ``generated_mistake``, one generated mistake, and the mistake that it is. Its message is made by ``wording``,
-a table of templates by kind; ``operation_wordings`` and ``dimension_wordings`` are templates that depend on the
-replaced code, and ``template_slots`` are the words that fill them, from ``step_words``, with ``phrases``, what a line
-of code does in English, and ``code_differences``, what two pieces of code do not share. ``code_match`` tells whether a
-message fits a learner's code. ``catalog``: the generated
-mistakes of each exercise as they are stored in ``catalogs/``, from where a check takes them. Uses ``exercise``.
+In reading order: ``expression_edits`` lists edits of one expression, from the ``confusable_code`` that people mix up,
+and ``call_edits`` those of a call; ``expression_syntax`` reads and writes the code. ``value_edits`` lists operations
+applied to a value by mistake. ``answer_edits`` combines them into the generated mistakes of a whole answer, and
+``generated_mistake`` makes one of them a mistake of an exercise.
 
-``python -m authoring.build_generated_mistakes`` makes the catalogs: it keeps what behaves like nothing that is known
-already.
+Messages are composed by ``wording``, a table of templates by kind. Templates that depend on the replaced code are in
+``omission_wordings``, ``operation_wordings`` and ``dimension_wordings``. ``template_slots`` fills them with words from
+``step_words``, with ``phrases`` (a line of code in English) and ``code_differences`` (what differs between two pieces
+of code). ``code_match`` decides whether a message fits a learner's code.
+
+``catalog`` reads the generated mistakes of each exercise from ``catalogs/``. ``python -m
+authoring.build_generated_mistakes`` writes them and keeps only those that a sentence can describe and that behave
+differently from all known mistakes. Uses ``exercise``.
 """

@@ -1,8 +1,7 @@
-"""The generated mistakes of an answer in steps, from the likely to the far-fetched.
+"""Generate the mistakes of an answer in steps, from likely to far-fetched.
 
-They come from edits of one expression; from a step that is left out, fed with another value of the same kind, taken at
-another place, or twice; from something done to what a step gives; from an argument that is read otherwise; and from the
-same edit in steps of the same form.
+A generated mistake edits one expression; omits, moves or repeats a step, or gives it another input of the same kind;
+applies an operation to a step's result; misreads an argument; or makes the same edit in several similar steps.
 """
 
 import ast
@@ -17,23 +16,16 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer_course.generated_mistakes.expression_edits import Edit, edits, input_of, name_of, parsed
+from transformer_course.generated_mistakes.expression_edits import Edit, edits
+from transformer_course.generated_mistakes.expression_syntax import input_of, name_of, parsed
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, used_names
 from transformer_course.generated_mistakes.value_edits import OF_ARGUMENTS, OF_RESULTS, OF_THE_ANSWER, Kind
 from transformer_course.steps import InSteps, Step
 
 KINDS_WITH_PREVIOUS_STEP = (
-    "sibling",
-    "no_softmax",
-    "operator",
-    "order",
-    "axis",
-    "keepdim",
-    "all_axes",
-    "call_left_out",
-    "power",
+    *("sibling", "no_softmax", "operator", "order", "axis", "keepdim", "all_axes", "call_left_out", "power"),
 )
-"""Edits that people make where they also leave out the step before."""
+"""Edits that people often make together with omitting the previous step."""
 MAX_WEIGHT = 3.0
 
 
@@ -43,7 +35,7 @@ class Code:
 
     Args:
         body: Its statements, without the docstring.
-        known: The names that stand for values.
+        known: Names of the values that code may use.
     """
 
     body: Sequence[ast.stmt]
@@ -51,22 +43,22 @@ class Code:
 
     @cached_property
     def text(self) -> str:
-        """The code as text."""
+        """The code as a string."""
         return ast.unparse(ast.Module(body=list(self.body), type_ignores=[]))
 
     @cached_property
     def returned(self) -> ast.expr | None:
-        """What is returned, where the step does no more than that."""
+        """The returned expression, if the step is a single return statement."""
         one = self.body[0] if len(self.body) == 1 else None
         return one.value if isinstance(one, ast.Return) else None
 
     @cached_property
     def uses(self) -> list[str]:
-        """The values that it asks for, ``self`` aside."""
+        """Names of the values that the code uses, except ``self``."""
         return [name for name in used_names(self.text, self.known) if name != "self"]
 
     def followed_by(self, form: str) -> str | None:
-        """Return the code with something done to what is returned; None where it does not end with that."""
+        """Return the code with an operation applied to the returned value, or None if it does not end with a return."""
         *before, last = self.body
         if not isinstance(last, ast.Return) or last.value is None:
             return None
@@ -78,12 +70,12 @@ class Code:
         return "\n".join([*map(ast.unparse, before), *lines, f"return {form.replace('§', value)}"])
 
     def n_uses(self, name: str) -> int:
-        """Count how often a value stands in it."""
+        """Count the uses of a value."""
         nodes = (node for statement in self.body for node in ast.walk(statement))
         return sum(isinstance(node, ast.Name) and node.id == name for node in nodes)
 
     def with_names(self, names: Mapping[str, str], only: int | None = None) -> str:
-        """Return the code with other values in the place of some; ``only`` the one of this number."""
+        """Return the code with some values replaced; with ``only``, replace only the use with this index."""
         rename = _Rename({old: parsed(new) for old, new in names.items()}, only)
         return "\n".join(ast.unparse(rename.visit(copy.deepcopy(statement))) for statement in self.body)
 
@@ -100,7 +92,7 @@ class _Rename(ast.NodeTransformer):
 
 
 def code_of(step: Step, known: frozenset[str]) -> Code | None:
-    """Return the code of a step; None where there is none to be edited, as of one that is made by a function."""
+    """Return the code of a step, or None if it cannot be edited, for example because a function creates the step."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(step))).body[0]
     except (OSError, TypeError, SyntaxError):
@@ -111,11 +103,11 @@ def code_of(step: Step, known: frozenset[str]) -> Code | None:
 
 
 class Sources:
-    """What the generated mistakes of an answer are made of.
+    """The material from which the mistakes of an answer are generated.
 
     Args:
         steps: The answer.
-        samples: The right values of all arguments and steps on some cases: what is of one kind may be confused.
+        samples: The correct values of all arguments and steps on some cases. Values of the same kind may be confused.
     """
 
     def __init__(self, steps: InSteps, samples: Sequence[Mapping[str, Any]]) -> None:
@@ -127,7 +119,7 @@ class Sources:
         self.order = [*self.arguments, *steps.steps]
 
     def answer_edits(self) -> Iterator[AnswerEdit]:
-        """Yield all generated mistakes; several may do the same."""
+        """Yield all generated mistakes. Several of them may behave the same."""
         edits_of = {name: list(edits(code.body)) for name, code in self.codes.items()}
         for edit in self._all(edits_of):
             if edit.weight <= MAX_WEIGHT:
@@ -151,7 +143,7 @@ class Sources:
         yield from self._values_exchanged()
 
     def kind(self, name: str) -> Kind:
-        """Return of what kind a value is."""
+        """Return the kind of a value."""
         value = next((sample[name] for sample in self.samples if sample.get(name) is not None), None)
         if isinstance(value, Tensor):
             return "bool" if str(value.dtype) == "torch.bool" else "float" if value.is_floating_point() else "int"
@@ -162,7 +154,7 @@ class Sources:
         return (self.kind(name), *(value.dim() if isinstance(value, Tensor) else type(value) for value in values))
 
     def alike(self, name: str) -> list[str]:
-        """List the other values of the same kind and number of axes that are not always the same."""
+        """List the other values of the same kind and number of dimensions, except those that are always equal."""
         return [
             other
             for other in self.order
@@ -180,11 +172,11 @@ class Sources:
         return True
 
     def before(self, name: str) -> list[str]:
-        """List the values that there are before a step."""
+        """List the values available before a step."""
         return list(itertools.takewhile(lambda one: one != name, self.order))
 
     def after(self, name: str) -> set[str]:
-        """List the steps that need a value, directly or through another."""
+        """List the steps that depend on a value, directly or indirectly."""
         direct = {step for step, code in self.codes.items() if name in code.uses}
         return direct.union(*(self.after(step) for step in direct))
 
@@ -222,7 +214,8 @@ class Sources:
 
     def _of_results(self, name: str, code: Code) -> Iterator[AnswerEdit]:
         kind, is_last = self.kind(name), name == self.steps.last
-        later = 0.03 * (len(self.order) - self.order.index(name))  # of forms that behave alike, the last step's
+        # prefer the edit of the last step among edits with the same behavior
+        later = 0.03 * (len(self.order) - self.order.index(name))
         forms = [(form, what, weight + later) for form, what, weight in OF_RESULTS[kind]]
         if is_last and kind in ("float", "int", "bool"):
             forms += OF_THE_ANSWER
@@ -255,7 +248,7 @@ class Sources:
                 yield AnswerEdit(name, "fixed", length, number, "", 2.2, {name: code.text.replace(length, number)})
 
     def _brackets_over_two_steps(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield (a − b) / c read as a − b / c, where the two operations are two steps."""
+        """Yield a − b / c instead of (a − b) / c if the two operations are two steps."""
         value = code.returned
         if (
             isinstance(value, ast.BinOp)
@@ -277,7 +270,7 @@ class Sources:
                         yield AnswerEdit(name, one.kind, one.old, one.new, need, one.weight + 1.2, {name: one.code})
 
     def _moved(self, name: str, code: Code) -> Iterator[AnswerEdit]:
-        """Yield the step taken at another place, or once more there: to another value of the same kind."""
+        """Yield the step moved to, or repeated at, another value of the same kind."""
         main = _main_input(code.returned)
         if main is None or main not in self.order or code.returned is None:
             return
@@ -289,7 +282,7 @@ class Sources:
             if target == name or self.kind(main) not in (self.kind(target), "float") or distance > 1:
                 continue
             if any(target == need or need in self.after(target) for need in side):
-                continue  # what it needs is not there yet
+                continue  # a value that it needs is not computed yet
             as_form = ast.unparse(_Rename({main: ast.Name("_main_")}, None).visit(copy.deepcopy(code.returned)))
             is_elsewhere = (is_later or self.order.index(target) < place) and self.kind(target) == self.kind(main)
             if is_elsewhere and (new := other.followed_by(as_form.replace("_main_", "§"))):
@@ -319,7 +312,7 @@ class Sources:
                 yield AnswerEdit(name, "ignored", name, repr(value), "", weight, {name: repr(value)})
 
     def _of_twins(self, edits_of: Mapping[str, Sequence[Edit]]) -> Iterator[AnswerEdit]:
-        """Yield the same edit in steps of the same form, and such steps exchanged."""
+        """Yield the same edit in all steps of the same form, and swaps of two such steps."""
         groups: dict[str, list[str]] = {}
         for name, code in self.codes.items():
             if code.returned is not None and not isinstance(code.returned, ast.Constant):
@@ -356,7 +349,7 @@ class Sources:
                     yield AnswerEdit(one, "values_exchanged", one, two, two, 1.2, code)
 
     def _where_an_option_is_given(self, edit: AnswerEdit) -> Iterator[AnswerEdit]:
-        """Yield the generated mistake made only where an optional argument is given, as code under an ``if`` has it."""
+        """Yield the mistake made only if an optional argument is given, as in a branch of an ``if``."""
         if edit.weight > 2 or list(edit.code) != [edit.step] or edit.step not in self.codes:
             return
         for name in self.arguments:
@@ -374,20 +367,20 @@ class Sources:
 
 
 def _layers(body: Sequence[ast.stmt]) -> list[str]:
-    """List the attributes of ``self`` that code uses."""
+    """List the attributes of ``self`` used in code."""
     nodes = [node for statement in body for node in ast.walk(statement)]
     return list(dict.fromkeys(n.attr for n in nodes if isinstance(n, ast.Attribute) and ast.unparse(n.value) == "self"))
 
 
 def _main_input(value: ast.expr | None) -> str | None:
-    """Return the value that an expression works on, if it has a name."""
+    """Return the name of the value that an expression works on, if it has one."""
     main = value.left if isinstance(value, ast.BinOp) else input_of(value) if isinstance(value, ast.Call) else None
     is_joining = isinstance(value, ast.Call) and name_of(value) in ("gather", "cat", "stack", "multinomial")
     return main.id if isinstance(main, ast.Name) and not is_joining else None
 
 
 def _blank(code: Code, known: set[str]) -> str:
-    """Return the form of code: with nothing in the place of values, layers and numbers."""
+    """Return code with values, layers and numbers replaced by placeholders."""
 
     class Blank(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:

@@ -1,8 +1,8 @@
-"""The generated mistakes of each exercise as they are stored: those that behave like nothing else.
+"""Store the generated mistakes of each exercise that behave differently from all others.
 
-Beside each stands what it gives on two cases, in brief, so that of hundreds only the few are compiled and run that can
-be what an attempt showed. A file has a generated mistake in each line, in the order of the answer's steps, so that a
-diff shows which generated mistakes have changed; when it is read, the likely come first.
+Each is stored with outlines of its results on two cases, so that only the few mistakes that match an attempt's outlines
+have to be compiled and run. A file has one mistake per line, in the order of the steps, so that diffs are readable.
+Reading sorts the mistakes by likelihood.
 """
 
 import hashlib
@@ -23,23 +23,23 @@ from transformer_course.running.observation import Observation
 
 FOLDER = Path(__file__).parent / "catalogs"
 UNKNOWN = "unknown"
-"""The form of what is not looked at."""
+"""The form of a result that is not compared."""
 MAX_FORM_LENGTH = 40
-"""Number of characters of a form; what is longer, as of a list of lists, ends in a digest of the whole."""
+"""Maximum number of characters of a form. Longer forms, for example of nested lists, end in a digest of the whole."""
 RELATIVE, ABSOLUTE = 2e-3, 1e-4
-"""How far outlines may be apart for results within a few tolerances; what is near is then compared number by number."""
+"""Tolerances between outlines of results that may agree. Results with similar outlines are then compared in full."""
 
 
 class Outline(NamedTuple):
-    """What an observation shows, in brief: its form, a sum of its numbers with weights, and how large their sum is."""
+    """A summary of an observation: its form, a weighted sum of its numbers, and the sum of their absolute values."""
 
     form: str
     number: float = 0.0
     size: float = 0.0
 
     def may_be(self, other: "Outline") -> bool:
-        """Return whether two observations with these outlines may show the same."""
-        if self.form.startswith("error"):  # of which type it is depends on whether shapes are checked
+        """Return whether two observations with these outlines may agree."""
+        if self.form.startswith("error"):  # the error type depends on whether shapes are checked
             return other.form.startswith("error")
         return self.form == other.form and abs(self.number - other.number) <= ABSOLUTE + RELATIVE * max(
             self.size, other.size
@@ -47,7 +47,7 @@ class Outline(NamedTuple):
 
 
 def outline(observation: Observation) -> Outline:
-    """Return what an observation shows, in brief. Of an error that is its type, of samples that they are samples."""
+    """Summarize an observation. For an error, only its type counts, and for samples, only that they are samples."""
     error: object = observation.get("error")
     if isinstance(error, Mapping):
         return Outline(f"error {error.get('type')}")
@@ -69,7 +69,7 @@ def _shortened(form: str) -> str:
 
 
 def _collect(value: object, form: list[str], numbers: list[Tensor]) -> None:
-    """Add the form of plain data, and its finite numbers, in order."""
+    """Append the form of plain data and its finite numbers, in order."""
     if isinstance(value, Tensor):
         form.append(f"{str(value.dtype).removeprefix('torch.')}{list(value.shape)}")
         numbers.append(value.detach().flatten().double().nan_to_num(0.0, 0.0, 0.0))
@@ -93,10 +93,10 @@ class Catalog:
     """The generated mistakes of an exercise.
 
     Args:
-        names: The arguments and steps of the answer that they are made from.
-        cases: The numbers of the cases whose outlines are stored.
-        right: The outlines of the right results in these cases.
-        edits: The generated mistakes, the likely first.
+        names: Names of the arguments and steps from which they were generated.
+        cases: Indices of the cases whose outlines are stored.
+        right: Outlines of the correct results on these cases.
+        edits: The generated mistakes, likely ones first.
     """
 
     names: Sequence[str] = ()
@@ -107,7 +107,7 @@ class Catalog:
     def candidates(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the generated mistakes that may be what was observed: all, where the cases are those of another seed."""
+        """List the mistakes that match the observations' outlines. Without outlines for these cases, list all."""
         if not self._is_of(cases, expected, observed):
             return self.edits
         observation = [(outline(observed[index]), bool(cases[index].later)) for index in self.cases]
@@ -116,9 +116,7 @@ class Catalog:
     def candidates_in_some(
         self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]
     ) -> Sequence[AnswerEdit]:
-        """List the generated mistakes that may be what was observed in one of the cases, and that or right in the
-        other.
-        """
+        """List the mistakes that match the observations in at least one stored case and are correct in the others."""
         if not self._is_of(cases, expected, observed):
             return []
         observation = [outline(observed[index]) for index in self.cases]
@@ -131,7 +129,7 @@ class Catalog:
         return [edit for edit in self.edits if may_be(edit)]
 
     def _is_of(self, cases: Sequence[Case], expected: Sequence[Observation], observed: Sequence[Observation]) -> bool:
-        """Return whether these are the cases whose outlines are stored."""
+        """Return whether the outlines stored are those of these cases."""
         return (
             len(observed) == len(cases) == len(expected)
             and all(index < len(cases) for index in self.cases)
@@ -139,7 +137,7 @@ class Catalog:
         )
 
     def as_text(self) -> str:
-        """Return it as it is stored: JSON, with a generated mistake in each line, in the order of the steps."""
+        """Format the catalog as JSON with one mistake per line, in the order of the steps."""
         head = {"names": self.names, "cases": self.cases, "right": [_brief(one) for one in self.right]}
         place = {name: index for index, name in enumerate(self.names)}
         in_order = sorted(self.edits, key=lambda edit: (place.get(edit.step, -1), edit.rank))
@@ -149,12 +147,12 @@ class Catalog:
 
 
 def path_of(name: str) -> Path:
-    """Return where the catalog of an exercise is stored."""
+    """Return the path of an exercise's catalog."""
     return FOLDER / f"{name}.json"
 
 
 def read(name: str) -> Catalog:
-    """Return the catalog of an exercise; an empty one where none is stored."""
+    """Read the catalog of an exercise; it is empty if no file exists."""
     path = path_of(name)
     if not path.exists():
         return Catalog()
@@ -166,9 +164,7 @@ def read(name: str) -> Catalog:
 
 @cache
 def catalog_of(exercise: Exercise) -> Catalog:
-    """Return the generated mistakes of an exercise; none if they were made from other steps, as of another exercise of
-    that name.
-    """
+    """Return the generated mistakes of an exercise, or none if the catalog was built from other steps."""
     found = read(exercise.name) if exercise.steps else Catalog()
     return found if list(found.names) == names_of(exercise) else Catalog()
 
@@ -179,7 +175,7 @@ def names_of(exercise: Exercise) -> list[str]:
 
 
 def _may_show(displayed: Outline, observation: tuple[Outline, bool]) -> bool:
-    """Return whether what showed this at its first call may have shown that, perhaps by a crash at a later one."""
+    """Return whether a mistake with this first result matches, given that a later call may have crashed."""
     now, has_later_calls = observation
     return now.form == UNKNOWN or displayed.may_be(now) or (has_later_calls and now.form.startswith("error"))
 
@@ -189,9 +185,7 @@ def _brief(one: Outline) -> list[Any]:
 
 
 def _row(edit: AnswerEdit, right: Sequence[Outline] = ()) -> list[Any]:
-    """Return a generated mistake as it is stored: what is empty at the end is left out, and so is a form that is the
-    right one.
-    """
+    """Format a generated mistake for the catalog. Empty values at the end and the correct result's form are omitted."""
     code: Any = {name: one_line(body) for name, body in edit.code.items()}
     if list(code) == [edit.step]:
         code = "" if code[edit.step] == edit.new else code[edit.step]

@@ -1,4 +1,4 @@
-"""Read from two pieces of code what differs: the parts of a pair, the sides of an operation, the bounds of a range."""
+"""Extract what differs between two pieces of code: elements of a pair, operands, bounds of a range."""
 
 import ast
 import re
@@ -12,14 +12,14 @@ def _parsed(code: str) -> ast.expr | None:
 
 
 def parts_of(code: str) -> list[str]:
-    """Return the members of a pair, or of the list that is joined or stacked."""
+    """Return the elements of a tuple, or of the list that is concatenated or stacked."""
     made = _parsed(code)
     made = made.args[0] if isinstance(made, ast.Call) and made.args else made
     return [ast.unparse(one) for one in made.elts] if isinstance(made, ast.Tuple | ast.List) else []
 
 
 def operands_of(code: str) -> tuple[str, str, str]:
-    """Return the name of an operation, and its two sides."""
+    """Return the name of an operation and its two operands."""
     made = _parsed(code)
     if not isinstance(made, ast.BinOp):
         return "", "", ""
@@ -27,19 +27,19 @@ def operands_of(code: str) -> tuple[str, str, str]:
 
 
 def compared_in(code: str) -> str:
-    """Return what stands on the left of a comparison."""
+    """Return the left side of a comparison."""
     made = _parsed(code)
     return ast.unparse(made.left) if isinstance(made, ast.Compare) else ""
 
 
 def length_of(code: str) -> tuple[str, str]:
-    """Return the tensor whose length is taken, and of which axis."""
+    """Return the tensor and the dimension whose length is read."""
     tensor, _, place = code.partition(".shape")
     return tensor, place
 
 
 def missing_argument(old: str, new: str) -> str:
-    """Return the one argument that a call has and another has not; "" where it is not one."""
+    """Return the only argument that one call has and the other lacks, or "" if there is not exactly one."""
     made, left = _parsed(old), _parsed(new)
     if not isinstance(made, ast.Call) or not isinstance(left, ast.Call):
         return ""
@@ -48,7 +48,7 @@ def missing_argument(old: str, new: str) -> str:
 
 
 def counts_of(old: str, new: str) -> str:
-    """Return how a range differs from another: in its steps, where it starts, or where it ends."""
+    """Return how one range differs from another: in its step, its start or its end."""
     should, is_ = _bounds(old), _bounds(new)
     if should[2] != is_[2]:
         return "has the wrong step"
@@ -67,7 +67,7 @@ def _bounds(code: str) -> tuple[str, str, str]:
 
 
 def new_axes_of(code: str) -> list[int]:
-    """Return at which places an index inserts an axis with None; only those of the outermost index."""
+    """Return the positions at which the outermost index inserts a dimension with None."""
     made = _parsed(code)
     if not isinstance(made, ast.Subscript):
         return []
@@ -76,7 +76,7 @@ def new_axes_of(code: str) -> list[int]:
 
 
 def has_minus(number: str, old: str, new: str) -> bool:
-    """Return whether the number that is in one piece of code, and no longer in another, has a minus in front of it."""
+    """Return whether the number that appears in only one piece of code is preceded by a minus sign."""
     negative = re.compile(rf"(?<![\w)\]-])-{re.escape(number)}(?![\w.])")
     return len(negative.findall(old)) > len(negative.findall(new))
 
@@ -88,6 +88,6 @@ def function_of(code: str, than: str) -> str:
 
 
 def comparison_of(code: str) -> str:
-    """Return the sign of a comparison."""
+    """Return the operator of a comparison."""
     found = re.search(r"<=|>=|==|!=|<|>| is not | is ", code)
     return found[0] if found else ""

@@ -1,7 +1,7 @@
-"""Whether a message about a generated mistake can be about the code that a learner wrote.
+"""Decide whether a message about a generated mistake fits the learner's code.
 
 An attempt is recognized by its behavior, and several generated mistakes may behave the same. A message that quotes a
-number, a function or an argument should not be shown if the learner's code does not contain it.
+number, a function or an argument should be shown only if the learner's code contains it.
 """
 
 import re
@@ -22,7 +22,7 @@ FUNCTIONS = {
     "silu": "silu|sigmoid|swish", "cumsum": r"cumsum|\+=|accumulate", "repeat": "repeat|tile|expand|cat",
     "repeat_interleave": "repeat_interleave|expand|repeat", "prod": r"prod|\*", "reciprocal": "reciprocal|/",
 }  # fmt: skip
-"""Patterns for the ways in which a function can be written, if its name alone is too narrow."""
+"""Patterns for the different ways to write a function, if its name alone is too narrow."""
 OPERATORS = {
     "Add": r"\+|add", "Sub": r"-|sub", "Mult": r"\*|mul|prod", "Div": r"/|div", "FloorDiv": r"//|div", "Mod": r"%|mod",
     "MatMult": r"@|matmul|einsum|mm|dot|inner", "Pow": r"\*\*|pow|sqrt|square|exp",
@@ -31,11 +31,11 @@ OPERATORS = {
 
 
 def is_in_code(edit: "AnswerEdit", arguments: Collection[str], code: str) -> bool:
-    """Return whether the number, function, operator or argument that a message quotes is in the learner's code.
+    """Return whether the learner's code contains the number, function, operator or argument that a message quotes.
 
     Args:
         edit: The generated mistake.
-        arguments: The names of the arguments of the exercise.
+        arguments: Names of the exercise's arguments.
         code: The learner's code, without the signature.
     """
     match edit.kind:

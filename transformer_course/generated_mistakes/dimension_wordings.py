@@ -21,7 +21,7 @@ PARTS = {
     "0": "the first", "1": "the second", "2": "the third", "-2": "the second-to-last", "-3": "the third from the end",
     "0::2": "the even entries", "::2": "the even entries", "1::2": "the odd entries", "::1": "all of them",
 }  # fmt: skip
-"""What an index or a slice picks."""
+"""What an index or a slice selects."""
 KEEPDIM = "you drop a dimension {when}. With `keepdim=True` it stays, and the shapes line up"
 
 
@@ -43,7 +43,7 @@ def _dim(code: str) -> str:
 
 
 def length(s: Slots) -> str:
-    """The size of the wrong dimension or tensor is read, or a number instead of a size."""
+    """The size of the wrong dimension or tensor is read, or a number is used instead of a size."""
     if s.edit.kind == "fixed":
         size = operand(parse(s.edit.old), s.noun)
         return (
@@ -99,7 +99,7 @@ def _n_dims(code: str, number: str) -> int:
 
 
 def _in_function(code: str, right: str, new: str, old: str) -> str:
-    """Return the function whose dimension is wrong, as in " in `squeeze`", if several take the right dimension."""
+    """Name the function with the wrong dimension, as in " in `squeeze`", if other functions have the right one."""
     takes = r"(\w+)\((?:dim=)?{}(?![\w.])"
     should, does = re.findall(takes.format(re.escape(old)), right), re.findall(takes.format(re.escape(new)), code)
     wrong = [name for name in does if name in should]
@@ -107,19 +107,19 @@ def _in_function(code: str, right: str, new: str, old: str) -> str:
 
 
 def _n_places(code: str, number: str) -> int:
-    """Count how often code uses a number alone as an index."""
+    """Count how often code uses a number as its only index."""
     return len(re.findall(rf"(?:\[|, ){re.escape(number)}\]", code))
 
 
 def _plain(number: str) -> str:
-    """Return a number as people write it: 2 for 2.0, 0.00001 for 1e-05."""
+    """Format a number as people write it: 2 for 2.0, 0.00001 for 1e-05."""
     if re.fullmatch(r"-?\d+\.0", number):
         return number[:-2]
     return f"{float(number):.10f}".rstrip("0") if re.fullmatch(r"-?\d+e-0?\d", number) else number
 
 
 def place(s: Slots) -> str:
-    """The wrong entry or part is picked by an index, a slice or a range."""
+    """An index, a slice or a range selects the wrong entry or part."""
     old, new, kind = s.edit.old, s.edit.new, s.edit.kind
     if kind == "range":
         counts = counts_of(old, new)
@@ -150,9 +150,10 @@ def place(s: Slots) -> str:
 
 
 def new_axis_elsewhere(s: Slots) -> str:
-    """A new dimension is added in the wrong place."""
+    """A new dimension is added in the wrong position."""
     old, new = new_axes_of(s.edit.old), new_axes_of(s.edit.new)
-    only_new = re.compile(r".*\[[:, ]*(?:None[:, ]*)+\]")  # without "..." and indices, which move the dimensions
+    # only without "..." and integer indices, which shift the dimensions
+    only_new = re.compile(r".*\[[:, ]*(?:None[:, ]*)+\]")
     if len(old) != len(new) or not (only_new.fullmatch(s.edit.old) and only_new.fullmatch(s.edit.new)):
         return "you add the new dimension in the wrong place {when}"
     places = f"{_dims(new)} instead of {_dims(old)}"
@@ -162,12 +163,12 @@ def new_axis_elsewhere(s: Slots) -> str:
 
 
 def _dims(places: Sequence[int]) -> str:
-    """Return dimensions in words: "dim 1", or "dims 1 and 3"."""
+    """Format dimensions as "dim 1" or "dims 1 and 3"."""
     return f"dim {places[0]}" if len(places) == 1 else f"dims {' and '.join(map(str, places))}"
 
 
 def _cut(index: str, should: str) -> str:
-    """Return in which way a slice is wrong."""
+    """Describe how a slice is wrong."""
     if moved := re.fullmatch(r"\(.+\) ([+-]) 1(:.*)|(?:.*:)\(.+\) ([+-]) 1", index):
         end, direction = ("start", moved[1]) if moved[1] else ("end", moved[3])
         return f"{end} your slice one position too {'late' if direction == '+' else 'early'}"
@@ -208,7 +209,7 @@ def option(s: Slots) -> str:
 
 
 def axes(s: Slots) -> str:
-    """Dimensions are swapped that should not be, or are not swapped."""
+    """Dimensions are swapped but should not be, or the reverse."""
     if s.edit.kind == "not_transposed":
         return "you don't transpose {new}" if s.noun(s.edit.new) else "you don't transpose {when}"
     if s.edit.kind == "transposed":

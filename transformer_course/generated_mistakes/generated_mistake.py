@@ -1,7 +1,6 @@
-"""A generated mistake: an answer in which one thing is done otherwise, as code; and the mistake that it is.
+"""A generated mistake: an answer with one edit, as code, and the message about it.
 
-A generated mistake is stored as text. It is compiled when it is needed for the first time, which of most generated
-mistakes is never.
+Generated mistakes are stored as text and compiled on first use, which for most of them never happens.
 """
 
 import ast
@@ -21,23 +20,23 @@ from transformer_course.generated_mistakes.wording import Words, words
 from transformer_course.steps import InSteps, Step, Variant, needs
 
 MAX_WORDS = 32
-"""Number of words of a composed message; a longer one goes without advice if it says what goes wrong."""
+"""Maximum number of words of a composed message. A longer message omits the advice if it describes the consequence."""
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerEdit:
-    """One thing done otherwise.
+    """One edit of a correct answer.
 
     Args:
-        step: The step or argument that it is about.
-        kind: What is done, as ``wording`` knows it.
-        old: The code that stood there; "" where that is the whole step.
-        new: The code that stands there.
-        other: Another step or value that has to do with it.
-        weight: How far-fetched it is: 1 is likely.
-        code: By step or argument the code of its body, in place of the right one.
-        shows: What it gives on some cases of the lesson's seed, in brief; see ``catalog``.
-        readings: Other generated mistakes that behave the same, each likely, too, and about another step.
+        step: The edited step or argument.
+        kind: The kind of edit, a key of the templates in ``wording``.
+        old: The original code, or "" if it is the whole step.
+        new: The code that replaces it.
+        other: Another step or value involved.
+        weight: How far-fetched the edit is; 1 is likely.
+        code: The new code of each changed step or argument.
+        shows: Outlines of its results on some cases of the lesson's seed; see ``catalog``.
+        readings: Other generated mistakes with the same behavior that are about another step and also likely.
     """
 
     step: str
@@ -52,21 +51,19 @@ class AnswerEdit:
 
     @property
     def name(self) -> str:
-        """What it is called in verdicts."""
+        """Its name in verdicts."""
         return f"{self.kind}_{self.step}"
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """What puts the likely generated mistakes first: of those that are as likely, the ones with the
-        shortest code.
-        """
+        """Sort key that puts likely mistakes first and, among equally likely ones, those with the shortest code."""
         return round(self.weight, 2), len(self.code), len(self.new)
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys in an exercise's ``messages`` that mean it: by name and code, or by name alone.
+        """The keys for it in an exercise's ``messages``: its name with the code, or its name alone.
 
-        There are none if it is made only where an option is given, for those words do not say so.
+        There are none if it is made only when an option is given, because those messages don't say so.
         """
         if any(re.match(r"if \w+ is None:\n", body) for body in self.code.values()):
             return ()
@@ -74,26 +71,26 @@ class AnswerEdit:
 
     @property
     def crashes(self) -> bool:
-        """Whether it crashes wherever it was tried."""
+        """Whether it crashes on all stored cases."""
         return bool(self.shows) and all(one.form.startswith("error ") for one in self.shows)
 
     @property
     def code_on_top(self) -> dict[str, str]:
-        """The same as something done to what the step gives, so that it meets another generated mistake of that step;
-        else none.
+        """The edit as an operation on the step's result, which can be combined with another mistake in that step; else
+        "".
         """
         is_whole = list(self.code) == [self.step] and not self.code[self.step].startswith("if ")
         return {self.step: self.new.replace("§", self.step)} if is_whole and "§" in self.new else {}
 
 
 class GeneratedMistake(Mistake):
-    """A generated mistake as a mistake of an exercise.
+    """A generated mistake of an exercise, with its message and hints.
 
     Args:
-        edit: The generated mistake.
-        steps: The answer that it is made from.
-        messages: A teacher's own words, by the names of generated mistakes, or by name and code where not all of a name
-            are meant.
+        edit: The edit.
+        steps: The answer that it changes.
+        messages: Messages written by a teacher. Keys are names of generated mistakes, with the code if not all mistakes
+            of that name are meant.
     """
 
     def __init__(self, edit: AnswerEdit, steps: InSteps, messages: Mapping[str, str | Wording] | None = None) -> None:
@@ -103,18 +100,18 @@ class GeneratedMistake(Mistake):
 
     @property
     def has_own_words(self) -> bool:
-        """Whether a teacher has words for it."""
+        """Whether a teacher wrote a message for it."""
         return self._own_words is not None
 
     @property
     def is_choice(self) -> bool:
-        """Whether its step needs nothing: it chooses an axis, say, and here another one."""
+        """Whether its step only makes a choice, for example of a dimension, and chooses wrongly."""
         step = self.steps.steps.get(self.edit.step)
         return step is not None and not needs(step)
 
     @cached_property
     def variants(self) -> Sequence[Variant]:  # type: ignore[override]
-        """The answer with this generated mistake."""
+        """The answer with this mistake."""
         return (variant_of(self.steps, self.edit.code_on_top or self.edit.code),)
 
     @cached_property
@@ -123,14 +120,14 @@ class GeneratedMistake(Mistake):
 
     @property
     def summary(self) -> str:  # type: ignore[override]
-        """What it does, as a clause in the second person."""
+        """What the learner does, as a clause in the second person."""
         if self._own_words is None:
             return self._words.summary
         return self._own_words.summary or _first_clause(self._own_words.message) or self._words.summary
 
     @property
     def advice(self) -> str:
-        """A composed sentence on what it should be; "" if there is none."""
+        """A composed sentence about the correct code, or "" if there is none."""
         return f"{capitalized(self._words.advice)}." if self._words.advice and not self._own_words else ""
 
     @property
@@ -139,7 +136,7 @@ class GeneratedMistake(Mistake):
         return self.message_with("")
 
     def message_with(self, consequence: str) -> str:
-        """Return the message with a sentence on what goes wrong because of it, which a teacher's own words have."""
+        """Return the message with a sentence about the consequence. A teacher's message already includes one."""
         if self._own_words:
             return self._own_words.sentence
         clause = f"{capitalized(self.summary)}."
@@ -150,10 +147,10 @@ class GeneratedMistake(Mistake):
         return " ".join(filter(None, (clause, advice, consequence) if refers_back else (clause, consequence, advice)))
 
     def reading(self, step: str = "", code: str = "") -> "GeneratedMistake":
-        """Return the mistake, or another one that behaves the same, that fits the learner's code best.
+        """Return the mistake with the same behavior that fits the learner's code best.
 
         Args:
-            step: The step that is known to be wrong; "" if none is.
+            step: The step known to be wrong, or "".
             code: The learner's code, or only the wrong expression if a step is given.
         """
         if self._own_words:
@@ -170,24 +167,24 @@ class GeneratedMistake(Mistake):
         return self._own_words is not None or is_in_code(self.edit, self.steps.arguments.parameters, code)
 
     def in_effect(self, report: str) -> str:
-        """Return a report in which this mistake is said to be made in effect, since the code looks different."""
+        """Return a report that says the mistake is made "in effect", because the code looks different."""
         sentence = capitalized(self.summary)
         return report.replace(sentence, f"In effect, y{sentence[1:]}", 1)
 
     def reworded(self, report: str, other: "GeneratedMistake") -> str:
-        """Return a report with the words of this mistake replaced by those of another that behaves the same."""
+        """Replace this mistake's message in a report with that of another mistake with the same behavior."""
         report = report.replace(f"{capitalized(self.summary)}.", f"{capitalized(other.summary)}.", 1)
         return report.replace(f" {self.advice}", f" {other.advice}".rstrip(), 1) if self.advice else report
 
     @property
     def hints(self) -> Sequence[str]:
-        """A teacher's own hints; the missing ones of three are a question, the step's result and the step as code."""
+        """The teacher's hints, completed to three with a question, the step's result and the step as code."""
         own = tuple(self._own_words.hints) if self._own_words else ()
         return (*own, *(self._words.question, *self.steps.ladder(self.edit.step))[len(own) :])
 
 
 def _first_clause(message: str) -> str:
-    """Return the first sentence of a teacher's message as a clause, if it is about what the learner does."""
+    """Return the first sentence of a teacher's message as a clause if it is about what the learner does."""
     sentence = message.partition("\n")[0].partition(". ")[0].rstrip(".")
     is_about_the_step = sentence.startswith(("You ", "Your ")) and not re.search(
         r"\b(?:but|right|correct)\b|[?:]", sentence
@@ -196,17 +193,17 @@ def _first_clause(message: str) -> str:
 
 
 def variant_of(steps: InSteps, code: Mapping[str, str]) -> Variant:
-    """Return an answer in which some steps or arguments are done as this code says.
+    """Return the answer with the given code for some steps or arguments.
 
     Raises:
-        SyntaxError: It is no code.
-        ValueError: It asks for a value that there is not.
+        SyntaxError: The code is invalid.
+        ValueError: The code uses a value that does not exist.
     """
     return steps.but(**{name: _compiled(steps, name, body) for name, body in code.items()})
 
 
 def one_line(body: str) -> str:
-    """Return the body of a step as the expression that it returns, if that is all it does."""
+    """Return the body of a step as an expression if it only returns one."""
     return body if "\n" in body else body.removeprefix("return ")
 
 
@@ -220,7 +217,7 @@ def _compiled(steps: InSteps, name: str, body: str) -> Step:
 
 
 def used_names(code: str, known: Container[str]) -> list[str]:
-    """List the values that code asks for: those of these names that it reads and does not make itself."""
+    """List the given names that code uses and does not define itself."""
     nodes = list(ast.walk(ast.parse(code)))
     made = {node.arg for node in nodes if isinstance(node, ast.arg)}
     made |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
@@ -230,7 +227,7 @@ def used_names(code: str, known: Container[str]) -> list[str]:
 
 @cache
 def _scope(step: Step | None) -> dict[str, Any]:
-    """Return the names that the code of a step may use: those of its module, and what every lesson imports."""
+    """Return the names that a step's code may use: those of its module and what every lesson imports."""
     if step is None:
         return {"torch": torch, "math": math}
     closure = inspect.getclosurevars(step).nonlocals

@@ -1,11 +1,11 @@
-"""Put a line of code into English: ``total / count`` is "divide the total by the count"."""
+"""Translate a line of code into English: ``total / count`` becomes "divide the total by the count"."""
 
 import ast
 import re
 from collections.abc import Callable
 
 Noun = Callable[[str], str]
-"""A function that returns the noun of a value, given its name in the code; "" if it has none."""
+"""A function that returns the noun for a name in the code, or "" if there is none."""
 
 BINARY = {
     "Add": "add {b} to {a}", "Sub": "subtract {b} from {a}", "Mult": "multiply {a} by {b}", "Div": "divide {a} by {b}",
@@ -13,13 +13,13 @@ BINARY = {
     "MatMult": "multiply {a} by {b}", "BitAnd": "combine {a} and {b} with *and*",
     "BitOr": "combine {a} and {b} with *or*",
 }  # fmt: skip
-"""What a binary operation does, as an imperative."""
+"""Imperatives for binary operations."""
 GERUNDS = {
     "Add": "adding", "Sub": "subtracting", "Mult": "multiplying", "Div": "dividing", "Pow": "raising to a power",
     "FloorDiv": "dividing and rounding down", "Mod": "taking the remainder", "MatMult": "taking the matrix product",
     "BitAnd": "combining with *and*", "BitOr": "combining with *or*",
 }  # fmt: skip
-"""What a binary operation does, as a gerund."""
+"""Gerunds for binary operations."""
 CALLS = {
     "sum": "add up {a}", "mean": "average {a}", "amax": "take the maximum of {a}", "amin": "take the minimum of {a}",
     "exp": "take `exp` of {a}", "log": "take the logarithm of {a}", "sqrt": "take the square root of {a}",
@@ -33,9 +33,9 @@ CALLS = {
     "logsigmoid": "take the log-sigmoid of {a}", "silu": "apply SiLU to {a}", "norm": "take the norm of {a}",
     "tril": "take the lower triangle of {a}", "detach": "detach {a}", "outer": "take the outer product of {a}",
 }  # fmt: skip
-"""What a function or method does to the value that it is called with, as an imperative."""
+"""Imperatives for functions and methods, applied to their first argument or their object."""
 FUNCTIONS = {"sqrt": "the square root of", "exp": "`exp` of", "log": "the logarithm of", "len": "the length of"}
-"""What a function returns, as a noun."""
+"""Nouns for the results of functions."""
 _MODULES = ("torch", "math", "F", "nn", "functional")
 _ADDS_A_DIMENSION = re.compile(r"\(?(?:(?::|\.\.\.),)*None(?:,(?::|\.\.\.|None))*\)?")
 _POINTS_BACK = re.compile(
@@ -54,7 +54,7 @@ def parse(code: str) -> ast.expr | None:
 
 
 def action(node: ast.AST | None, noun: Noun) -> str:
-    """Return what an expression does as an imperative, or "" if that is more than one operation."""
+    """Describe an expression with an imperative, or return "" if it is more than one operation."""
     match node:
         case ast.Lambda(body=body):
             return action(body, noun)
@@ -92,7 +92,7 @@ def _call(node: ast.Call, noun: Noun) -> str:
 
 
 def operand(node: ast.AST | None, noun: Noun) -> str:
-    """Return a value as a noun, or "" if it has none."""
+    """Describe a value with a noun, or return "" if there is none."""
 
     def of(inner: ast.expr, template: str = "{}") -> str:
         value = operand(inner, noun)
@@ -126,7 +126,7 @@ def operand(node: ast.AST | None, noun: Noun) -> str:
 
 
 def called(node: ast.AST | None) -> str:
-    """Return the last name of the function that a call calls, or "" if it is no call."""
+    """Return the last name of the called function, or "" if the code is not a call."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -137,7 +137,7 @@ def _is_of_self(node: ast.AST) -> bool:
 
 
 def _argument(node: ast.Call, noun: Noun) -> str:
-    """Return the noun of the value that a call works on: the owner of a method, or else the first argument."""
+    """Return the noun of the value that a call works on: the object of a method or the first argument."""
     func = node.func
     owner = func.value if isinstance(func, ast.Attribute) and not _is_of_self(func) else None
     if owner and ast.unparse(owner).rpartition(".")[2] not in _MODULES:
@@ -146,17 +146,17 @@ def _argument(node: ast.Call, noun: Noun) -> str:
 
 
 def minus(text: str) -> str:
-    """Return a text with the minus sign of typography in its numbers."""
+    """Replace hyphens in front of numbers with minus signs."""
     return re.sub(r"(?<![A-Za-z])-(?=\d|∞)", "−", text)
 
 
 def points_back(imperative: str) -> bool:
-    """Return whether an imperative needs the sentence before it, as "subtract it" does."""
+    """Return whether an imperative refers to the sentence before it, as "subtract it" does."""
     return _POINTS_BACK.search(imperative) is not None
 
 
 def gerund(imperative: str) -> str:
-    """Return an imperative as a gerund: "take the root" is "taking the root"."""
+    """Turn an imperative into a gerund: "take the root" becomes "taking the root"."""
     verb, _, rest = imperative.partition(" ")
     comma = "," if verb.endswith(",") else ""
     verb = verb.removesuffix(",")
@@ -168,7 +168,7 @@ def gerund(imperative: str) -> str:
 
 
 def with_instead(clause: str, new: str, old: str) -> str:
-    """Replace the mark § in a clause by one value, and name the value that it should be; "" if there is no mark."""
+    """Replace the mark § in a clause with a value and name the value that it should be; return "" without a mark."""
     if clause.endswith("§"):
         return clause[:-1] + f"{new} instead of {old}"
     head, mark, tail = clause.partition("§")

@@ -1,4 +1,4 @@
-"""The words that steps have for their values and for what they do, so that each makes sense alone."""
+"""Nouns and imperatives for steps that make sense on their own."""
 
 import re
 
@@ -6,22 +6,22 @@ from transformer_course.generated_mistakes.phrases import action, gerund, minus,
 from transformer_course.steps import InSteps
 
 MAX_WORDS_OF_A_NOUN = 9
-"""Number of words of a noun that can be part of a phrase."""
+"""Maximum number of words of a noun inside a phrase."""
 CLAUSES = ("whether ", "which ", "how ", "where ", "for ", "the result of “")
-"""How a noun begins that is a question or a clause: it is named after the step that makes it."""
+"""Beginnings of nouns that are questions or clauses. They are replaced by the name of the step."""
 
 AFTER_A_HEAD = "of|that|in|on|for|to|by|from|where|after|before|with|as|is|at|along|over|per|between|under|into|without"
-"""Words that end the part of a noun that decides about its number."""
+"""Words that end the part of a noun that determines its number."""
 
 
 class StepWords:
-    """The nouns of the values and the imperatives of the steps of an answer."""
+    """The nouns and imperatives for the values and steps of an answer."""
 
     def __init__(self, steps: InSteps) -> None:
         self.steps = steps
 
     def noun(self, name: str) -> str:
-        """Return the noun of a value: its short name, or its noun without what explains it; "" if it has none."""
+        """Return the noun of a value: its short name, or its noun without the explanation; "" if it has none."""
         if name not in self.steps.known or name == "self":
             return ""
         if short := self.steps.short_name(name):
@@ -34,13 +34,13 @@ class StepWords:
         return brief if brief not in others else re.sub(r"^([^,(]+), ((?:\w+ ?){1,4})$", r"\1 (\2)", full)
 
     def plain_noun(self, name: str) -> str:
-        """Return the noun of a value if it is short enough to be part of a phrase; "" otherwise."""
+        """Return the noun of a value if it is short enough for a phrase, or ""."""
         noun = self.noun(name)
         is_long = len(noun.split()) > MAX_WORDS_OF_A_NOUN or (noun.startswith("what ") and len(noun.split()) > 5)
         return "" if is_long or noun.startswith("the result of ") else noun
 
     def imperative(self, name: str) -> str:
-        """Return what a step does so that it makes sense alone: "subtract the mean from x", not "subtract it"."""
+        """Return an imperative that makes sense on its own: "subtract the mean from x", not "subtract it"."""
         if name not in self.steps.steps:
             return f"use {self.noun(name)}"
         written = self.steps.describe(name).partition(":")[0]
@@ -51,7 +51,7 @@ class StepWords:
         return head if comma and " and " not in f" {rest}" and len(head.split()) > 2 else written
 
     def _compute(self, name: str) -> str:
-        """Return an imperative made of the noun."""
+        """Return an imperative made from the noun."""
         noun = self.steps.short_name(name) or without_explanation(self.steps.noun(name))
         if noun.startswith("the result of “"):
             return self.steps.describe(name).partition(":")[0]
@@ -60,12 +60,12 @@ class StepWords:
 
 
 def without_explanation(noun: str) -> str:
-    """Return a noun up to its first comma or parenthesis, unless the comma is that of a list."""
+    """Cut a noun at the first comma or parenthesis, unless the comma belongs to a list."""
     return noun if re.match(r"[^,(]+, [\w`]+ and ", noun) else re.split(r", | \(", noun)[0]
 
 
 def is_plural(noun: str) -> bool:
-    """Return whether a noun of English, with what follows it, is a plural."""
+    """Return whether an English noun phrase is plural."""
     noun = re.sub(r"`(\w+)` (?=\w+s\b)|(?<=s)(?: \w_\w)+$", "", noun)
     head = re.split(rf"(?<=s) \w+ed\b| (?:{AFTER_A_HEAD})\b|[,`(]", noun)[0].split()[-1:]
     return (
@@ -77,7 +77,7 @@ def is_plural(noun: str) -> bool:
 
 
 def tidy(text: str) -> str:
-    """Return a filled template without double spaces and lost commas, and with real minus signs outside code."""
+    """Remove double spaces and stray commas from a filled template and use real minus signs outside code."""
     parts = re.sub(r",(?=[,.:?!;]|$)", "", re.sub(r"\s+", " ", text).strip()).split("`")
     parts[::2] = map(minus, parts[::2])
     return "`".join(parts)

@@ -1,4 +1,4 @@
-"""The words that a message template may ask for: nouns, imperatives and questions, taken from the steps."""
+"""The words that a message template can use: nouns, imperatives and questions taken from the steps."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ DONE = {
     r"\.tanh": "apply a tanh to", r"\.sigmoid": "apply a sigmoid to", r"\.softmax": "take a softmax of",
     r"\.cumsum": "take the running sum of",
 }  # fmt: skip
-"""What a function that does not belong there does, as an imperative."""
+"""Imperatives for functions that should not be called."""
 
 NAMES_OF_OPERATIONS = {
     "Mult": r"\bmultipl|\baverage|\bcombine|\bdot product", "Div": r"\bdivi|\bscale|\bmean\b|\baverage",
@@ -34,17 +34,16 @@ NAMES_OF_OPERATIONS = {
     "cumsum": r"\brunning|\bbefore each", "argmax": r"\bargmax|\bmost likely|\blargest",
     "transpose": r"\btranspos|\bswap",
 }  # fmt: skip
-"""Patterns for the words of a step that name an operation: a clause should not say that it is missing *when* you do it.
-"""
+"""Patterns for operations in the words of a step, so that no clause says an operation is missing *when* you do it."""
 
 MAX_WORDS_OF_A_CLAUSE = 24
-"""Number of words of a clause; a longer one goes without its circumstance."""
+"""Maximum number of words of a clause; a longer clause omits "when you …"."""
 MAX_WORDS_OF_TWO_STEPS = 16
-"""Number of words of two steps that are both named in a clause."""
+"""Maximum total number of words of two steps named in one clause."""
 
 
 class Slots(StepWords):
-    """The words for one generated mistake; each property can be asked for in braces in a template."""
+    """The words for one generated mistake. Each property fills the slot of its name in a template."""
 
     def __init__(self, steps: InSteps, edit: "AnswerEdit") -> None:
         super().__init__(steps)
@@ -55,19 +54,19 @@ class Slots(StepWords):
         self.code = ast.unparse(body) if body else ""
 
     def fill(self, template: str) -> str:
-        """Return a template with its slots filled; other braces, as of a dict, are kept."""
+        """Fill the slots of a template. Other braces, for example of a dict, are kept."""
         return re.sub(r"\{(\w+)\}", lambda slot: str(getattr(self, slot[1], slot[0])), template)
 
     # Nouns
 
     @property
     def thing(self) -> str:
-        """The value that the step should give."""
+        """The correct value of the step."""
         return self.noun(self.name)
 
     @property
     def your(self) -> str:
-        """The same as the learner's own: "your mask"; only if it is short."""
+        """The learner's own value, such as "your mask", if that is short."""
         thing = self.thing
         bare = re.sub(r"^(?:the|a) ", "", thing)
         is_short = bare != thing and len(thing.split()) <= (4 if " of " in thing else 5)
@@ -75,27 +74,27 @@ class Slots(StepWords):
 
     @property
     def is_short(self) -> bool:
-        """Whether the value can be called the learner's own, as in "your mask"."""
+        """Whether the value is short enough for "your …", as in "your mask"."""
         return self.your.startswith("your ")
 
     @property
     def is_(self) -> str:
-        """The verb that agrees with the value."""
+        """ "is" or "are", in agreement with the value."""
         return "are" if is_plural(self.thing) else "is"
 
     @property
     def has(self) -> str:
-        """The verb that agrees with the value."""
+        """ "has" or "have", in agreement with the value."""
         return "have" if is_plural(self.thing) else "has"
 
     @property
     def they(self) -> str:
-        """The pronoun of the value as a subject."""
+        """The subject pronoun of the value."""
         return "they" if is_plural(self.thing) else "it"
 
     @property
     def it(self) -> str:
-        """The pronoun of the value as an object."""
+        """The object pronoun of the value."""
         return "them" if self._are_many else "it"
 
     @property
@@ -110,53 +109,53 @@ class Slots(StepWords):
 
     @property
     def _are_many(self) -> bool:
-        """Whether it is a plural, or an argument whose name is a plural, such as ``keys``."""
+        """Whether the value is plural, or an argument with a plural name such as ``keys``."""
         return is_plural(self.thing) or re.search(r"(?<!s)(?<!bia)s`$", self.thing) is not None
 
     @property
     def old(self) -> str:
-        """What should be there, as a noun."""
+        """The noun for the replaced code."""
         return self.noun(self.edit.old) or f"`{self.edit.old}`"
 
     @property
     def new(self) -> str:
-        """What is there, as a noun."""
+        """The noun for the new code."""
         return self.noun(self.edit.new) or f"`{self.edit.new}`"
 
     @property
     def other(self) -> str:
-        """The other value that the mistake is about, as a noun."""
+        """The noun for the other value involved in the mistake."""
         return self.noun(self.edit.other)
 
     @property
     def target(self) -> str:
-        """The value to which the step is applied instead."""
+        """The noun for the value to which the step is applied instead."""
         return self.noun(self.edit.new if self.edit.new in self.steps.known else self.edit.other)
 
     @property
     def raw_old(self) -> str:
-        """What should be there, as code."""
+        """The replaced code."""
         return self.edit.old
 
     @property
     def raw_new(self) -> str:
-        """What is there, as code."""
+        """The new code."""
         return self.edit.new
 
     # Imperatives
 
     @property
     def do(self) -> str:
-        """What the step does."""
+        """The step as an imperative."""
         return self.imperative(self.name)
 
     @property
     def when(self) -> str:
-        """The step as a circumstance."""
+        """The step as a circumstance: "when you …"."""
         return f"when you {self.do}"
 
     def when_not(self, operation: str) -> str:
-        """The step as a circumstance, or as what you should do if its own words name the operation that is missing."""
+        """The step as "when you …", or as "where you should …" if its own words name the missing operation."""
         words = NAMES_OF_OPERATIONS.get(operation, rf"`{operation}`|\b{operation}\b")
         return f"where you should {self.do}" if re.search(words, self.do) else self.when
 
@@ -170,20 +169,20 @@ class Slots(StepWords):
 
     @property
     def use(self) -> str:
-        """The verb for what is done with the value of the step."""
+        """The verb for using the value of the step."""
         return "return" if self.name == self.steps.last else "use"
 
     @property
     def read(self) -> str:
-        """The verb for what is done with a size, so that no clause says "read … when you read …"."""
+        """The verb for using a size, so that no clause says "read … when you read …"."""
         return "use" if self.do.startswith("read ") else "read"
 
     def action(self, code: str, marks: dict[str, str] | None = None) -> str:
-        """Return what code does as an imperative, with marks instead of the nouns of some values."""
+        """Describe code with an imperative in which some values are marked instead of named."""
         return action(parse(code), lambda name: (marks or {}).get(name) or self.plain_noun(name))
 
     def instead(self, code: str, old: str, new: str) -> str:
-        """Name one value instead of another in what the code of the step does, or else beside the step."""
+        """Name one value instead of another, inside the step's operation if possible, or else next to the step."""
         clause = self.action(code, {old: "§"}) if len(re.findall(rf"\b{old}\b", code)) == 1 else ""
         woven = with_instead(clause, self.noun(new), self.noun(old))
         plain = f"use {self.noun(new)} instead of {self.noun(old)} {self.when}"
@@ -193,17 +192,17 @@ class Slots(StepWords):
 
     @property
     def done(self) -> str:
-        """What is done to a value that should stay as it is."""
+        """What is done to a value that should stay unchanged."""
         return next((verb for pattern, verb in DONE.items() if re.search(pattern, self.edit.new)), "change")
 
     @property
     def unwanted(self) -> str:
-        """A sentence that nothing should be done to the value."""
+        """A sentence saying that the value should stay unchanged."""
         return f" first. Use {self.thing} unchanged" if self.is_argument else ". The formula doesn't"
 
     @property
     def should_be_bool(self) -> str:
-        """A sentence on the right dtype."""
+        """A sentence about the correct dtype."""
         texts = (self.edit.old, self.edit.new, self.steps.noun(self.name))
         is_mask = isinstance(self.right, ast.Compare) or re.search(r"bool|\.long|mask|True|whether", " ".join(texts))
         return "The dtype should be `torch.bool`" if is_mask else "Keep the dtype of the input"
@@ -212,19 +211,19 @@ class Slots(StepWords):
 
     @property
     def by_hand(self) -> str:
-        """A question that asks for a small case."""
+        """A question about a small case."""
         if re.match(r"what |the (?:function|result) ", self.thing):
             return f"Work out a small case by hand: what should you get when you {self.do}? What do you get?"
         return f"Work out a small case by hand: what should {self.thing} be? What {self.is_} {self.they} in your code?"
 
     @property
     def shape(self) -> str:
-        """A question that asks for a shape."""
+        """A question about a shape."""
         return f"Which shape should {self.thing} have? Print the shape in your code."
 
     @property
     def circumstances(self) -> str:
-        """Where else the mistake is made, or when it is made only."""
+        """Where else the mistake is made, or the condition under which it is made."""
         edit = self.edit
         text = edit.code.get(edit.step, "") if isinstance(edit.code, dict) else ""
         if given := re.match(r"if (\w+) is None:\n", text):
@@ -235,7 +234,7 @@ class Slots(StepWords):
         if len(edit.code) == 1:
             return f", and you never {also}"
         if len(self.do.split()) + len(also.split()) > MAX_WORDS_OF_TWO_STEPS:
-            return ""  # the first of the two is enough to begin with
+            return ""  # one of the two is enough to start with
         is_missing = edit.kind in ("left_out", "call_left_out", "part_left_out")
         return f", and you don't {also}" if is_missing else f", and again when you {also}"
 
@@ -244,4 +243,4 @@ NAMES_THE_OTHER = {
     *("left_out", "taken_for", "wrong_input", "inputs_exchanged", "values_exchanged", "steps_exchanged"),
     *("layers_exchanged", "moved", "done_again", "added", "as_well", "length", "brackets"),
 }
-"""Kinds whose template itself names the other value."""
+"""Kinds whose template names the other value itself."""

@@ -1,14 +1,14 @@
-"""What people do to a value that they should leave as it is, by the kind of the value."""
+"""Operations that people apply by mistake to a value that should stay unchanged, by the kind of value."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
 Kind = Literal["float", "bool", "int", "number", "tuple", "other"]
-"""Of what kind a value is: a tensor of floats, booleans or whole numbers, a number, several values, or anything."""
+"""A tensor of floats, booleans or integers, a number, several values, or anything else."""
 Form = tuple[str, str, float]
-"""What is done to a value, which is written ``§``; its kind as a generated mistake; and how far-fetched it is."""
+"""An operation on a value, written ``§``, its kind as a generated mistake, and how far-fetched it is."""
 
-# A result weighs a little more the earlier it is made, so of what weighs 2.35 only the answer's own is stored.
+# Earlier results weigh slightly more, so an edit with weight 2.35 is stored only for the final result.
 OF_RESULTS: Mapping[Kind, Sequence[Form]] = {
     "float": (
         ("-§", "sign", 1.5),

@@ -1,15 +1,15 @@
-"""Say a generated mistake in the second person: what you did, what it should be, and the question of the first hint.
+"""Describe a generated mistake in the second person: what you did, what it should be, and a question as the first hint.
 
-``TEMPLATES`` maps a kind to a template. A slot in braces is a property of ``Slots``, which takes its words from the
-steps. If the template depends on the code that was replaced, it is a function, or pairs of a pattern in the new code
-and a template. Nothing is written for a single exercise.
+``TEMPLATES`` maps each kind to a template. A slot in braces is a property of ``Slots``, which takes its words from the
+steps. A template that depends on the replaced code is a function, or a list of pairs of a pattern for the new code and
+a template. No template is specific to one exercise.
 """
 
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from transformer_course.generated_mistakes import dimension_wordings, operation_wordings
+from transformer_course.generated_mistakes import dimension_wordings, omission_wordings, operation_wordings
 from transformer_course.generated_mistakes.step_words import tidy
 from transformer_course.generated_mistakes.template_slots import Slots
 from transformer_course.steps import InSteps
@@ -24,18 +24,18 @@ CONTAINERS = {
 
 
 class Words(NamedTuple):
-    """What is said of a generated mistake."""
+    """The texts about a generated mistake."""
 
     summary: str
-    """A clause in the second person, true whatever else is wrong."""
+    """A clause in the second person, which must be true even if something else is wrong as well."""
     advice: str
-    """A sentence on what it should be, without a full stop; often ""."""
+    """A sentence about the correct code without a final period; often ""."""
     question: str
-    """The first hint."""
+    """The first hint, a question."""
 
 
 def words(steps: InSteps, edit: "AnswerEdit") -> Words:
-    """Return what is said of a generated mistake."""
+    """Return the texts about a generated mistake."""
     slots = Slots(steps, edit)
     template = OF_ARGUMENTS.get(edit.kind) if slots.is_argument else None
     template = template or TEMPLATES.get(edit.kind, "you do something else when you {do}")
@@ -52,19 +52,19 @@ def _scaled(s: Slots, size: str, operation: str) -> str:
 
 
 TEMPLATES: dict[str, Template] = {
-    # a step is left out, done elsewhere, or uses something else
-    "left_out": operation_wordings.left_out,
+    # a step is omitted, moved or given something else
+    "left_out": omission_wordings.left_out,
     "taken_for": "you {use} {new} instead of {thing}",
     "wrong_input": operation_wordings.wrong_input,
     "inputs_exchanged": operation_wordings.inputs_exchanged,
     "values_exchanged": "you swap {old} and {new}",
     "steps_exchanged": "you swap {thing} and {other}",
     "moved": operation_wordings.moved,
-    "done_again": operation_wordings.done_again,
-    "twice": operation_wordings.twice,
-    "part_left_out": operation_wordings.part_left_out,
-    "call_left_out": operation_wordings.call_left_out,
-    "always_one": operation_wordings.one_case,
+    "done_again": omission_wordings.done_again,
+    "twice": omission_wordings.twice,
+    "part_left_out": omission_wordings.part_left_out,
+    "call_left_out": omission_wordings.call_left_out,
+    "always_one": omission_wordings.one_case,
     "condition": "you swap the two cases {when}",
     "brackets": "you leave out the parentheses {when}. Without them, `*` and `/` come before `+` and `-`",
     # the wrong operation, function, number or layer
@@ -111,7 +111,7 @@ TEMPLATES: dict[str, Template] = {
     "no_bias": "you leave out the bias of the layer {when}",
     "untransposed_weight": "you multiply by the weight of an `nn.Linear` without transposing it",
     **dict.fromkeys(("turned_off", "option_left_out"), dimension_wordings.option),
-    # dimensions, places and sizes
+    # dimensions, positions and sizes
     **dict.fromkeys(("axis", "all_axes"), dimension_wordings.axis),
     "keepdim": dimension_wordings.KEEPDIM,
     "product": operation_wordings.product,
@@ -127,7 +127,7 @@ TEMPLATES: dict[str, Template] = {
     "first_only": "you return only the first entry (along dim 0) of {thing}. Return all of {it}",
     "largest_only": "you return the argmax of {thing}. Return {thing} {itself}",
     "as_well": "you return {new} as well. Return only {thing}",
-    # something is done to a value
+    # an operation is applied to a value
     "function": "you {done} {thing}{unwanted}",
     "scaled": (
         (r"shape\[-1\]$", "you divide {thing} by the size of {its} last dimension{unwanted}"),
@@ -181,7 +181,7 @@ TEMPLATES: dict[str, Template] = {
         else "you return a Python number. Return a tensor"
     ),
 }
-"""What is said of each kind: a clause, and perhaps a sentence on what it should be."""
+"""For each kind, a clause and optionally a sentence about the correct code."""
 OF_ARGUMENTS: dict[str, Template] = {
     "ignored": "you don't use {thing}. Your output should depend on it",
     "argument_for_another": "you use {new} instead of {thing}",
@@ -193,7 +193,7 @@ OF_ARGUMENTS: dict[str, Template] = {
     ),
     **dict.fromkeys(("shifted", "sign"), "you use `{raw_new}` instead of {thing}"),
 }
-"""What is said of an argument, if it differs from what is said of a step."""
+"""Templates for arguments, if they differ from those for steps."""
 DONE_TO_IT = (
     *("function", "scaled", "normalized", "centered", "rounded", "added", "inverse", "complement", "first_for_all"),
 )
@@ -222,4 +222,4 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str], ...] = (
     (("dtype",), "What is the `.dtype` of {thing}?"),
     (("wrong_layer", "layers_exchanged"), "Which input goes into which layer?"),
 )
-"""The question of the first hint, by kind."""
+"""The first hint for each kind, a question."""

@@ -1,11 +1,13 @@
-"""All that runs beside a learner's code. It knows no answers: no reference, mistake or expected value.
+"""Run a learner's code and record what it does. No reference, mistake or expected value is imported here.
 
-In reading order: ``case`` is one call, as ``plain_data``; ``stand_in_models`` are arguments that are models;
-``served_models`` are those of them that answer from another process; ``parts`` are the pieces a lesson works with.
-``record`` calls an attempt under ``isolation`` and a ``time_limit``, and writes down what came of it, with a
-``crash_report``, what ``introspect`` finds and, where a case asks for them, ``tensor_sizes`` and ``called_names``.
-``observe`` makes an ``observation`` of that; of what was handed in, on the trusted side. ``trace`` calls it with every
-expression watched, and ``trace_data`` is how that crosses to another process. ``dependencies`` are the names that code
-needs, and ``ipython_syntax`` turns a cell into Python. ``find_answer`` finds the answers in a submitted notebook,
-``answer_job`` observes one, with ``stand_in_ipython`` for its magics, and ``trace_job`` traces it. Uses the library.
+In reading order: ``case`` describes one call as ``plain_data``; ``stand_in_models`` are small models passed as
+arguments, and ``served_models`` are models that run in another process. ``parts`` provides working functions and
+classes to a lesson. ``record`` calls an attempt under ``isolation`` and a ``time_limit`` and records the results, with
+a ``crash_report``, the findings of ``introspect`` and, if a case requires them, ``tensor_sizes`` and ``called_names``.
+``observe`` turns a record into an ``observation``; for submissions, it runs on the trusted side. ``trace`` records the
+value of every expression, and ``trace_data`` sends traces to another process.
+
+``dependencies`` finds the names that code needs, and ``ipython_syntax`` turns a cell into Python. ``find_answer`` finds
+the answers in a submitted notebook, ``answer_job`` observes one of them, with ``stand_in_ipython`` for its magics, and
+``trace_job`` traces it. Uses the library.
 """

@@ -1,4 +1,4 @@
-"""The work of the sandbox: define the learner's answer, call it on the cases, return what came of it."""
+"""The job that runs in the sandbox: define the learner's answer, call it on the cases and return the records."""
 
 import ast
 import importlib
@@ -35,21 +35,21 @@ from transformer_course.running.stand_in_ipython import StandInShell
 
 
 class Job(TypedDict):
-    """An exercise and a notebook that should answer it.
+    """An exercise and a notebook with an answer to it.
 
-    Only ``clock`` may be missing, when time is that of the clock, and ``asked``, ``answer`` and ``given``.
+    Optional keys are ``clock`` (if absent, ``seconds`` is wall-clock time), ``asked``, ``answer`` and ``given``.
 
     Attributes:
         name: The name of the exercise.
         cells: The code cells, each with its ``source``.
         cases: The fields of each case.
-        seconds: Time that all cases may take together; with ``clock``, of computing.
-        clock: Time of the clock that they may take together.
-        library: The parts of the library, as JSON, which few answers need: for each other exercise the ``module`` its
-            reference lives in, or its ``source``.
-        asked: The names of what is asked for, in the library and in torch: it is noted whether the answer calls it.
-        answer: The number of the answer, as ``find_answers`` lists them.
-        given: Names of other exercises whose library parts replace the learner's own answers.
+        seconds: Time limit for all cases together; with ``clock``, CPU time.
+        clock: Wall-clock limit for all cases together.
+        library: The parts of the library as JSON, which few answers need. For each other exercise, it has the
+            ``module`` of the reference, or its ``source``.
+        asked: Names of functions in the library and in torch. The job reports whether the answer calls them.
+        answer: Index of the answer in the list returned by ``find_answers``.
+        given: Names of other exercises for which library parts replace the learner's own answers.
     """
 
     name: str
@@ -64,9 +64,9 @@ class Job(TypedDict):
 
 
 class JobResult(TypedDict, total=False):
-    """One of three: the records of the cases, with what the answer ``calls`` of what was asked for; the crash that came
-    before them; or that no cell has an answer. With it, the number of answers there are, and the index of the cell that
-    defines this one.
+    """The records of the cases, with the ``asked`` functions that the answer ``calls``; or a crash before the first
+    case; or the fact that no cell has an answer. Also the number of answers and the index of the cell that defines this
+    one.
     """
 
     records: list[Record]
@@ -91,7 +91,7 @@ DEFAULT_NAMES = {
     "display": lambda *_, **__: None,
     "get_ipython": StandInShell,
 }
-"""Names that are there even if the learner's import cell is broken or gone."""
+"""Names that are available even if the learner's import cell is broken or deleted."""
 
 
 class NoAnswer(Exception):
@@ -102,7 +102,7 @@ class CannotBeDefined(Exception):
     """The cells do not define the answer.
 
     Args:
-        crash: What went wrong, in the form of an observed error.
+        crash: The error, in the form of an observed error.
     """
 
     def __init__(self, crash: CrashReport) -> None:
@@ -111,7 +111,7 @@ class CannotBeDefined(Exception):
 
 
 def run_job(job: Job) -> JobResult:
-    """Return the records of one job, or the crash that came before them, or that no cell has an answer."""
+    """Run one job and return the records, an earlier crash, or the fact that no cell has an answer."""
     answers = find_answers(job["cells"], job["name"])
     number = job.get("answer", 0)
     if number >= len(answers):
@@ -130,26 +130,27 @@ def run_job(job: Job) -> JobResult:
 
 @contextmanager
 def defined_answer(job: Job, answer: Answer | None = None) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
-    """Define the answer of a job, and keep ``parts`` from being one inside the block: the attempt, and the cases.
+    """Define the answer of a job and block the exercise's own name in ``parts``; yield the attempt and the cases.
 
     Args:
         job: The job.
-        answer: Its answer, if that has been found already.
+        answer: Its answer, if it has already been found.
 
     Raises:
-        NoAnswer: No cell has one.
-        CannotBeDefined: The cells do not define it.
+        NoAnswer: No cell has an answer.
+        CannotBeDefined: The cells do not define the answer.
     """
     own = os.getpid()
     random.seed(0)
-    numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
+    numpy.random.seed(0)  # seeds torch as for each call, so that grading is reproducible
     name = job["name"]
     if answer is None:
         answers = find_answers(job["cells"], name)[job.get("answer", 0) :]
         if not answers:
             raise NoAnswer
         answer = answers[0]
-    library = cache(lambda: json.loads(job["library"]))  # to read all of it takes longer than most answers do
+    # parsing the whole library takes longer than running most answers
+    library = cache(lambda: json.loads(job["library"]))
     parts = Parts(lambda wanted: _library_part(wanted, library(), parts))
     with parts.without(name):
         cases = [Case(**case) for case in job["cases"]]
@@ -168,25 +169,26 @@ def define(
     lesson: "_StandInNotebook",
     given: Mapping[str, Any],
 ) -> Callable[..., Any]:
-    """Execute the answer's statements, in the order of the notebook.
+    """Execute the statements of an answer in the order of the notebook.
 
-    Errors in other cells than the one that defines it are ignored: what is missing shows when the answer is called.
+    Errors outside the defining cell are ignored. A name that is missing because of them shows up when the answer is
+    called.
 
     Args:
         name: The name of the exercise.
         answer: The answer.
         sources: The sources of all cells.
         lesson: What the notebook imports from the course.
-        given: Values of names, in place of those that the notebook gives them.
+        given: Values that replace the notebook's own values of these names.
 
     Raises:
-        NoAnswer: What is checked is another exercise.
-        CannotBeDefined: The cell is not Python, or fails before it has defined the answer.
+        NoAnswer: The check is for another exercise.
+        CannotBeDefined: The cell is not valid Python, or fails before it defines the answer.
     """
     if answer.error is not None:
         raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
     package = lesson.__name__.rpartition(".")[0]
-    sys.modules[lesson.__name__] = lesson  # the sandbox has no package of that name
+    sys.modules[lesson.__name__] = lesson  # the sandbox does not contain this package
     vars(sys.modules.setdefault(package, ModuleType(package)))["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",
@@ -202,7 +204,7 @@ def define(
         filename = _remember(statement.cell, sources[statement.cell])
         try:
             exec(compile(ast.Module([statement.node], []), filename, "exec"), namespace)
-        except BaseException as error:  # an exit() between the definitions is ignored, too
+        except BaseException as error:  # also ignores an exit() between the definitions
             failure = failure or (error if statement.cell == answer.cell else None)
 
     for statement in answer.statements:
@@ -228,7 +230,7 @@ def define(
 
 
 class _NoPicture:
-    """A stand-in for packages that draw, which the sandbox does not contain: an answer may still call them."""
+    """A stand-in for plotting packages, which the sandbox does not contain but an answer may still call."""
 
     def __getattr__(self, name: str) -> "_NoPicture":
         if name.startswith("__"):
@@ -243,13 +245,13 @@ class _NoPicture:
 
 
 class _StandInNotebook(ModuleType):
-    """A stand-in for ``transformer_course.lesson.notebook``, with the library's parts.
+    """A stand-in for ``transformer_course.lesson.notebook`` with the library's parts.
 
-    The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
-    that passed, which do the same as the library's.
+    The learner's own definitions are already in the answer's namespace. In a lesson, ``parts`` only has definitions
+    that passed, which behave like the library's.
 
     Attributes:
-        checked: What was checked, by the name of the exercise.
+        checked: The checked objects, by exercise name.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -269,14 +271,14 @@ class _StandInNotebook(ModuleType):
 
 
 def _do_nothing(*_: Any, **__: Any) -> None:
-    """Stand in for a function of a lesson."""
+    """Replace a function of a lesson that has no effect here."""
 
 
 def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
-    """Return the library's part of a name, which may be made of others.
+    """Return the library's part of this name, which may use other parts.
 
     Raises:
-        KeyError: There is none.
+        KeyError: There is no such part.
     """
     place = library[name]
     if "module" in place:
@@ -287,7 +289,7 @@ def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -
 
 
 def _remember(cell: int, source: str) -> str:
-    """Make the lines of a cell known to tracebacks, and return the name that they have there."""
+    """Register the lines of a cell for tracebacks and return the cell's file name."""
     filename = cell_filename(cell)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return filename

@@ -1,7 +1,7 @@
-"""See whether an answer calls the very function that it should have been, of the library or of torch.
+"""Detect whether an answer calls the very function that it should implement, from the library or from torch.
 
-However it is imported, renamed or wrapped, a function of Python has its code, and one of torch passes by torch's own
-hook. It is looked at in the calls that are for gradients, which nobody times.
+A Python function is recognized by its code object, and a torch function by torch's own hook, so imports, aliases and
+wrappers don't hide it. Only the calls for gradients are watched, because they are not timed.
 """
 
 import contextlib
@@ -17,20 +17,20 @@ _found: dict[str, None] = {}
 
 
 def look_for(names: Collection[str]) -> None:
-    """Say which names count from now on."""
+    """Set the names to detect from now on."""
     global _names
     _names = frozenset(names)
     _found.clear()
 
 
 def found() -> list[str]:
-    """Return what was called so far, such as ``transformer_lab.attention.softmax``."""
+    """Return the functions called so far, such as ``transformer_lab.attention.softmax``."""
     return list(_found)
 
 
 @contextlib.contextmanager
 def watched() -> Iterator[None]:
-    """Look at what is called in the block."""
+    """Record calls inside the ``with`` block."""
     if not _names:
         yield
         return
@@ -54,7 +54,7 @@ class _TorchCalls(TorchFunctionMode):
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run a function of torch, and note its name."""
+        """Run a torch function and record its name."""
         name = getattr(func, "__name__", "").strip("_").removeprefix("special_")
         if name in _names:
             _found[f"torch.{name}"] = None

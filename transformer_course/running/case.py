@@ -12,21 +12,20 @@ class Case:
     """One call of an exercise, as plain data.
 
     Args:
-        inputs: The arguments, in order; a stand-in's description becomes its model.
-        label: What the case tests, in a few words; a learner reads them when it fails.
-        kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler; or a function that is
-            called once, without gradients, to see what it returns.
-        keywords: Arguments passed by name.
-        arguments: For a module, the arguments of its constructor; a stand-in's description becomes its model.
+        inputs: The positional arguments, in order. The description of a stand-in is replaced by its model.
+        label: What the case tests, in a few words. Learners read it if the case fails.
+        kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler; or a function called
+            only once, without gradients.
+        keywords: Keyword arguments.
+        arguments: For a module, the arguments of its constructor. The description of a stand-in is replaced by its
+            model.
         parameters: For a module, its parameters by name.
-        not_loaded: For a module, those of its parameters that stay as its constructor made them. Where that is at
-            random, so are the gradients, and none are looked at.
-        later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
-            case's own.
-        constants: Inputs that come without gradients, as from ``torch.no_grad()``: none are looked at.
-        n_samples: For a sampler, the number of samples drawn from each row of its inputs, which are tensors with a row
-            for each draw.
-        max_numbers: For some inputs of a function, the number of numbers in the largest tensor that may be made of it.
+        not_loaded: For a module, the parameters that keep the values from its constructor. If those are random, so are
+            the gradients, which are therefore not compared.
+        later: For a module, the inputs and keywords of further calls of the same module.
+        constants: Inputs without gradients, like those computed under ``torch.no_grad()``.
+        n_samples: For a sampler, the number of samples drawn from each row of its input tensors.
+        max_numbers: For some inputs of a function, the maximum number of elements of any tensor computed from them.
     """
 
     inputs: Mapping[str, Any]
@@ -42,5 +41,5 @@ class Case:
     max_numbers: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return its fields by name, as plain data, but for the label: that would tell a learner's code too much."""
+        """Return the fields as plain data, without the label, which would reveal too much to a learner's code."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "label"}

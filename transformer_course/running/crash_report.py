@@ -1,4 +1,4 @@
-"""Description of a crash: what was raised, and on which of the learner's own lines."""
+"""Describe a crash: the exception and the line of the learner's code that raised it."""
 
 import difflib
 import linecache
@@ -14,11 +14,11 @@ DTYPES = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex",
 
 
 def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashReport:
-    """Return what was raised, and on which line of the learner's own.
+    """Describe an exception and the line of the learner's code that raised it.
 
     Args:
         error: The exception.
-        own_files: Names of the files, or cells, that hold the learner's code.
+        own_files: Names of the files or cells that contain the learner's code.
     """
     if isinstance(error, SyntaxError) and error.filename and error.filename in own_files and error.lineno:
         code = linecache.getline(error.filename, error.lineno).strip()
@@ -33,18 +33,18 @@ def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashRep
 
 
 def _near_attribute(error: BaseException) -> str:
-    """Return the attribute that was probably meant where one is misspelled; "" if none is near."""
+    """Return the attribute that was probably meant by a misspelled one, or "" if none is similar."""
     if not isinstance(error, AttributeError) or not isinstance(error.name, str):
         return ""
     try:
         names = [name for name in dir(error.obj) if name[:1] == error.name[:1] and not name.startswith("_")]
         return _nearest(error.name, names)
-    except Exception:  # a learner's own object may raise when it is inspected
+    except Exception:  # inspecting a learner's own object may raise an exception
         return ""
 
 
 def near_method(kind: type, name: str) -> str:
-    """Return the method of a class whose name is nearly this one; "" if there is none."""
+    """Return the method of a class with a similar name, or "" if there is none."""
     return _nearest(name, [other for other in vars(kind) if other != name])
 
 
@@ -53,17 +53,17 @@ def _nearest(name: str, names: Sequence[str]) -> str:
 
 
 def message_of(error: BaseException) -> str:
-    """Return the message of an exception, in one line where it is jaxtyping's."""
+    """Return the message of an exception. jaxtyping's long messages are reduced to one line."""
     try:
         return in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
-    except BaseException:  # a learner's own class of error may have a bug, too
+    except BaseException:  # a learner's own exception class may have a bug, too
         return ""
 
 
 def in_one_line(message: str) -> str:
-    """Return in one line what jaxtyping's report on a wrong argument, of a part's or of the learner's, says in ten.
+    """Reduce jaxtyping's ten-line report on a wrong argument to one line.
 
-    Of a report in another form, return the first line.
+    For a report in an unknown format, return its first line.
     """
     where = re.search(r"(?:parameters|return value) of (\S+)", message)
     argument = re.search(r"typechecking parameter '(\w+)'", message)

@@ -1,8 +1,8 @@
-"""Which names a piece of code needs, and which ones it gives a value.
+"""Find the names that a piece of code needs and the names that it binds.
 
-The names are read from compiled code, where Python's own rules of scope have been applied already. So the same rules
-hold for a statement of a cell, which is compiled here, and for a function that exists, whose source may be gone; for
-what the grader executes, what the lesson remarks on, and what is saved for later lessons.
+Names are read from compiled code, so Python itself has applied the rules of scope. The same function works for a
+statement of a cell and for an existing function whose source may be gone, and gives the same result to the grader, the
+lesson and the saved parts.
 """
 
 import ast
@@ -14,22 +14,22 @@ from functools import cached_property, lru_cache
 from types import CodeType
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
-"""Instructions that find a name outside of all functions."""
+"""Instructions that look up a global name."""
 STORES = ("STORE_NAME", "STORE_GLOBAL")
-"""Instructions that give a name a value outside of all functions."""
+"""Instructions that bind a global name."""
 _WATCHED = {dis.opmap[name]: name for name in (*LOOKUPS, *STORES) if name in dis.opmap}
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-"""Functions in name only: they are called where they stand."""
+"""Names of comprehensions, which are compiled like functions but run immediately."""
 
 
 @dataclass(frozen=True)
 class Names:
-    """The global names of a piece of code, each once, in the order of the code.
+    """The global names of a piece of code, each listed once, in the order of the code.
 
     Attributes:
-        binds: Those that it gives a value when it is executed; ``*`` for an import of everything.
-        needs_at_once: Those that it looks up when it is executed, such as decorators and default values.
-        needs_later: Those that the functions it defines look up when they are called.
+        binds: Names that it binds when executed; ``*`` for a star import.
+        needs_at_once: Names that it looks up when executed, such as decorators and default values.
+        needs_later: Names that the functions it defines look up when called.
     """
 
     binds: dict[str, None] = field(default_factory=dict)
@@ -39,13 +39,13 @@ class Names:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement at the top level of a cell.
+    """A top-level statement of a cell.
 
     Args:
-        cell: The index of the cell.
+        cell: Index of the cell.
         node: The parsed statement.
-        source: The source of the cell.
-        names: The names that it needs and binds.
+        source: Source of the cell.
+        names: Names that the statement needs and binds.
     """
 
     cell: int
@@ -55,17 +55,17 @@ class Statement:
 
     @cached_property
     def binds(self) -> frozenset[str]:
-        """The names that it gives a value."""
+        """The names that it binds."""
         return frozenset(self.names.binds)
 
     @cached_property
     def needs(self) -> frozenset[str]:
-        """The names that must have a value, at once or when the functions that it defines are called."""
+        """The names that must be bound before it is executed or before the functions it defines are called."""
         return frozenset({**self.names.needs_at_once, **self.names.needs_later})
 
     @cached_property
     def changes(self) -> frozenset[str]:
-        """The names whose values it changes: by assigning to an attribute or element, or as a decorator's argument."""
+        """The names whose values it changes, by assigning to an attribute or element or as a decorator's argument."""
         targets = getattr(self.node, "targets", None) or [getattr(self.node, "target", None)]
         names = [_root(target) for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
         for decorator in getattr(self.node, "decorator_list", []):
@@ -74,15 +74,16 @@ class Statement:
 
     @property
     def text(self) -> str:
-        """Its source, with comments, below its decorators."""
+        """Its source with decorators and comments."""
         decorators = [f"@{ast.unparse(decorator)}\n" for decorator in getattr(self.node, "decorator_list", [])]
         return "".join(decorators) + (ast.get_source_segment(self.source, self.node) or "")
 
 
 def definitions(cell: int, source: str, nodes: Iterable[ast.stmt], also: Collection[ast.stmt] = ()) -> list[Statement]:
-    """List the statements of a cell that may define something: a bare expression, such as a plot, does not.
+    """List the statements of a cell that may define something. Bare expressions, such as plots, do not.
 
-    One that ends the process stays: what comes after it is never defined. So do those of ``also``.
+    Statements that exit the process are kept, because nothing after them is defined, and so are the statements in
+    ``also``.
     """
     return [
         Statement(cell, node, source, names_of_statement(node))
@@ -92,7 +93,7 @@ def definitions(cell: int, source: str, nodes: Iterable[ast.stmt], also: Collect
 
 
 def _root(target: ast.expr) -> str:
-    """Return the name that an attribute or an element is reached from."""
+    """Return the name at the root of an attribute or element access."""
     while isinstance(target, ast.Attribute | ast.Subscript | ast.Call):
         target = target.func if isinstance(target, ast.Call) else target.value
     return getattr(target, "id", "")
@@ -104,7 +105,9 @@ def _ends_process(node: ast.stmt) -> bool:
 
 
 def names_of_statement(node: ast.stmt) -> Names:
-    """Return the names that a statement needs and binds; none where it cannot be compiled, as a ``return`` cannot."""
+    """Return the names that a statement needs and binds, or none if it does not compile, as with a top-level
+    ``return``.
+    """
     names = Names()
     if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
         names.binds["*"] = None
@@ -117,9 +120,9 @@ def names_of_statement(node: ast.stmt) -> Names:
     return names
 
 
-@lru_cache(maxsize=1024)  # every case of an attempt asks for the same
+@lru_cache(maxsize=1024)  # called with the same arguments for every case of an attempt
 def names_of_function(code: CodeType) -> tuple[str, ...]:
-    """Return the global names that a function looks up, itself or in the functions inside it."""
+    """Return the global names that a function and its inner functions look up."""
     names = Names()
     _collect(code, names, is_called=True)
     return tuple(names.needs_later)
@@ -140,9 +143,9 @@ def _collect(code: CodeType, names: Names, is_called: bool) -> None:
 
 
 def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
-    """Yield the instructions that find a name or give it a value, each with the name.
+    """Yield the instructions that look up or bind a name, with the name.
 
-    ``dis`` knows far more of every instruction, and takes ten times as long for a notebook.
+    ``dis`` decodes more information, which takes ten times as long.
     """
     high, words = 0, iter(code.co_code)
     for operation, low in zip(words, words, strict=True):
@@ -152,11 +155,11 @@ def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
             yield (
                 summary,
                 code.co_names[number >> 1 if summary == "LOAD_GLOBAL" else number],
-            )  # its last bit is of a call
+            )  # the lowest bit belongs to a following call
 
 
 def _is_function(code: CodeType) -> bool:
-    """Return whether a piece of code is run when it is called, unlike a module, a class body or a comprehension."""
+    """Return whether a code object runs when called, unlike a module, a class body or a comprehension."""
     return bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name not in COMPREHENSIONS
 
 

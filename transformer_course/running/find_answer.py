@@ -1,6 +1,7 @@
-"""Find a learner's answers among the cells of a notebook, and what each needs of the other cells.
+"""Find a learner's answers among the cells of a notebook, and the statements of other cells that each one needs.
 
-Of a notebook that was handed in, this runs in the sandbox only: even parsing such code can exhaust or crash a process.
+For submitted notebooks, this runs only in the sandbox: even parsing untrusted code can crash a process or exhaust its
+memory.
 """
 
 import ast
@@ -13,7 +14,7 @@ from transformer_course.running.dependencies import Statement, definitions
 from transformer_course.running.ipython_syntax import parse
 
 MAX_ANSWERS = 4
-"""Number of answers to an exercise that a notebook may have: with more, guessing would pay."""
+"""Maximum number of answers to an exercise in one notebook. A larger number would reward guessing."""
 IMPORTS = (ast.Import, ast.ImportFrom)
 CHECK_ALIAS = re.compile(r"\bcheck +as +(\w+)")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -24,12 +25,12 @@ class Answer:
     """An answer to an exercise.
 
     Args:
-        cell: The index of the cell that defines it.
-        error: Why this cell cannot be parsed, if it cannot.
-        target: The statement that gives the answer: it gives the name a value, or calls ``check``.
+        cell: Index of the cell that defines it.
+        error: The error from parsing the cell, if there is one.
+        target: The statement that gives the answer: it binds the exercise's name or calls ``check``.
         is_check: Whether the target calls ``check``.
-        statements: The statements to execute, in the order of the notebook; the target is one of them.
-        later: Statements further down. They only add names that have no value by then.
+        statements: The statements to execute, in the order of the notebook, including the target.
+        later: Later statements, which may bind only names that are still unbound.
     """
 
     cell: int
@@ -41,16 +42,16 @@ class Answer:
 
 
 def find_answers(cells: Sequence[Mapping[str, Any]], name: str) -> list[Answer]:
-    """Return up to ``MAX_ANSWERS`` answers to an exercise that a notebook has, the one most likely to count first.
+    """Return up to ``MAX_ANSWERS`` answers to an exercise in a notebook, the one most likely to count first.
 
-    First comes what each check of the exercise is given when the notebook runs from the top, from the last check to the
-    first. Then comes each definition, from the last to the first, with its helpers as they are below its own cell, and
-    the last one with helpers as they are at the end of the notebook. Equal answers are listed once. A check with
-    ``save=False`` is part of a bug hunt and does not count.
+    First come the objects passed to each check of the exercise when the notebook runs from the top, from the last check
+    to the first. Then comes each definition, from the last to the first, with its helpers as they are at the end of its
+    own cell, and the last definition with helpers as they are at the end of the notebook. Equal answers are listed
+    once. A check with ``save=False`` belongs to a bug hunt and does not count.
 
-    An answer comes with the statements of other cells that it needs, by name, and the ones that these need: its own
-    imports, helpers and constants, and no long experiment that happens to stand in between. Of its own cell, imports
-    that it does not need stay out, too: a library for drawing takes longer to import than all cases together.
+    Each answer includes the statements of other cells on which it depends, directly or indirectly: imports, helpers and
+    constants, but no unrelated experiments. Unused imports in its own cell are left out too, because importing a
+    plotting library takes longer than running all cases.
     """
     sources = [cell["source"] for cell in cells]
     called = {"check", *(alias for source in sources for alias in CHECK_ALIAS.findall(source))}
@@ -73,7 +74,7 @@ def cell_filename(cell: int) -> str:
 
 
 def _parse(cell: int, source: str, name: str, called: Set[str]) -> list[Statement] | Exception:
-    """Return the statements of a cell that may define something, and those that check the exercise."""
+    """Return the statements of a cell that may define something or check the exercise."""
     try:
         python, nodes = parse(source, cell_filename(cell))
     except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
@@ -87,12 +88,12 @@ def _begins_to_define(source: str, name: str) -> bool:
 
 
 def _is_check(node: ast.stmt, name: str, called: Set[str]) -> bool:
-    """Return whether a statement may check an answer to an exercise; what is checked shows when it is executed.
+    """Return whether a statement may check an answer to the exercise, which is certain only when it runs.
 
     Args:
         node: The statement.
         name: The name of the exercise.
-        called: The names by which ``check`` is called.
+        called: The names under which ``check`` is imported.
     """
     if isinstance(node, (*DEFINITIONS, *IMPORTS)):
         return False
@@ -109,12 +110,12 @@ def _may_be_check(call: ast.Call, called: Set[str]) -> bool:
 
 
 class _Notebook:
-    """The statements of a notebook, seen from one exercise.
+    """The statements of a notebook, indexed for one exercise.
 
     Args:
         statements: The statements, in the order of the notebook.
         name: The name of the exercise.
-        called: The names by which ``check`` is called.
+        called: The names under which ``check`` is imported.
     """
 
     def __init__(self, statements: Sequence[Statement], name: str, called: Set[str]) -> None:
@@ -124,35 +125,36 @@ class _Notebook:
         self.checks = [i for i, s in enumerate(statements) if self._may_check(s, called)]
 
     def _may_check(self, statement: Statement, called: Set[str]) -> bool:
-        is_about = self.name in statement.source and self.name not in statement.binds  # to walk all others takes long
+        # walking all statements would be slow
+        is_about = self.name in statement.source and self.name not in statement.binds
         return is_about and _is_check(statement.node, self.name, called)
 
     def definition_above(self, number: int) -> int | None:
-        """Return the number of the last statement above another one that defines the exercise."""
+        """Return the index of the last statement before another one that defines the exercise."""
         return max((i for i in self.defining if i < number), default=None)
 
     def end_of_cell(self, number: int) -> int:
-        """Return the number of the last statement of a definition's cell, above the next definition in that cell."""
+        """Return the index of the last statement in a definition's cell before the next definition in that cell."""
         cell = self.statements[number].cell
         below = [i for i in range(number + 1, len(self.statements)) if self.statements[i].cell == cell]
         return max([number, *(i for i in below if not any(number < d <= i for d in self.defining))])
 
     def answer(self, target: int, moment: int) -> Answer:
-        """Return the answer that a statement gives, with helpers as they are when the notebook has run to a moment."""
+        """Return the answer of a statement, with helpers as they are after the statement with index ``moment``."""
         needed = sorted(self._needed(target, moment))
         early = [self.statements[i] for i in needed if i <= moment]
         statement, is_check = self.statements[target], target in self.checks
         cell = statement.cell
-        if is_check:  # the answer was made further up
+        if is_check:  # the answer is defined in an earlier statement
             made = [s for s in early if s.binds & {*statement.names.needs_at_once} and not isinstance(s.node, IMPORTS)]
             cell = made[-1].cell if made else cell
         late = [self.statements[i] for i in needed if i > moment]
         return Answer(cell, target=statement, is_check=is_check, statements=early, later=late)
 
     def _needed(self, target: int, moment: int) -> set[int]:
-        """Return the numbers of the statements that bind or change what a statement needs, what these need, and so on.
+        """Return the indices of all statements on which a statement depends, directly or indirectly.
 
-        Of the other definitions of the exercise, these are only what a statement needs when it is executed.
+        Other definitions of the exercise are included only if a statement needs them when it is executed.
         """
         needed = {i for i, s in enumerate(self.statements) if "*" in s.binds} | {target}
         bound = frozenset[str]().union(*(s.binds for s in self.statements[: moment + 1]))
@@ -177,12 +179,12 @@ class _Notebook:
 
 
 def _in_order(notebook: _Notebook, broken: Mapping[int, Answer]) -> Iterator[Answer]:
-    """Yield all answers; ``broken`` are the cells that begin to define one, and cannot be parsed."""
+    """Yield all answers. ``broken`` are cells that start to define one and cannot be parsed."""
     statements = notebook.statements
     for check in reversed(notebook.checks):
         above = notebook.definition_above(check)
         if above is None and notebook.name in statements[check].needs:
-            continue  # the check fails
+            continue  # the check would fail
         first = -1 if above is None else statements[above].cell
         yield from (broken[i] for i in sorted(broken, reverse=True) if first < i < statements[check].cell)
         yield notebook.answer(check, check)
@@ -194,7 +196,7 @@ def _in_order(notebook: _Notebook, broken: Mapping[int, Answer]) -> Iterator[Ans
 
 
 def _content(answer: Answer) -> Any:
-    """Return what two answers that do the same have in common."""
+    """Return a key that is equal for answers with the same content."""
     if answer.error is not None:
         return answer.cell
     run = [one for one in answer.statements if not (answer.is_check and one is answer.target)]

@@ -1,4 +1,4 @@
-"""Inspect an attempt without running it: which functions it has, and what it takes from the notebook around it."""
+"""Inspect an attempt without running it: its functions, and what it uses from the notebook."""
 
 import ast
 import dis
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformer_course.running.dependencies import names_of_function
 
 DATA_TYPES = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
-"""Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+"""Types of data that experiments leave in a notebook, unlike functions, classes, modules and ``parts``."""
 
 
 GRADIENT_CUTS = (
@@ -34,58 +34,58 @@ GRADIENT_CUTS = (
 
 
 class NotebookDependencies(TypedDict):
-    """Data of the notebook that an attempt ``reads``, and functions that it calls though they are ``unfinished``."""
+    """The notebook variables that an attempt ``reads``, and the ``unfinished`` functions that it calls."""
 
     reads: list[str]
     unfinished: list[str]
 
 
 def exercise_name(attempt: Any, name: Any) -> str | None:
-    """Return the name to look the exercise up by; None where a result is given instead of a function."""
+    """Return the name under which to look up the exercise, or None if the object is a result and not a function."""
     if isinstance(name, str):
         return name
     try:
         called = attempt if name is None else name
         while isinstance(called, functools.partial):
             called = called.func
-        if called.__name__ == "<lambda>":  # it is called as the name that it was given
+        if called.__name__ == "<lambda>":  # the name under which it was created
             named = [name for name, value in called.__globals__.items() if value is called]
             return named[0] if named else "<lambda>"
         return called.__name__ if isinstance(called.__name__, str) else None
-    except Exception:  # it has no name, or raises when it is inspected
+    except Exception:  # it has no name, or raises an exception when inspected
         return None
 
 
 def functions_of(attempt: Any) -> list[FunctionType]:
-    """List the functions of an attempt, below decorators and partial arguments; of a class, its own methods."""
+    """List the functions of an attempt behind decorators and partials; for a class, its own methods."""
     try:
         while isinstance(attempt, functools.partial):
             attempt = attempt.func
         if isinstance(attempt, FunctionType):
             return [function for function in [_unwrapped(attempt)] if isinstance(function, FunctionType)]
         kind = attempt if isinstance(attempt, type) else type(attempt)
-        own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its bases, but not nn.Module
+        own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its base classes up to nn.Module
         below = map(_unwrapped, (attempt, *(thing for base in own for thing in vars(base).values())))
         return [function for function in below if isinstance(function, FunctionType)]
-    except Exception:  # an object may raise when it is inspected
+    except Exception:  # inspecting an object may raise an exception
         return []
 
 
 def files_of(attempt: Any) -> set[str]:
-    """Return the names of the files, or cells, that its functions were written in."""
+    """Return the names of the files or cells that contain the functions."""
     return {function.__code__.co_filename for function in functions_of(attempt)}
 
 
 def notebook_dependencies(attempt: Any) -> NotebookDependencies:
-    """Return the names that an attempt takes from the notebook, itself or through a function of the notebook.
+    """Return the notebook names that an attempt uses, directly or through other functions of the notebook.
 
-    Constants in capitals are meant to be read, and so are those of ``math``.
+    Uppercase constants and those of ``math`` are exempt because they are meant to be read.
     """
     reads: dict[str, None] = {}
     unfinished: dict[str, None] = {}
     try:
         reached = [f for f in functions_of(attempt) if f.__globals__.get("__name__") == "__main__"]
-        for function in reached:  # appended to while iterating
+        for function in reached:  # the list grows during iteration
             for name in names_of_function(function.__code__):
                 value = function.__globals__.get(name)
                 if type(value) is FunctionType and value.__globals__ is function.__globals__:
@@ -95,13 +95,13 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
                         reached.append(value)
                 elif isinstance(value, DATA_TYPES) and not name.isupper() and not _is_of_math(name, value):
                     reads[name] = None
-    except Exception:  # other objects of the notebook may raise when they are inspected, too
+    except Exception:  # inspecting other objects of the notebook may also raise an exception
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
 
 
 def line_of_stub(attempt: Any) -> int | None:
-    """Return the line of a ``raise NotImplementedError`` that is left beside written code; None if there is none."""
+    """Return the line of a ``raise NotImplementedError`` left in finished code, or None."""
     try:
         for function in functions_of(attempt):
             lines, first = inspect.getsourcelines(function)
@@ -113,16 +113,16 @@ def line_of_stub(attempt: Any) -> int | None:
             ]
             if stubs and len(body) > len(stubs):
                 return first + stubs[0].lineno - 1
-    except Exception:  # there is no source, or it cannot be read
+    except Exception:  # there is no readable source
         return None
     return None
 
 
 def kept_between_calls(attempt: Any) -> list[Any]:
-    """Return what identifies the values that an attempt can keep from one call to the next.
+    """Return a fingerprint of the values that an attempt can keep from one call to the next.
 
-    These are its attributes, default arguments, closures, caches, and the values of the notebook that it names. If a
-    call changes the result, it has kept something.
+    These are its attributes, default arguments, closures, caches and the notebook variables that it uses. If a call
+    changes the fingerprint, the attempt has kept something.
     """
     try:
         kept: list[Any] = [vars(attempt)] if hasattr(attempt, "__dict__") else []
@@ -134,7 +134,7 @@ def kept_between_calls(attempt: Any) -> list[Any]:
             kept += [vars(function), *(function.__defaults__ or ()), *cells, *named]
         caches = [getattr(attempt, "cache_info", None)]
         return [_identity(value) for value in kept] + [repr(info()) for info in caches if callable(info)]
-    except Exception:  # an object may raise when it is inspected
+    except Exception:  # inspecting an object may raise an exception
         return []
 
 
@@ -145,21 +145,21 @@ def _identity(value: Any) -> Any:
 
 
 def gradient_cuts(attempt: Any) -> list[str]:
-    """Return which of ``GRADIENT_CUTS`` occur in an attempt, or in the functions of the notebook that it calls."""
+    """Return which of ``GRADIENT_CUTS`` occur in an attempt or in the notebook functions that it calls."""
     try:
         reached = functions_of(attempt)
-        for function in reached:  # appended to while iterating
+        for function in reached:  # the list grows during iteration
             for name in names_of_function(function.__code__):
                 value = function.__globals__.get(name)
                 if type(value) is FunctionType and value.__module__ == function.__module__ and value not in reached:
                     reached.append(value)
         names = {name for function in reached for name in _attributes(function.__code__)}
         return [name for name in GRADIENT_CUTS if name in names]
-    except Exception:  # other objects of the notebook may raise when they are inspected
+    except Exception:  # inspecting other objects of the notebook may raise an exception
         return []
 
 
-@functools.lru_cache(maxsize=1024)  # every case of an attempt asks for the same
+@functools.lru_cache(maxsize=1024)  # called with the same arguments for every case of an attempt
 def _attributes(code: CodeType) -> set[str]:
     own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
     return own.union(*(_attributes(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
@@ -168,7 +168,7 @@ def _attributes(code: CodeType) -> set[str]:
 def _unwrapped(thing: Any) -> Any:
     try:
         return inspect.unwrap(thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing)
-    except Exception:  # one that hides what it wraps
+    except Exception:  # a wrapper that hides the wrapped function
         return None
 
 
@@ -177,7 +177,7 @@ def _is_of_math(name: str, value: Any) -> bool:
 
 
 def _is_empty(function: FunctionType) -> bool:
-    """Return whether a function has no body yet, whatever its arguments and its docstring."""
+    """Return whether a function has no body yet, apart from its docstring."""
     return _instructions(function.__code__) in _EMPTY_BODIES
 
 

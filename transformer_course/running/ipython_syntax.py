@@ -13,27 +13,28 @@ RUN_ELSEWHERE = (
     *("markdown", "matlab", "mermaid", "octave", "perl", "pypy", "python", "python2", "python3", "ruby", "script"),
     *("sh", "shell", "sql", "svg", "sx", "system", "timeit", "writefile"),
 )
-"""Cell magics whose body defines no name in the notebook: it is another language, or runs in another process or, with
-``%%timeit``, inside a function."""
+"""Cell magics whose body binds no name in the notebook: it is in another language, runs in another process or, with
+``%%timeit``, runs inside a function.
+"""
 MAX_NESTED_MAGICS = 8
-"""Number of magics inside one another, as in ``%time %time f(x)``."""
+"""Maximum nesting depth of magics, as in ``%time %time f(x)``."""
 PYTHON_MAGICS = frozenset({"capture", "prun", "time"})
-"""Cell magics of IPython that run their body as a cell."""
+"""IPython's cell magics that run their body as a cell."""
 
 
 def parse(cell: str, filename: str = "<cell>", n_magics: int = 0) -> tuple[str, list[ast.stmt]]:
-    """Return a cell as plain Python, with each statement on its original line; and its statements.
+    """Convert a cell to plain Python and parse it. Each statement stays on its original line.
 
     The code after ``%time``, and the body of ``%%time``, ``%%capture`` and ``%%prun``, replaces the magic. The body of
-    a cell magic for another language is dropped. The body of any other cell magic stays if it is Python.
+    a cell magic for another language is dropped. The body of any other cell magic is kept if it is Python.
 
     Args:
         cell: The source of the cell.
         filename: The name of the cell in tracebacks.
-        n_magics: Number of magics that it is inside of.
+        n_magics: The number of magics around it.
 
     Raises:
-        SyntaxError: The cell is not valid, even as IPython syntax.
+        SyntaxError: The cell is invalid, even as IPython syntax.
         ValueError, MemoryError, RecursionError: Parsing the cell fails.
     """
     python = cell
@@ -44,7 +45,7 @@ def parse(cell: str, filename: str = "<cell>", n_magics: int = 0) -> tuple[str, 
     except SyntaxError:
         python = _transformed(cell)
     if n_magics > MAX_NESTED_MAGICS:
-        raise SyntaxError("too many magics inside one another")
+        raise SyntaxError("too many nested magics")
     try:
         python = _with_timed_code(_with_cell_magic_body(python, n_magics), n_magics)
         return python, ast.parse(python, filename).body
@@ -62,13 +63,13 @@ def _transformed(cell: str) -> str:
         raise SyntaxError(str(error)) from error
     lines = cell.splitlines()
     n_empty = next((i for i, line in enumerate(lines) if line.strip()), 0)  # IPython removes leading empty lines
-    return "\n" * n_empty + python.replace("\r\n", "\n").replace("\r", "\n")  # as Python counts lines
+    return "\n" * n_empty + python.replace("\r\n", "\n").replace("\r", "\n")  # split into lines as Python does
 
 
 @cache
 def _transformer_manager() -> Any:
-    """Return IPython's manager, which joins continued lines here without moving the lines below them."""
-    from IPython.core.inputtransformer2 import TransformerManager  # the import takes a sixth of a second
+    """Return IPython's manager, modified to join continued lines without moving the lines below them."""
+    from IPython.core.inputtransformer2 import TransformerManager  # the import takes about 0.17 s
 
     class LineKeepingManager(TransformerManager):
         def do_one_token_transform(self, lines: list[str]) -> tuple[bool, list[str]]:
@@ -83,7 +84,7 @@ def _transformer_manager() -> Any:
 
 
 def _with_cell_magic_body(python: str, n_magics: int) -> str:
-    """Replace the call that a ``%%magic`` cell was turned into by the body that it runs."""
+    """Replace the call for a ``%%magic`` cell with the body that it runs."""
     statements = ast.parse(python).body
     arguments = _magic_call(statements[0], "run_cell_magic") if len(statements) == 1 else None
     if arguments is None or len(arguments) != 3:
@@ -104,10 +105,10 @@ def _with_cell_magic_body(python: str, n_magics: int) -> str:
 
 
 def _with_timed_code(python: str, n_magics: int) -> str:
-    """Replace each call that a ``%time`` line was turned into by the code that it runs."""
+    """Replace each call for a ``%time`` line with the code that it runs."""
     tree = ast.parse(python)
     statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    lines = python.encode().split(b"\n")  # columns are counted in bytes
+    lines = python.encode().split(b"\n")  # columns are byte offsets
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset), reverse=True):
         arguments = _magic_call(ast.Expr(call), "run_line_magic")
@@ -117,7 +118,7 @@ def _with_timed_code(python: str, n_magics: int) -> str:
             code = parse(arguments[1].removeprefix("--no-raise-error"), n_magics=n_magics + 1)[0].strip()
             if id(call) not in statements:
                 code = f"({ast.unparse(ast.parse(code, mode='eval').body)})"
-        except SyntaxError:  # it fails when it runs, or has no value
+        except SyntaxError:  # the code fails when it runs, or has no value
             continue
         line = lines[call.lineno - 1]
         lines[call.lineno - 1] = line[: call.col_offset] + code.encode() + line[call.end_col_offset :]

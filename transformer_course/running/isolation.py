@@ -1,4 +1,4 @@
-"""Isolation of a call: the same global state for every attempt, and restored when the call is over."""
+"""Isolate a call: every attempt starts with the same global state, which is restored afterwards."""
 
 import contextlib
 import ctypes
@@ -11,12 +11,12 @@ from collections.abc import Iterator
 import torch
 
 MAX_WARNING_LENGTH = 1000
-"""Number of characters of a warning that are kept: some quote all that they are about."""
+"""Maximum number of characters kept of a warning; some quote all of their input."""
 
 
 @contextlib.contextmanager
 def default_torch_state() -> Iterator[None]:
-    """Give torch its default settings and a fixed seed inside the block, and restore its settings afterwards."""
+    """Use torch's default settings and a fixed seed inside the block, and restore the previous settings afterwards."""
     dtype, deterministic = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
     warn_always = torch.is_warn_always_enabled()
     has_other_device = torch.get_default_device().type != "cpu"
@@ -28,7 +28,7 @@ def default_torch_state() -> Iterator[None]:
     ):
         torch.default_generator.manual_seed(0)  # torch.manual_seed also queues work for every absent accelerator
         torch.set_default_dtype(torch.float32)
-        torch.set_warn_always(True)  # otherwise a second check would not repeat the warnings of the first
+        torch.set_warn_always(True)  # otherwise, a second check would not repeat the warnings of the first
         try:
             yield
         finally:
@@ -39,14 +39,14 @@ def default_torch_state() -> Iterator[None]:
 
 
 def end_other_processes(own: int) -> None:
-    """End this process unless it is the one of that number: what an answer has forked must not go on with the job."""
+    """End this process unless it has the given process ID, so that a fork of an answer does not continue the job."""
     if os.getpid() != own:
         os._exit(0)
 
 
 @contextlib.contextmanager
 def restored_globals() -> Iterator[None]:
-    """Restore torch, the streams and the warnings afterwards, wherever inside the block code is stopped."""
+    """Restore torch's settings, the standard streams and the warnings, even if the block is interrupted."""
     out, err = sys.stdout, sys.stderr
     with default_torch_state(), warnings.catch_warnings():
         try:
@@ -57,16 +57,16 @@ def restored_globals() -> Iterator[None]:
 
 @contextlib.contextmanager
 def suppressed_output() -> Iterator[None]:
-    """Discard what is printed: a call that the learner does not know of should not show."""
+    """Discard what the block prints, because the learner does not know about these calls."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
 
 
 @contextlib.contextmanager
 def suppressed_native_output() -> Iterator[None]:
-    """Discard what libraries in C and Fortran write to the process's standard output, such as LAPACK about nan.
+    """Discard the standard output of C and Fortran libraries, such as LAPACK's messages about nan.
 
-    It affects the whole process, so it is only for blocks in which nothing else writes there.
+    This affects the whole process, so nothing else may write to standard output during the block.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):  # standard output may be closed
@@ -81,8 +81,8 @@ def suppressed_native_output() -> Iterator[None]:
 
 
 def _flush_native_output() -> None:
-    """Write out what C has buffered for standard output."""
-    with contextlib.suppress(Exception):  # there may be none, or a closed one
+    """Flush C's buffer for standard output."""
+    with contextlib.suppress(Exception):  # standard output may be missing or closed
         sys.__stdout__.flush()  # type: ignore[union-attr]
     with contextlib.suppress(Exception):  # Windows has no library of that name
         ctypes.CDLL(None).fflush(None)
@@ -90,7 +90,7 @@ def _flush_native_output() -> None:
 
 @contextlib.contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings instead of showing or raising them; afterwards, the list holds the first line of each."""
+    """Collect warnings instead of showing or raising them. Afterwards, the list holds the first line of each."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")

@@ -1,6 +1,6 @@
-"""What one call of an attempt shows: ``observe`` reads it off a record, a type for each kind; ``checking`` judges it.
+"""The types of observations of one call, which ``observe`` extracts from a record and ``checking`` judges.
 
-All of it is plain data, so that it can leave the sandbox.
+All of them are plain data, so that they can leave the sandbox.
 """
 
 from typing import Any, NotRequired, TypeAlias, TypedDict, final
@@ -10,13 +10,13 @@ from torch import Tensor
 from transformer_course.running.plain_data import PlainData
 
 Gradients: TypeAlias = dict[str, PlainData]
-"""The gradient that reaches each argument or parameter by name; None where none does."""
+"""The gradient of each argument or parameter by name, or None if it receives no gradient."""
 
 
 class CrashReport(TypedDict):
-    """An exception: its type, its message, and the line of the learner's own that raised it, where there is one.
+    """An exception: its type, its message and the line of the learner's code that raised it, if there is one.
 
-    Of an attempt that the clock stopped, ``computed`` says how many seconds it had computed. Of a misspelled
+    If the attempt was stopped by the wall-clock limit, ``computed`` is its CPU time in seconds. For a misspelled
     attribute, ``suggestion`` is the one that was probably meant.
     """
 
@@ -29,19 +29,19 @@ class CrashReport(TypedDict):
 
 
 class Remarks(TypedDict, total=False):
-    """What is told to the learner, but does not make an answer wrong.
+    """Facts reported to the learner that do not make an answer wrong.
 
     Attributes:
-        seconds: Processor time that the first call took.
-        differentiable: Whether a gradient can pass from the output to the inputs; None where no input is a float.
-        reads: Data of the notebook that the attempt reads.
-        unfinished: Functions of the notebook that the attempt calls and that have no body yet.
+        seconds: CPU time of the first call.
+        differentiable: Whether gradients can flow from the output to the inputs; None if no input is a float.
+        reads: Notebook variables that the attempt reads.
+        unfinished: Notebook functions that the attempt calls and that have no body yet.
         warned: First lines of the warnings.
-        cuts: What it uses that cuts gradients, such as ``detach``.
-        backward: What torch said when it was to compute the gradients, and could not.
-        remembers: Whether a second call returned the tensor of the first, and not one of its own.
-        left_stub: Number of the line of a ``raise NotImplementedError`` that was left in code that is written.
-        keeps: Whether the first call left something behind that the second can use.
+        cuts: Operations in the attempt that cut gradients, such as ``detach``.
+        backward: torch's error message if computing the gradients failed.
+        remembers: Whether a second call returned the tensor of the first call.
+        left_stub: Line number of a ``raise NotImplementedError`` left in finished code.
+        keeps: Whether the first call stored something that the second call can use.
     """
 
     seconds: float
@@ -58,7 +58,7 @@ class Remarks(TypedDict, total=False):
 
 @final
 class CrashObservation(TypedDict):
-    """The call raised an exception, or took too long."""
+    """The call raised an exception or exceeded the time limit."""
 
     error: CrashReport
     remarks: NotRequired[Remarks]
@@ -69,14 +69,14 @@ class FunctionObservation(TypedDict):
     """A function returned.
 
     Attributes:
-        output: What it returned.
-        changed: Arguments that the call wrote into, and ``model.training`` of those left in another mode.
+        output: The return value.
+        changed: Arguments that the call modified, and ``model.training`` for each model left in a different mode.
         repeatable: Whether a second call with the same arguments returned the same.
-        overwritten: Whether a second call wrote into what the first returned; absent if not.
-        own_parameters: For an argument that is a model and a list that is returned: number of the model's parameters
-            that a gradient step of the returned tensors trains, which it does not if they are copies.
-        too_large: Inputs of which a larger tensor was made than the case allows; absent if there are none.
-        gradients: Gradients at the arguments that are, or hold, tensors of floats.
+        overwritten: Whether a second call wrote into the first call's output; absent if not.
+        own_parameters: If an argument is a model and the output a list, the number of the model's parameters that
+            change in a gradient step on the returned tensors. Copies would not change them.
+        too_large: Inputs from which a larger tensor was computed than the case allows; absent if there are none.
+        gradients: Gradients of the arguments that are or contain float tensors.
         remarks: See ``Remarks``.
     """
 
@@ -92,16 +92,16 @@ class FunctionObservation(TypedDict):
 
 @final
 class ModuleObservation(TypedDict):
-    """A module was built; where its parameters are the expected ones, they were loaded and it was called.
+    """A module was built. If its parameters have the expected shapes, they were loaded and the module was called.
 
     Attributes:
-        parameters: The shape of each parameter by name. If they are not the case's, nothing else is there.
-        output: As for a function, in eval mode; so are ``changed``, ``repeatable`` and ``gradients``.
-        parameter_gradients: Gradients at the parameters.
+        parameters: The shape of each parameter by name. If they differ from the case's, no other field is present.
+        output: As for a function, in eval mode; likewise ``changed``, ``repeatable`` and ``gradients``.
+        parameter_gradients: Gradients of the parameters.
         frozen: Names of the parameters that require no gradient; absent if all do.
         output_in_training: The output in train mode.
         later: The outputs of the later calls, in eval mode.
-        later_in_training: The same in train mode.
+        later_in_training: The outputs of the later calls, in train mode.
         remarks: See ``Remarks``.
     """
 
@@ -122,17 +122,17 @@ class ModuleObservation(TypedDict):
 
 @final
 class SamplerObservation(TypedDict):
-    """A sampler was called: ``output`` if that is no vector of tokens, ``range`` if tokens do not exist, or counts.
+    """A sampler was called. Invalid output is returned as ``output``, and nonexistent tokens as ``range``.
 
     Attributes:
-        used_global_generator: Whether it drew from torch's global random numbers.
+        used_global_generator: Whether it drew from torch's global random number generator.
         changed: As for a function.
-        output: What it returned.
-        range: The smallest and the largest token.
-        frequencies: For each row of the input, the fraction of samples that each token has.
+        output: The return value, if it is not a vector of tokens.
+        range: The smallest and the largest token, if some tokens do not exist.
+        frequencies: For each row of the input, the fraction of samples for each token.
         n_samples: Number of samples drawn from each row.
         repeatable: Whether the same seed gave the same samples.
-        varies_with_seed: Whether another seed gave others.
+        varies_with_seed: Whether another seed gave different samples.
         remarks: See ``Remarks``.
     """
 
@@ -149,11 +149,12 @@ class SamplerObservation(TypedDict):
 
 Observation: TypeAlias = CrashObservation | FunctionObservation | ModuleObservation | SamplerObservation
 Record: TypeAlias = dict[str, Any]
-"""What ``record`` writes down of one call, and ``observe`` makes an observation of.
+"""The raw results of one call, which ``record`` collects and ``observe`` turns into an observation.
 
-An ``error``; or of a function the ``output`` of the first call and of another one (``again``), its arguments as it
-``left`` them, how often its outputs had been written into before the second call and after it (``versions``), the
-``gradients``; for a model as argument, its parameters after a gradient step of what was returned (``trained``); the
-``largest`` tensors made of some inputs. Of a module, what its observation has as well; of a sampler the ``samples``,
-those of the same seed and of another one, and the ``random_state`` of torch after the first call. And the ``remarks``.
+A record has an ``error``, or the fields of one kind of attempt. For a function, these are the ``output`` of the first
+call and of a second one (``again``), its arguments as the call ``left`` them, the ``versions`` of its outputs before
+and after the second call, and the ``gradients``; for a model as argument, its parameters after a gradient step on the
+output (``trained``); and the ``largest`` tensors computed from some inputs. A module has the additional fields of its
+observation. A sampler has the ``samples``, including those with the same and with another seed, and torch's
+``random_state`` after the first call. Every record also has ``remarks``.
 """

@@ -1,7 +1,7 @@
-"""Read off a record what a call showed: what changed, what comes again, how often each token was drawn.
+"""Derive an observation from a record: changed arguments, repeatability and token frequencies.
 
-Of what was handed in, records are made in the sandbox, and read here, on the trusted side: everything in one is
-untrusted. A lesson does both in one process.
+For submissions, records come from the sandbox and are untrusted, and this module runs on the trusted side. In a lesson,
+both run in one process.
 """
 
 import math
@@ -21,15 +21,15 @@ KEPT = (
     "error", "output", "gradients", "parameters", "parameter_gradients", "frozen", "output_in_training", "later",
     "later_in_training", "remarks",
 )  # fmt: skip
-"""What an observation has as it was recorded."""
+"""Fields that an observation copies from the record."""
 TOO_EVEN = 1e-9
-"""Two draws from the same probabilities are by chance as alike as this in one of a billion."""
+"""Two draws from the same distribution are this similar by chance once in a billion."""
 
 
 def observe(attempt: Any, case: Case) -> Observation:
-    """Call an attempt, which may be anything, as the case says, and return what that showed.
+    """Call an attempt, which may be any object, on a case and return the observation.
 
-    Whatever goes wrong inside becomes an observation; only ``TookTooLong`` and a Ctrl-C pass through.
+    Every exception becomes an observation, except ``TookTooLong`` and ``KeyboardInterrupt``.
     """
     return observation_of(record(attempt, case), case)
 
@@ -37,20 +37,20 @@ def observe(attempt: Any, case: Case) -> Observation:
 def observe_all(
     attempt: Any, cases: list[Case], seconds: float, clock: float | None = None, max_idle: float = math.inf
 ) -> list[Observation]:
-    """Call an attempt on the cases as ``record_all`` does, and return what that showed."""
+    """Call an attempt on the cases as ``record_all`` does and return the observations."""
     return observations_of(record_all(attempt, cases, seconds, clock, max_idle), cases)
 
 
 def observations_of(records: Sequence[Record], cases: Sequence[Case]) -> list[Observation]:
-    """Return what the records of some cases show; there may be fewer of them."""
+    """Return the observations from the records of some cases. There may be fewer records than cases."""
     return [observation_of(one, case) for one, case in zip(records, cases, strict=False)]
 
 
 def observation_of(observed: Record, case: Case) -> Observation:
-    """Return what a record shows.
+    """Return the observation from a record.
 
     Raises:
-        Exception: Any, if the record is malformed: an untrusted process may send any plain data.
+        Exception: Any exception, if the record is malformed: an untrusted process may send any plain data.
     """
     kept = {key: observed[key] for key in KEPT if key in observed}
     if "error" in observed or case.kind == "once" or ("parameters" in observed and "output" not in observed):
@@ -61,7 +61,7 @@ def observation_of(observed: Record, case: Case) -> Observation:
         "changed": _changed({**case.inputs, **case.keywords}, observed["left"]),
         "repeatable": same(
             observed["again"], observed["output"], tolerance=1e-4
-        ),  # for gradients, torch takes other kernels
+        ),  # torch uses different kernels if gradients are required
     }
     before, after = observed["versions"]
     if before != after:
@@ -74,21 +74,21 @@ def observation_of(observed: Record, case: Case) -> Observation:
 
 
 def _changed(given: Mapping[str, Any], left: Mapping[str, Any]) -> list[str]:
-    """List the arguments that a call wrote into, and of a model the tables, or "training" for its mode."""
+    """List the arguments that a call modified; for a model, its tables, or "training" for its mode."""
     changed = []
     for name, before in given.items():
         if not stand_in_models.is_description(before):
             changed += [] if same(left[name], to_plain_data(before)) else [name]
             continue
         was, now = stand_in_models.state_of(stand_in_models.build_model(before)), left[name]
-        if stand_in_models.is_only_called(before):  # in the sandbox, its tables are elsewhere
+        if stand_in_models.is_only_called(before):  # the sandbox does not have the model's tables
             was = {part: value for part, value in was.items() if part in now}
         changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
     return changed
 
 
 def _count_trained(case: Case, trained: Sequence[Any]) -> int:
-    """Count the parameters of the case's models that have taken the gradient step."""
+    """Count the parameters of the case's models that changed in the gradient step."""
     before: list[Any] = []
     after: list[Any] = []
     for value in case.inputs.values():
@@ -116,7 +116,7 @@ def _of_sampler(observed: Record, case: Case) -> SamplerObservation:
 
 
 def count_samples(samples: Any, case: Case) -> dict[str, Any]:
-    """Return what one call of a sampler shows: how often each token came, or what is wrong with the samples."""
+    """Return the observation of one call of a sampler: token frequencies, or what is wrong with the samples."""
     n_rows, vocab_size = next(iter(case.inputs.values())).shape
     if not isinstance(samples, Tensor) or samples.shape != (n_rows * case.n_samples,) or samples.dtype != torch.int64:
         return {"output": to_plain_data(samples)}
@@ -132,17 +132,19 @@ def _counts(samples: Tensor, case: Case) -> Tensor:
 
 
 def _too_even(samples: Tensor, other: Any, case: Case) -> bool:
-    """Return whether two draws have counts so much alike that they were not drawn, but dealt out.
+    """Return whether two draws have counts too similar to be random.
 
-    The sum of the squared differences of two counts, each divided by the sum of the two, is distributed as χ².
+    The sum of the squared differences of the counts, each divided by the sum of the two counts, follows a χ²
+    distribution.
     """
     if "frequencies" not in count_samples(other, case):
-        return False  # its range, or its shape, tells
+        return False  # the range or the shape shows the problem
     first, second = _counts(samples, case), _counts(other, case)
     either = first + second
     freedom = int((either > 0).sum()) - len(either)
     squares = float(((first - second) ** 2 / either.clamp(min=1)).sum())
     if freedom < 1:
         return False
-    likely = freedom / 2 * math.log(squares / 2 + 1e-30) - math.lgamma(freedom / 2 + 1)  # above the log of its tail
+    # an upper bound of the log of the tail probability
+    likely = freedom / 2 * math.log(squares / 2 + 1e-30) - math.lgamma(freedom / 2 + 1)
     return likely < math.log(TOO_EVEN) and freedom >= 8

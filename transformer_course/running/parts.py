@@ -1,4 +1,4 @@
-"""Working parts for later cells: the learner's own where there is one, else the library's."""
+"""Working parts for later cells: the learner's own if they have passed, otherwise the library's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -6,13 +6,13 @@ from typing import Any
 
 
 class Parts:
-    """The learner's functions and classes once they have passed, the library's until then.
+    """The learner's functions and classes that have passed, and the library's for the rest.
 
-    ``parts.softmax(scores)`` uses one; printing ``parts`` says which are the learner's. The sandbox has its own
+    ``parts.softmax(scores)`` calls one. Printing ``parts`` lists which are the learner's. The sandbox has its own
     instance.
 
     Args:
-        library: Function from a name to the library's part; raises ``KeyError`` where there is none.
+        library: A function that returns the library's part of a name, or raises ``KeyError`` if there is none.
     """
 
     def __init__(self, library: Callable[[str], Any]) -> None:
@@ -25,12 +25,12 @@ class Parts:
         self._own[name] = part
 
     def remove(self, name: str) -> None:
-        """Use the library's part again, if this one was the learner's."""
+        """Go back to the library's part."""
         self._own.pop(name, None)
 
     @contextmanager
     def without(self, name: str) -> Iterator[None]:
-        """Refuse one part inside the block: the exercise that asks for it must not be answered with it."""
+        """Block one part inside the ``with`` block, so that an exercise cannot be answered with its own part."""
         before, self._asked_for = self._asked_for, name
         try:
             yield
@@ -38,7 +38,7 @@ class Parts:
             self._asked_for = before
 
     def refuses(self, name: str) -> bool:
-        """Return whether a part is refused at the moment."""
+        """Return whether a part is currently blocked."""
         return name == self._asked_for
 
     def __getattr__(self, name: str) -> Any:
@@ -49,10 +49,10 @@ class Parts:
         try:
             return self._library(name)
         except KeyError:
-            raise AttributeError(f"there is no part called {name!r}") from None
+            raise AttributeError(f"unknown part {name!r}") from None
 
     def whose(self, name: str) -> str:
-        """Return whose part a name stands for: ``yours`` or ``the library's``."""
+        """Return whether a part is ``yours`` or ``the library's``."""
         getattr(self, name)
         return "yours" if name in self._own else "the library's"
 

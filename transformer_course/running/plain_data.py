@@ -21,29 +21,30 @@ if TYPE_CHECKING:
         Tensor | int | float | str | bool | list["PlainData"] | tuple["PlainData", ...] | dict[str, "PlainData"] | None
     )
 else:
-    PlainData = Any  # beartype, which checks annotations in tests and lessons, knows no recursive types
+    PlainData = Any  # beartype, which checks annotations in tests and lessons, does not support recursive types
 JSON_TYPES = (int, float, str, bool, type(None))
 _NUMPY = {np.bool_: bool, np.integer: int, np.floating: float}
 MAX_NUMBERS = 50_000_000
-"""No output of the course has more numbers; an expanded tensor can claim any number without holding them."""
+"""No output of the course has more elements than this. An expanded tensor can claim any number without storing them."""
 
 
 MAX_HEADER_BYTES = 300
-"""Size of a tensor's entry in the header of packed data."""
+"""Maximum size of a tensor's entry in the header of packed data."""
 MAX_DIMENSIONS = 16
-"""Number of dimensions of a tensor in data of which the size is checked."""
+"""Maximum number of dimensions of a tensor in data whose size is checked."""
 DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
 
 
 class NotPlainData(ValueError):
-    """Bytes that do not hold plain data."""
+    """The bytes do not contain plain data."""
 
 
 def to_plain_data(value: Any) -> PlainData:
-    """Return a copy of a value as plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
+    """Copy a value as plain data. Anything else is replaced by ``{"not_plain": its type}``."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
-    if type(value) is int and value.bit_length() > 63:  # neither JSON nor a float is sure to hold it
+    # integers outside this range may not survive JSON or conversion to float
+    if type(value) is int and value.bit_length() > 63:
         return {"not_plain": "int of more than 64 bits"}
     if type(value) in JSON_TYPES:
         return value
@@ -60,7 +61,7 @@ def to_plain_data(value: Any) -> PlainData:
 def _plain_tensor(tensor: Tensor) -> PlainData:
     if type(tensor) is Tensor and _is_usual(tensor):
         return tensor.detach().clone(memory_format=torch.contiguous_format)
-    with torch._C.DisableTorchFunctionSubclass():  # what a subclass overrides is not to run, here or later
+    with torch._C.DisableTorchFunctionSubclass():  # never run a method that a subclass overrides, here or later
         tensor = tensor.detach()
         if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > MAX_NUMBERS:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
@@ -69,17 +70,19 @@ def _plain_tensor(tensor: Tensor) -> PlainData:
 
 
 def _is_usual(tensor: Tensor) -> bool:
-    """Return whether a tensor holds its numbers one by one, as nearly all do: a third of the time of making sure."""
+    """Return whether a tensor is densely stored, as almost all are. This check takes a third of the time of the full
+    copy.
+    """
     is_dense = tensor.is_cpu and tensor.layout is torch.strided and not tensor.is_nested and not tensor.is_quantized
     return is_dense and not tensor.is_conj() and not tensor.is_neg() and tensor.numel() <= MAX_NUMBERS
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
-    """Return whether two pieces of plain data are equal, nan being equal to nan."""
+    """Return whether two pieces of plain data are equal, with nan equal to nan."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
-        if torch.equal(a, b):  # a tenth of the time that the other takes
+        if torch.equal(a, b):  # ten times faster than the comparison below
             return True
         if not (a.is_floating_point() or a.is_complex()):
             return False
@@ -94,12 +97,12 @@ def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
 
 
 def sequence_type(value: Any) -> type:
-    """Return ``tuple`` for any kind of tuple and ``list`` for any kind of list."""
+    """Return ``tuple`` for any tuple type and ``list`` for any list type."""
     return tuple if isinstance(value, tuple) else list
 
 
 def count_numbers(value: object) -> int:
-    """Return the number of numbers in plain data; a text and None count as one."""
+    """Count the numbers in plain data. A string or None counts as one."""
     if isinstance(value, Tensor):
         return value.numel()
     if isinstance(value, Mapping):
@@ -108,7 +111,7 @@ def count_numbers(value: object) -> int:
 
 
 def cut_texts(value: Any, length: int) -> Any:
-    """Return plain data with every text, names included, cut off at a length."""
+    """Cut every string in plain data, including names, to a maximum length."""
     if isinstance(value, str):
         return value[:length]
     if isinstance(value, tuple | list):
@@ -119,7 +122,7 @@ def cut_texts(value: Any, length: int) -> Any:
 
 
 def pack(value: Any) -> bytes:
-    """Return plain data as bytes."""
+    """Serialize plain data to bytes."""
     tensors: dict[str, Tensor] = {}
 
     def walk(item: Any) -> Any:
@@ -134,23 +137,23 @@ def pack(value: Any) -> bytes:
 
     tree = json.dumps(walk(to_plain_data(value))).encode()
     tensors["tree"] = torch.frombuffer(bytearray(tree), dtype=torch.uint8)
-    try:  # as arrays, which takes less than half of the time, for nobody looks whether any share their memory
+    try:  # converting to arrays takes less than half the time because shared memory is not checked
         return arrays.save({name: tensor.numpy() for name, tensor in tensors.items()})
     except TypeError:  # numpy has no bfloat16
         return save(tensors)
 
 
 def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: int) -> None:
-    """Check the shapes and sizes of what untrusted bytes hold, by their header alone, before they are unpacked.
+    """Check shapes and sizes in untrusted bytes, using only their header, before unpacking them.
 
     Args:
         data: The bytes.
-        max_tensors: Number of tensors that they may hold.
-        max_numbers: Number of numbers that each tensor may hold.
-        max_tree_bytes: Size of everything that is not a tensor.
+        max_tensors: Maximum number of tensors.
+        max_numbers: Maximum number of elements of each tensor.
+        max_tree_bytes: Maximum size of everything that is not a tensor.
 
     Raises:
-        NotPlainData: They hold more, tensors of other kinds, or something else.
+        NotPlainData: The bytes exceed a limit, or contain tensors of other kinds or something else.
     """
     try:
         length = int.from_bytes(data[:8], "little")
@@ -162,25 +165,25 @@ def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: 
         kinds = {entry["dtype"] for entry in header.values()}
         shapes = [entry["shape"] for entry in header.values()]
         if tree["dtype"] != "U8" or len(tree["shape"]) != 1 or not 0 <= tree["shape"][0] <= max_tree_bytes:
-            raise NotPlainData(f"the tree must have at most {max_tree_bytes} bytes")
+            raise NotPlainData(f"the JSON tree must have at most {max_tree_bytes} bytes")
         if len(shapes) > max_tensors or kinds - DTYPES:
-            raise NotPlainData(f"there must be at most {max_tensors} tensors of usual dtypes")
+            raise NotPlainData(f"expected at most {max_tensors} tensors, all of supported dtypes")
         for shape in shapes:
             if len(shape) > MAX_DIMENSIONS or any(type(n) is not int or not 0 <= n <= max_numbers for n in shape):
-                raise NotPlainData(f"no tensor has the shape {shape}"[:100])
+                raise NotPlainData(f"invalid tensor shape {shape}"[:100])
             if math.prod(shape) > max_numbers:
-                raise NotPlainData(f"a tensor must have at most {max_numbers} numbers")
+                raise NotPlainData(f"a tensor must have at most {max_numbers} elements")
     except NotPlainData:
         raise
-    except Exception as error:  # damaged or hostile bytes can fail in any way they like
-        raise NotPlainData(f"these bytes have no header: {type(error).__name__}") from error
+    except Exception as error:  # corrupted or hostile bytes can fail in any way
+        raise NotPlainData(f"the bytes have no valid header: {type(error).__name__}") from error
 
 
 def unpack(data: bytes) -> Any:
-    """Return the plain data that untrusted bytes hold.
+    """Deserialize plain data from untrusted bytes.
 
     Raises:
-        NotPlainData: They hold something else.
+        NotPlainData: The bytes contain something else.
     """
     try:
         tensors = load(data)
@@ -190,7 +193,7 @@ def unpack(data: bytes) -> Any:
             if not isinstance(item, dict):
                 if type(to_plain_data(item)) is type(item) and type(item) in JSON_TYPES:
                     return item
-                raise NotPlainData(f"a bare {type(item).__name__}")
+                raise NotPlainData(f"the JSON tree contains a bare {type(item).__name__}")
             [(kind, content)] = item.items()
             if kind == "tensor":
                 return tensors[content]
@@ -199,5 +202,5 @@ def unpack(data: bytes) -> Any:
             return {"list": list, "tuple": tuple}[kind](walk(i) for i in content)
 
         return walk(tree)
-    except Exception as error:  # damaged or hostile bytes can fail in any way they like
-        raise NotPlainData(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error
+    except Exception as error:  # corrupted or hostile bytes can fail in any way
+        raise NotPlainData(f"the bytes do not contain plain data: {type(error).__name__}: {error}") from error

@@ -1,8 +1,8 @@
-"""Call an attempt on a case, and write down what came of it, as it is: no comparison, no count, no judgment.
+"""Call an attempt on a case and record the raw results, without comparing or judging them.
 
-This module runs beside a learner's code, which may replace any of it. So nothing is decided here: what goes out is what
-the call returned and left behind, as plain data, and ``observe`` reads it elsewhere. It knows nothing of right and
-wrong: no reference, mistake or expected value is imported here, directly or indirectly.
+This module runs in the same process as the learner's code, which may replace any of it. It therefore decides nothing:
+it returns outputs and side effects as plain data, and ``observe`` evaluates them elsewhere. No reference, mistake or
+expected value is imported here, directly or indirectly.
 """
 
 import contextlib
@@ -38,9 +38,9 @@ from transformer_course.running.time_limit import Stopwatch, TookTooLong, time_l
 
 
 def record(attempt: Any, case: Case) -> Record:
-    """Call an attempt, which may be anything, as the case says.
+    """Call an attempt, which may be any object, on a case.
 
-    Whatever goes wrong inside is written down as well; only ``TookTooLong`` and a Ctrl-C pass through.
+    Every exception is recorded, except ``TookTooLong`` and ``KeyboardInterrupt``.
     """
     observed: Record
     try:
@@ -56,7 +56,7 @@ def record(attempt: Any, case: Case) -> Record:
                     observed = _record_once(attempt, case)
     except (TookTooLong, KeyboardInterrupt):
         raise
-    except BaseException as error:  # sys.exit() in an attempt is one more way to fail
+    except BaseException as error:  # sys.exit() in an attempt is an error like any other
         observed = {"error": describe_crash(error, files_of(attempt))}
         if isinstance(error, NotImplementedError) and (line := line_of_stub(attempt)):
             observed["remarks"] = {"left_stub": line}
@@ -71,16 +71,16 @@ def record(attempt: Any, case: Case) -> Record:
 def record_all(
     attempt: Any, cases: list[Case], seconds: float, clock: float | None = None, max_idle: float = math.inf
 ) -> list[Record]:
-    """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
+    """Call an attempt on one case after another until one exceeds the shared time limit or runs out of memory.
 
-    What the attempt prints is shown for the first case only.
+    Output printed by the attempt is shown only for the first case.
 
     Args:
         attempt: The attempt.
         cases: The cases.
-        seconds: Time that the cases share; with ``clock``, of computing.
-        clock: Seconds of the clock that they share, for what waits or gets too little of the machine.
-        max_idle: Seconds of the clock after which code that only waits is stopped.
+        seconds: Time limit shared by the cases; with ``clock``, CPU time.
+        clock: Wall-clock limit shared by the cases, for code that waits or gets little CPU time.
+        max_idle: Seconds of wall-clock time after which code that only waits is stopped.
     """
     records: list[Record] = []
     stopwatch, own = Stopwatch(), os.getpid()
@@ -91,17 +91,17 @@ def record_all(
                     records.append(record(attempt, case))
                 end_other_processes(own)
                 if "error" in (observed := records[-1]) and observed["error"]["type"] == "MemoryError":
-                    break  # to fill the memory again for every case would take until time is up
+                    break  # running out of memory again in every case would use up the time
     except TookTooLong:
-        if stopwatch.clock < min(seconds, math.inf if clock is None else clock, max_idle):  # it is an outer limit's
+        if stopwatch.clock < min(seconds, math.inf if clock is None else clock, max_idle):  # raised by an outer limit
             raise
-        if len(records) < len(cases):  # otherwise it came just behind the last
+        if len(records) < len(cases):  # otherwise, the limit expired just after the last case
             records.append({"error": _took_too_long(stopwatch, seconds, clock, max_idle)})
     return records
 
 
 def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None, max_idle: float) -> CrashReport:
-    """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
+    """Report that the time limit was exceeded, with the CPU time if most of the time was spent waiting."""
     waited = clock is not None and stopwatch.computing < seconds
     if clock is not None and waited and stopwatch.clock < clock:
         message = f"it computed next to nothing for {max_idle:g} s"
@@ -151,14 +151,14 @@ def _record_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] 
 
 
 def _as_left(value: Any) -> PlainData:
-    """Return an argument as a call left it, as plain data: of a model its state."""
+    """Return an argument as the call left it, as plain data; for a model, its state."""
     return stand_in_models.state_of(value) if isinstance(value, nn.Module) else to_plain_data(value)
 
 
 def parameters_after_step(model: nn.Module, returned: Any) -> list[PlainData]:
-    """Return a model's parameters after a gradient step of the tensors that were returned: no copy of one is trained.
+    """Return a model's parameters after a gradient step on the returned tensors, which leaves copies unchanged.
 
-    The gradients are made up; whoever knows the parameters before the step can compute the same.
+    The gradients are fixed numbers, so anyone with the original parameters can compute the same result.
     """
     parameters = list(model.parameters())
     for parameter in parameters:
@@ -171,37 +171,37 @@ def parameters_after_step(model: nn.Module, returned: Any) -> list[PlainData]:
 
 
 def _versions(value: Any) -> list[int]:
-    """List how often each tensor of floats in a value has been written into."""
+    """List the number of in-place modifications of each float tensor in a value."""
     return [tensor._version for tensor in _tensors(value) if not tensor.is_inference()]
 
 
 def _share_memory(first: Any, second: Any) -> bool:
-    """Return whether what two calls with copies of the same inputs returned is one and the same: it was kept."""
+    """Return whether two calls with copies of the same inputs returned the same memory, so it was kept between them."""
     kept = {tensor.untyped_storage().data_ptr() for tensor in _tensors(first) if tensor.numel()}
     return any(tensor.untyped_storage().data_ptr() in kept for tensor in _tensors(second) if tensor.numel())
 
 
 def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
-    """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
+    """Call with gradients enabled; return the output, the tensors to differentiate and whether gradients can flow."""
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     given = {**inputs, **keywords}
     moving = {name: value for name, value in given.items() if name not in case.constants}
     leaves = {name: t.requires_grad_() for n, value in moving.items() for name, t in _named_tensors(n, value)}
-    # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
+    # Pass a copy: torch forbids in-place operations on a leaf, even harmless ones.
     watched = {name: _cloned(value) for name, value in given.items()}
     for name, model in given.items():
-        if isinstance(model, nn.Module):  # what is frozen stays so: an attempt may look at `requires_grad`
+        if isinstance(model, nn.Module):  # frozen parameters stay frozen because an attempt may read `requires_grad`
             tables = [*((n, p) for n, p in model.named_parameters() if p.requires_grad), *model.named_buffers()]
             leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
     try:
         output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})
-    except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
+    except Exception:  # such as .numpy() or .tolist() on a tensor that requires gradients
         return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
     return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
 
 
 def _named_tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
-    """Name the tensors of floats in an argument, such as ``cache[0]`` in a pair."""
+    """Name the float tensors in an argument, for example ``cache[0]`` in a pair."""
     if isinstance(value, Tensor) and value.is_floating_point():
         yield name, value
     if isinstance(value, list | tuple):
@@ -210,7 +210,7 @@ def _named_tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _cloned(value: Any) -> Any:
-    """Copy the tensors of floats in an argument, so that gradients pass through the copies."""
+    """Clone the float tensors in an argument so that gradients flow through the clones."""
     if isinstance(value, Tensor):
         return value.clone() if value.is_floating_point() else value
     return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
@@ -224,7 +224,7 @@ def _record_once(attempt: Any, case: Case) -> Record:
 def _record_module(attempt: Any, case: Case) -> Record:
     module = load_module(attempt, case)
     if isinstance(module, dict):
-        return {"parameters": module}  # nothing can be loaded, so nothing else can be compared
+        return {"parameters": module}  # the parameters cannot be loaded, so nothing else can be compared
     parameters = dict(module.named_parameters())
     observed: Record = {"parameters": _shapes(parameters), **_record_function(module, case, parameters)}
     if frozen := [name for name, parameter in parameters.items() if not parameter.requires_grad]:
@@ -245,10 +245,10 @@ def _record_module(attempt: Any, case: Case) -> Record:
 def load_module(attempt: Any, case: Case) -> Any:
     """Build a module and load the case's parameters, in eval mode.
 
-    What a module keeps of an argument of its constructor under that argument's name has its parameters already.
+    If the module stores a constructor argument under the same name, that submodule already has its parameters.
 
     Returns:
-        The module; where it has other parameters than the case, their shapes by name.
+        The module, or the shapes of its parameters by name if they differ from the case's.
     """
     module = attempt(**copy_inputs(case.arguments))
     parameters = dict(module.named_parameters())
@@ -267,14 +267,14 @@ def _shapes(parameters: Mapping[str, Tensor]) -> dict[str, list[int]]:
 
 
 def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainData:
-    """Call with the case's inputs in order and everything else by name."""
+    """Call with the case's inputs by position and all other arguments by name."""
     copies = copy_inputs(values)
     inputs = [copies.pop(name) for name in case.inputs]
     return to_plain_data(module(*inputs, **copies))
 
 
 def _record_sampler(attempt: Any, case: Case) -> Record:
-    """Draw from every row many times, in one call on repeated rows."""
+    """Draw many samples from every row in one call, by repeating the rows."""
     given = call_inputs(case)
 
     def draw(seed: int) -> tuple[PlainData, dict[str, Any]]:
@@ -298,12 +298,12 @@ def _record_sampler(attempt: Any, case: Case) -> Record:
 
 
 def seeded(seed: int) -> torch.Generator:
-    """Return the generator that a sampler is given."""
+    """Return the random number generator passed to a sampler."""
     return torch.Generator().manual_seed(seed)
 
 
 def call_inputs(case: Case) -> dict[str, Any]:
-    """Return the inputs of the call: a sampler gets each row of its tensors as often as it is to draw from it."""
+    """Return the inputs of the call. For a sampler, each row is repeated once per sample."""
     if case.kind != "sampler":
         return dict(case.inputs)
     return {
@@ -313,7 +313,7 @@ def call_inputs(case: Case) -> dict[str, Any]:
 
 
 def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy the inputs, so that an attempt that writes into them spoils nothing; build the stand-ins."""
+    """Copy the inputs, so that in-place changes don't affect other calls, and build the stand-in models."""
     return {
         name: served_models.ServedModel(value)
         if served_models.is_served(value)
@@ -325,9 +325,9 @@ def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
-    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and what kept torch from computing it.
+    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and torch's error message if it fails.
 
-    The gradient is None where none arrives.
+    The gradient is None if a leaf receives none.
     """
     total = torch.zeros(())
     for tensor in _tensors(output):
@@ -338,16 +338,16 @@ def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, st
     trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}  # a parameter may be frozen
     try:
         found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
-    except RuntimeError as error:  # such as a tensor that was changed in place after it was used
+    except RuntimeError as error:  # such as a tensor modified in place after use
         return dict.fromkeys(leaves), str(error).partition("\n")[0]
     arrived = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
     return {**dict.fromkeys(leaves), **arrived}, ""
 
 
 def _coefficients(tensor: Tensor, output: Any) -> Tensor:
-    """Return a factor for each number of a tensor: by its position, or by its index, if indices come beside it.
+    """Return a weight for each element of a tensor, based on its position or on the indices returned with it.
 
-    Numbers that come with their indices mean the same in any order.
+    Elements with indices are equivalent in any order.
     """
     positions = torch.arange(1.0, tensor.numel() + 1).view(tensor.shape)
     for beside in output if isinstance(output, list | tuple) else ():
@@ -358,7 +358,7 @@ def _coefficients(tensor: Tensor, output: Any) -> Tensor:
 
 
 def _tensors(value: Any) -> list[Tensor]:
-    """List the tensors of floats in a value."""
+    """List the float tensors in a value."""
     if isinstance(value, Tensor):
         return [value] if value.is_floating_point() else []
     if isinstance(value, dict):

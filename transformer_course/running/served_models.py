@@ -1,9 +1,9 @@
-"""Stand-ins that answer from another process, so that all that can be done with them is to call them.
+"""Stand-in models that run in another process, so that an attempt can only call them.
 
-A model whose tables lie beside a learner's code can be read instead of called, and its tables say at once what the
-answer should find out: whether it leaks, which outputs depend on which inputs. So a job has only the numbers of its
-models. What a ``ServedModel`` is called with goes to whoever has the tables, a ``ModelServer``, and the output comes
-back, as ``plain_data``: neither side can make the other run anything.
+If a model's tables were in the same process, a learner's code could read the solution from them: whether the model
+leaks, or which outputs depend on which inputs. A job therefore has only an ID for each model. A ``ServedModel`` sends
+its inputs to a ``ModelServer``, which has the tables and returns the output. Both directions use ``plain_data``, so
+neither side can make the other run code.
 """
 
 import builtins
@@ -18,17 +18,17 @@ from transformer_course.running.crash_report import message_of
 from transformer_course.running.plain_data import pack, to_plain_data, unpack
 
 _ask: Callable[[bytes], bytes] | None = None
-"""What takes a request to the server, and brings its answer."""
+"""The function that sends a request to the server and returns its answer."""
 
 
 def connect(ask: Callable[[bytes], bytes] | None) -> None:
-    """Say how the models of this process are asked."""
+    """Set the function that sends requests for the models of this process."""
     global _ask
     _ask = ask
 
 
 def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Any]]:
-    """Return the fields of cases with a number for each model that is only called, and these models' descriptions."""
+    """Return the fields of cases with IDs instead of models that are only called, and these models' descriptions."""
     models: list[Any] = []
 
     def numbered(value: Any) -> Any:
@@ -45,15 +45,15 @@ def without_tables(cases: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, A
 
 
 def is_served(value: object) -> bool:
-    """Return whether plain data stands for a model that is served."""
+    """Return whether plain data stands for a served model."""
     return isinstance(value, Mapping) and value.keys() == {"served", "training"}
 
 
 class ServedModel(nn.Module):
-    """A model of which this process has only the number.
+    """A model of which this process has only the ID.
 
     Args:
-        description: Its number, and whether it comes in training mode, as ``without_tables`` gives them.
+        description: Its ID and whether it starts in training mode, as returned by ``without_tables``.
     """
 
     def __init__(self, description: Mapping[str, Any]) -> None:
@@ -65,13 +65,13 @@ class ServedModel(nn.Module):
         """Return an empty cache.
 
         Raises:
-            AttributeError: The model has none.
+            AttributeError: The model has no cache.
         """
         self._answer("new_cache")
         return stand_in_models.TokenCache()
 
     def forward(self, *inputs: Any, **keywords: Any) -> Any:
-        """Return what the model returns, with the gradients of its inputs."""
+        """Return the model's output, differentiable with respect to its inputs."""
         floats = [i for i, value in enumerate(inputs) if isinstance(value, Tensor) and value.is_floating_point()]
         if len(floats) == 1:
             return _Call.apply(self, floats[0], inputs[floats[0]], *inputs)  # type: ignore[no-untyped-call]
@@ -83,12 +83,13 @@ class ServedModel(nn.Module):
             "what": what,
             "model": self._number,
             "training": self.training,
-            "random_state": torch.get_rng_state() if self.training else None,  # it draws as it would do here
+            # use the random state that a local model would use
+            "random_state": torch.get_rng_state() if self.training else None,
             "inputs": [_encoded(value) for value in inputs],
             "keywords": {name: _encoded(value) for name, value in keywords.items()},
         }
         if _ask is None:
-            raise RuntimeError("nobody serves the models of this process")
+            raise RuntimeError("no server is connected for the models of this process; call connect first")
         answer = unpack(_ask(pack(request)))
         if answer["random_state"] is not None:
             torch.set_rng_state(answer["random_state"])
@@ -102,17 +103,17 @@ class ServedModel(nn.Module):
 
 
 class ModelServer:
-    """Has the models, and answers for them.
+    """The models, which answer requests.
 
     Args:
-        models: Their descriptions, by number.
+        models: Descriptions of the models, by ID.
     """
 
     def __init__(self, models: Sequence[Any]) -> None:
         self._models = [stand_in_models.build_model(description) for description in models]
 
     def answer(self, request: bytes) -> bytes:
-        """Answer a request, which is untrusted; whatever goes wrong is an answer, too."""
+        """Answer an untrusted request. Errors are returned as answers, too."""
         caches: list[stand_in_models.TokenCache] = []
         try:
             asked = unpack(request)
@@ -139,7 +140,7 @@ def _new_cache(model: Any) -> None:
 
 
 def _gradient(model: nn.Module, place: int, arrives: Tensor, *inputs: Any) -> Tensor:
-    """Return the gradient at an input, for one that arrives at the output."""
+    """Return the gradient at an input for a given gradient at the output."""
     given = [*inputs]
     given[place] = given[place].detach().requires_grad_()
     return torch.autograd.grad(model(*given), given[place], arrives)[0]
@@ -163,7 +164,7 @@ def _decoded(value: Any, caches: list[stand_in_models.TokenCache]) -> Any:
 
 
 class _Call(torch.autograd.Function):
-    """A call with one input of floats, through which gradients pass; ``torch.func`` and ``vmap`` take it as well."""
+    """A differentiable call with one float input, compatible with ``torch.func`` and ``vmap``."""
 
     @staticmethod
     def forward(model: ServedModel, place: int, x: Tensor, *inputs: Any) -> Any:
@@ -187,7 +188,7 @@ class _Call(torch.autograd.Function):
 
 
 class _Gradient(torch.autograd.Function):
-    """The gradient of a call. None passes through it: of these models, it depends on nothing but what arrives."""
+    """The gradient of a call. Its own gradient is None because it depends only on the incoming gradient."""
 
     @staticmethod
     def forward(model: ServedModel, place: int, arrives: Tensor, x: Tensor, *inputs: Any) -> Any:

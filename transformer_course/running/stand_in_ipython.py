@@ -1,26 +1,26 @@
-"""Stand in for IPython's shell where a learner's code runs without IPython.
+"""Replace IPython's shell where a learner's code runs without IPython.
 
-No command and no magic is executed. Each gives an empty result of the type that IPython returns: ``files = !ls`` gives
-an empty list of lines, ``t = %timeit -o f(x)`` a result with all times 0.
+Commands and magics are not executed. Each returns an empty result of the type that IPython returns: ``files = !ls``
+gives an empty list of lines, and ``t = %timeit -o f(x)`` a result with all times 0.
 """
 
 from typing import Any
 
 
 class StandInShell:
-    """What ``get_ipython()`` returns."""
+    """The return value of ``get_ipython()``."""
 
     def system(self, command: str) -> None:
         """Ignore a shell command, as in ``!pip install einops``."""
 
     def getoutput(self, command: str) -> Any:
-        """Return the lines that a shell command, as in ``files = !ls``, prints: none."""
+        """Return no lines for a shell command such as ``files = !ls``."""
         from IPython.utils.text import SList
 
         return SList([])
 
     def run_line_magic(self, name: str, line: str, *_: Any) -> Any:
-        """Return the empty result of a line magic; None for most."""
+        """Return the empty result of a line magic, which is None for most."""
         if name in ("sx", "system"):
             return self.getoutput(line)
         if name == "timeit" and "-o" in line.split():
@@ -28,7 +28,7 @@ class StandInShell:
         return "" if name == "pwd" else None
 
     def run_cell_magic(self, name: str, line: str, cell: str, *_: Any) -> Any:
-        """Return the empty result of a cell magic; None for most."""
+        """Return the empty result of a cell magic, which is None for most."""
         if name == "capture":
             return NoOutput()
         return self.getoutput(cell) if name in ("sx", "system", "!") else None
@@ -41,12 +41,12 @@ class StandInShell:
         return self
 
     def __call__(self, *_: Any, **__: Any) -> "StandInShell":
-        """Stand in for any other method, such as ``get_ipython().events.register``."""
+        """Replace any other method, such as ``get_ipython().events.register``."""
         return self
 
 
 class NoTimes:
-    """Result of ``%timeit -o`` of code that did not run."""
+    """The result of ``%timeit -o`` for code that did not run."""
 
     average = best = worst = stdev = compile_time = 0.0
     loops = repeat = 0
@@ -55,7 +55,7 @@ class NoTimes:
 
 
 class NoOutput:
-    """Output that ``%%capture`` did not capture."""
+    """The output of a ``%%capture`` that captured nothing."""
 
     stdout = stderr = ""
     outputs: tuple[Any, ...] = ()

@@ -1,7 +1,7 @@
-"""Small models made of tables, for exercises whose attempt takes a model.
+"""Small models defined by tables, for exercises in which the attempt takes a model.
 
-A case has to stay plain data, so it carries a description, a name and its tables, and the model is
-built from it right where it is called. Their answers can be worked out by hand.
+A case must be plain data, so it contains a description: a model name and tables. The model is built from it just before
+the call. Its outputs can be computed by hand.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,41 +14,41 @@ from torch.nn import functional
 
 
 def describe_model(model: str, **tables: Tensor) -> dict[str, Any]:
-    """Return the description of a stand-in, which is plain data: the name of a class below, and its tables.
+    """Return the description of a stand-in model, which is plain data: the name of a class below and its tables.
 
     Raises:
-        ValueError: No stand-in has that name.
+        ValueError: No stand-in model has that name.
     """
     if model not in STAND_INS:
-        raise ValueError(f"no stand-in is called {model!r}; there are {sorted(STAND_INS)}")
+        raise ValueError(f"unknown stand-in model {model!r}; choose one of {sorted(STAND_INS)}")
     return {"stand_in": model, "tables": tables}
 
 
 def is_description(value: object) -> bool:
-    """Return whether plain data is the description of a stand-in."""
+    """Return whether plain data is the description of a stand-in model."""
     return isinstance(value, Mapping) and value.keys() == {"stand_in", "tables"}
 
 
 def is_only_called(description: Mapping[str, Any]) -> bool:
-    """Return whether what is done with a model is to call it: then its tables are nobody's business."""
+    """Return whether attempts should only call a model and never read its tables."""
     kind = STAND_INS[description["stand_in"]]
     return isinstance(kind, type) and issubclass(kind, _Tables)
 
 
 def build_model(description: Mapping[str, Any]) -> nn.Module:
-    """Return the model that a description describes."""
+    """Build the model that a description specifies."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
 
 
 def state_of(model: nn.Module) -> dict[str, Any]:
-    """Return what a call should leave as it found it, by name: the tables, their gradients, and whether it trains."""
+    """Return the state that a call should not change: tables, gradients and training mode."""
     tables = {name: table.detach().clone() for name, table in model.state_dict().items()}
     gradients = {f"{name}.grad": None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
     return {**tables, **gradients, "training": model.training}
 
 
 class _Tables(nn.Module):
-    """A model whose buffers are its tables."""
+    """A model with its tables as buffers."""
 
     def __init__(self, **tables: Tensor) -> None:
         super().__init__()
@@ -57,13 +57,14 @@ class _Tables(nn.Module):
 
 
 class TokenMixer(_Tables):
-    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``: causal if ``mixing`` is lower triangular.
+    """A model whose output at position t is ``Σ_s mixing[t, s] embedding[token_s]``; causal if ``mixing`` is lower
+    triangular.
 
-    While it trains, it mixes by another table and adds noise, as dropout does.
+    In training mode, it uses another mixing table and adds noise, like dropout.
 
     Args:
-        hears_later: For each token, a factor of what positions that hold it hear of later ones; None means 1.
-        evaluates: Whether it comes in eval mode.
+        hears_later: For each token, a factor for what positions with this token receive from later ones; None means 1.
+        evaluates: Whether it starts in eval mode.
         tables: The other tables.
     """
 
@@ -83,13 +84,13 @@ class TokenMixer(_Tables):
         """Return the mixed embeddings.
 
         Raises:
-            ValueError: There are more tokens than ``mixing`` has rows.
+            ValueError: There are more tokens than rows of ``mixing``.
         """
         n = tokens.shape[1]
         if n > len(self.mixing):
-            raise ValueError(f"this model reads at most {len(self.mixing)} tokens; got {n}")
+            raise ValueError(f"the model accepts at most {len(self.mixing)} tokens; got {n}")
         mixing = (self.mixing_in_training if self.training else self.mixing)[:n, :n]
-        embedded = functional.embedding(tokens, self.embedding)  # which knows no token -1
+        embedded = functional.embedding(tokens, self.embedding)  # without support for token -1
         if self.hears_later is None:
             mixed = mixing @ embedded
         else:
@@ -98,17 +99,17 @@ class TokenMixer(_Tables):
 
 
 class NextTokenTable(_Tables):
-    """A language model that looks only at the last token: ``logits[t] = transition[token_t]``."""
+    """A language model that uses only the last token: ``logits[t] = transition[token_t]``."""
 
     transition: Tensor
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
-        """Return the logits of the next token at every position."""
+        """Return the next-token logits at every position."""
         return self.transition[tokens]
 
 
 class FixedNoiseSampler(_Tables):
-    """A sampler that draws by noise, which is always the same: ``argmax(logits + noise)``."""
+    """A sampler with constant noise: ``argmax(logits + noise)``."""
 
     noise: Tensor
 
@@ -116,10 +117,10 @@ class FixedNoiseSampler(_Tables):
         """Return the next token of each row.
 
         Raises:
-            ValueError: The logits do not have two axes.
+            ValueError: The logits do not have two dimensions.
         """
         if logits.dim() != 2:
-            raise ValueError(f"a sampler takes logits of shape (batch, vocab_size); got {tuple(logits.shape)}")
+            raise ValueError(f"logits must have shape (batch, vocab_size); got {tuple(logits.shape)}")
         return (logits + self.noise).argmax(dim=-1)
 
 
@@ -133,26 +134,26 @@ class TableTranslator(_Tables):
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Return the logits of the next token at every position of the target.
+        """Return the next-token logits at every position of the target.
 
         Raises:
-            ValueError: The target has more tokens than ``places``.
+            ValueError: The target has more tokens than rows of ``places``.
         """
         n = target.shape[1]
         if n > len(self.places):
-            raise ValueError(f"this model reads at most {len(self.places)} target tokens; got {n}")
+            raise ValueError(f"the model accepts at most {len(self.places)} target tokens; got {n}")
         return self.transition[target] + self.places[:n] + self.reading[source].sum(dim=1, keepdim=True)
 
 
 class _Linear(nn.Linear):
-    """A linear layer that is given its weights: none are drawn, which would take most of the time."""
+    """A linear layer with given weights. Drawing random ones would take most of the time."""
 
     def reset_parameters(self) -> None:
-        """Draw nothing."""
+        """Skip the random initialization."""
 
 
 class LinearLayer(nn.Linear):
-    """The linear layer of this matrix, with this bias or with none."""
+    """A linear layer with the given matrix and an optional bias."""
 
     def __init__(self, weight: Float[Tensor, "d_out d"], bias: Float[Tensor, " d_out"] | None = None) -> None:
         super().__init__(weight.shape[1], weight.shape[0], bias=bias is not None)
@@ -161,7 +162,7 @@ class LinearLayer(nn.Linear):
 
 
 class Affine(nn.Module):
-    """A matrix and a bias, and nothing to run."""
+    """A matrix and a bias, without a forward pass."""
 
     def __init__(self, weight: Float[Tensor, "d_out d"], bias: Float[Tensor, " d_out"]) -> None:
         super().__init__()
@@ -170,7 +171,7 @@ class Affine(nn.Module):
 
 
 class TiedParameters(nn.Module):
-    """Parameters of many kinds, and nothing to run: two embeddings and an output layer share one of them."""
+    """Parameters of several kinds, without a forward pass: two embeddings and an output layer share one of them."""
 
     def __init__(
         self,
@@ -200,12 +201,12 @@ class TiedParameters(nn.Module):
 
 
 class AfterBackward(nn.Module):
-    """Parameters with gradients, as a backward pass leaves them, and nothing to run.
+    """Parameters with gradients, as after a backward pass, without a forward pass.
 
     Args:
-        tables: For each parameter a table under its name, such as ``layers.0.weight``, and its gradient under that
-            name and ``.grad``. One that no gradient has reached has none.
-        frozen: The table of one more parameter, ``frozen``, which is not trained.
+        tables: For each parameter, a table under its name, such as ``layers.0.weight``, and its gradient under that
+            name with ``.grad``. A parameter without a gradient has only the first.
+        frozen: The table of an additional parameter, ``frozen``, that is not trained.
         tied: Whether ``head.weight`` is the parameter ``embedding.weight``.
     """
 
@@ -223,7 +224,7 @@ class AfterBackward(nn.Module):
             holder.register_parameter(name, self.get_parameter("embedding.weight"))
 
     def _holder(self, path: str) -> tuple[nn.Module, str]:
-        """Return the module of a parameter, which is made where it is new, and the parameter's own name."""
+        """Return the submodule that holds a parameter, creating it if necessary, and the parameter's own name."""
         *modules, name = path.split(".")
         holder: nn.Module = self
         for module in modules:
@@ -234,11 +235,11 @@ class AfterBackward(nn.Module):
 
 
 class _ScaledInTraining(_Tables):
-    """A model whose outputs are larger while it trains, as what dropout leaves is.
+    """A model whose outputs are larger in training mode, like values that dropout rescales.
 
     Args:
-        gain_in_training: By how much; None means 1.
-        evaluates: Whether it comes in eval mode.
+        gain_in_training: The factor in training mode; None means 1.
+        evaluates: Whether it starts in eval mode.
         tables: The other tables.
     """
 
@@ -253,7 +254,7 @@ class _ScaledInTraining(_Tables):
             self.train(not bool(evaluates))
 
     def scaled(self, output: Tensor) -> Tensor:
-        """Return the output as it is in this mode."""
+        """Scale an output for the current mode."""
         return output * self.gain_in_training if self.training and self.gain_in_training is not None else output
 
 
@@ -264,19 +265,19 @@ class TokenCache:
         self.tokens: Tensor | None = None
 
     def with_new(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "batch n_all"]:
-        """Append new tokens, and return all.
+        """Append new tokens and return all of them.
 
         Raises:
-            ValueError: There are not as many texts as before.
+            ValueError: The batch size differs from the cached one.
         """
         if self.tokens is not None and len(self.tokens) != len(tokens):
-            raise ValueError(f"this cache is of {len(self.tokens)} texts; got {len(tokens)}")
+            raise ValueError(f"the cache has batch size {len(self.tokens)}; got a batch of size {len(tokens)}")
         self.tokens = tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
         return self.tokens
 
 
 class CachingMixer(_ScaledInTraining):
-    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``, by another table if it is read alone with a cache."""
+    """A model like ``TokenMixer`` that uses another table for a single token read with a cache."""
 
     embedding: Tensor
     mixing: Tensor
@@ -289,26 +290,26 @@ class CachingMixer(_ScaledInTraining):
     def forward(
         self, tokens: Int[Tensor, "batch n"], cache: TokenCache | None = None
     ) -> Float[Tensor, "batch n vocab_size"]:
-        """Return the logits at every position of these tokens, which follow those in the cache.
+        """Return the logits at every position of these tokens, which follow the cached ones.
 
         Raises:
-            ValueError: There are more tokens than ``mixing`` has rows.
+            ValueError: There are more tokens than rows of ``mixing``.
         """
         text = tokens if cache is None else cache.with_new(tokens)
         n = text.shape[1]
         if n > len(self.mixing):
-            raise ValueError(f"this model reads at most {len(self.mixing)} tokens; got {n}")
+            raise ValueError(f"the model accepts at most {len(self.mixing)} tokens; got {n}")
         mixing = self.mixing if cache is None or tokens.shape[1] > 1 else self.cached_mixing
         return self.scaled(mixing[n - tokens.shape[1] : n, :n] @ functional.embedding(text, self.embedding))
 
 
 class PaddedReader(_ScaledInTraining):
-    """Each position outputs the mean of the text's embeddings, times its row of ``places``.
+    """A model that outputs the mean of a text's embeddings, multiplied at each position by a row of ``places``.
 
     Args:
-        hears_padding: The weight of padding in that mean, where a real token has 1.
+        hears_padding: The weight of padding in the mean, where a real token has weight 1.
         counts_padding: Whether padding counts as a position.
-        at_padding: What is added to the outputs at padding, times the number of their column.
+        at_padding: A number added to the outputs at padding, multiplied by the index of their column.
     """
 
     embedding: Tensor
@@ -322,11 +323,11 @@ class PaddedReader(_ScaledInTraining):
         """Return the logits at every position.
 
         Raises:
-            ValueError: There are more tokens than ``places`` has rows.
+            ValueError: There are more tokens than rows of ``places``.
         """
         n = tokens.shape[1]
         if n > len(self.places):
-            raise ValueError(f"this model reads at most {len(self.places)} tokens; got {n}")
+            raise ValueError(f"the model accepts at most {len(self.places)} tokens; got {n}")
         real, columns = tokens != self.pad_id, torch.arange(n).expand_as(tokens)
         weights = torch.where(real, 1.0, self.hears_padding)[..., None]
         heard = (weights * functional.embedding(tokens, self.embedding)).sum(dim=1, keepdim=True)
@@ -337,23 +338,23 @@ class PaddedReader(_ScaledInTraining):
 
 
 class PositionMixer(_Tables):
-    """Position i outputs ``Σ_j mixing[i, j] x_j projection``."""
+    """A model whose output at position i is ``Σ_j mixing[i, j] x_j projection``."""
 
     mixing: Tensor
     projection: Tensor
 
     def forward(self, x: Float[Tensor, "n_in d"]) -> Float[Tensor, "n_out d_out"]:
-        """Return the mixed vectors."""
+        """Return the mixed and projected vectors."""
         return self.mixing @ x @ self.projection
 
 
 class NormedLayer(_Tables):
-    """Two sublayers that read normalized vectors, and sums around them: whole, or of something else than x.
+    """Two sublayers with normalized inputs and residual sums, which may be wrong.
 
     Args:
-        mixing: For each sublayer, how it mixes the positions.
-        projections: For each sublayer, the matrix by which it multiplies what it has mixed.
-        sums: For each sublayer, how much of x itself is added to its output, and how much of the normalized x.
+        mixing: For each sublayer, the table that mixes the positions.
+        projections: For each sublayer, the matrix that multiplies the mixed vectors.
+        sums: For each sublayer, the fractions of x and of the normalized x that are added to its output.
         ends_in_norm: Whether the output is normalized.
     """
 

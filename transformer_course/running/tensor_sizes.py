@@ -1,4 +1,6 @@
-"""How large the tensors are that a call makes of one of its arguments: some answers must not make large ones."""
+"""Measure the largest tensor that a call computes from one of its arguments, because some answers must avoid large
+ones.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,13 +11,13 @@ from torch.utils._pytree import tree_leaves
 
 
 class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Watches what torch computes inside the block of a ``with``.
+    """Records the sizes of computed tensors inside a ``with`` block.
 
     Args:
-        argument: What is made of this tensor is watched, and what is made of that, and so on.
+        argument: Tensors computed from this tensor, directly or indirectly, are measured.
 
     Attributes:
-        largest: Number of numbers in the largest tensor made so far; views hold none of their own.
+        largest: Number of elements of the largest tensor so far. Views don't count.
     """
 
     def __init__(self, argument: Tensor) -> None:
@@ -23,15 +25,15 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.largest = 0
         self._given = self._storage(argument)
         self._made_of_it = {self._given}
-        self._alive: list[Tensor] = []  # storage that is freed could come again, as that of another tensor
+        self._alive: list[Tensor] = []  # keeps storage alive, so that its address is not reused for another tensor
 
     def __torch_dispatch__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        """Run one operation, and note what comes of it."""
+        """Run one operation and record its results."""
         result = func(*args, **(kwargs or {}))
         if any(self._storage(tensor) in self._made_of_it for tensor in _tensors((args, kwargs))):
-            for tensor in filter(Tensor.numel, _tensors(result)):  # empty ones share the storage at address 0
+            for tensor in filter(Tensor.numel, _tensors(result)):  # all empty tensors have address 0
                 self._made_of_it.add(self._storage(tensor))
                 self._alive.append(tensor)
                 if self._storage(tensor) != self._given:
@@ -40,7 +42,9 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing is compiled here. Otherwise torch imports its compiler at the first operation, for over a second."""
+        """Return True, as nothing is compiled here. Otherwise, torch would import its compiler, which takes over a
+        second.
+        """
         return False
 
     @staticmethod

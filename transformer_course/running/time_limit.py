@@ -1,4 +1,4 @@
-"""Stop code that runs too long, and how long it may run in a lesson."""
+"""Stop code that runs too long, and define the limits in a lesson."""
 
 import contextlib
 import ctypes
@@ -8,24 +8,24 @@ import time
 from collections.abc import Iterator
 
 
-class TookTooLong(BaseException):  # not an Exception: a learner's own `except Exception` must not catch it
+class TookTooLong(BaseException):  # not an Exception, so that a learner's own `except Exception` does not catch it
     """The code inside ``time_limit`` was stopped."""
 
 
 _limited = threading.local()
 
 SECONDS_PER_CHECK = 10.0
-"""Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+"""CPU time limit for all cases of one check. Plain Python loops are slow but may be correct."""
 MAX_IDLE_S = 12.0
-"""Seconds of the clock after which a check is stopped if the code computes next to nothing, as in a sleep."""
+"""Seconds of wall-clock time after which code that uses almost no CPU time, such as a sleep, is stopped."""
 MIN_BUSY_FRACTION = 0.01
 """Code that gets at least this fraction of a processor is not idle, however many other programs are running."""
 SHORTEST_WAIT = 0.001
-"""Seconds of the clock between two checks of how much has been computed."""
+"""Minimum wall-clock time in seconds between two measurements of the CPU time."""
 
 
 class Stopwatch:
-    """How long a block has run since this was made, and how long it has computed."""
+    """Wall-clock time and CPU time since its creation."""
 
     def __init__(self) -> None:
         self._begun, self._begun_computing = time.monotonic(), time.process_time()
@@ -33,16 +33,18 @@ class Stopwatch:
 
     @property
     def clock(self) -> float:
-        """Seconds of the clock."""
+        """Wall-clock time in seconds."""
         return time.monotonic() - self._begun
 
     @property
     def computing(self) -> float:
-        """Seconds of processor time of this process; threads side by side count once, so never more than the clock."""
+        """CPU time of this process in seconds. Parallel threads count once, so it never exceeds the wall-clock time."""
         return min(time.process_time() - self._begun_computing, self.clock)
 
     def left(self, seconds: float, clock: float | None, max_idle: float = math.inf) -> float:
-        """Return the seconds that are left at least, of a number by the clock, or of computing with a ``clock``."""
+        """Return a lower bound of the remaining seconds of a wall-clock limit, or of a CPU-time limit if ``clock`` is
+        given.
+        """
         if clock is None:
             return seconds - self.clock
         now, computing = self.clock, self.computing
@@ -53,20 +55,20 @@ class Stopwatch:
 
 @contextlib.contextmanager
 def time_limit(seconds: float, clock: float | None = None, max_idle: float = math.inf) -> Iterator[None]:
-    """Raise ``TookTooLong`` inside the block once it has run for a number of seconds.
+    """Raise ``TookTooLong`` inside the block after a number of seconds.
 
-    With ``clock``, the seconds are those of computing: on a machine that does other work as well, the block gets as
-    much as elsewhere. What computes nothing, such as a sleep, is stopped after ``clock`` seconds of the clock, or as
-    soon as it has computed next to nothing for ``max_idle`` seconds.
+    With ``clock``, the seconds are CPU time, so the limit does not depend on other programs. Code that uses no CPU
+    time, such as a sleep, is stopped after ``clock`` seconds of wall-clock time, or once it has been idle for
+    ``max_idle`` seconds.
 
-    It works on every platform and in any thread, but only between two steps of Python: one very long call
-    into C (a sleep, a huge product) ends first, and code that catches everything, always, goes on. The grader has the
-    operating system for those. Inside another such block, the outer one counts.
+    This works on every platform and in any thread, but only between two Python instructions: a long call into C (a
+    sleep, a huge product) finishes first, and code that catches every exception continues. For these cases, the grader
+    relies on the operating system. Inside another such block, the outer limit applies.
     """
     if getattr(_limited, "now", False):
         yield
         return
-    # Locks made in C: an exception that arrives inside one written in Python could leave it held.
+    # Use locks implemented in C: an exception inside a Python lock could leave it locked.
     thread, sending, over = threading.get_ident(), threading.Lock(), threading.Lock()
     finished = sent = False
     over.acquire()
@@ -87,14 +89,16 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
                 if not finished:
                     sent = True
                     send(TookTooLong)
-            if over.acquire(timeout=0.2):  # and again, in case the code caught it and went on
+            if over.acquire(timeout=0.2):  # repeat, in case the code caught the exception and continued
                 return
 
     def stop() -> None:
         nonlocal finished
         with sending:
             finished = True
-            if sent:  # and not yet arrived: it must not surface in other code. (To send None for nothing slows Python.)
+            # pending but not raised yet: it must not appear in other code. (Sending None without need slows Python
+            # down.)
+            if sent:
                 send(None)
         _limited.now = False
         if over.locked():
@@ -104,11 +108,11 @@ def time_limit(seconds: float, clock: float | None = None, max_idle: float = mat
     try:
         with contextlib.suppress(
             RuntimeError
-        ):  # the code has used up all threads: the sandbox has the operating system
+        ):  # the code has used up all threads; the sandbox then relies on the operating system
             threading.Thread(target=watch, daemon=True).start()
         yield
     finally:
         try:
             stop()
-        except TookTooLong:  # it arrived just here: the block had ended anyway
+        except TookTooLong:  # raised just now, when the block had already ended
             stop()

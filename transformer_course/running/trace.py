@@ -1,7 +1,7 @@
-"""Run an attempt with every expression watched: what each gave, and what comes of it if one gives something else.
+"""Run an attempt while recording the value of every expression, and optionally replace some of them.
 
-The source is parsed, and each expression is wrapped in a call that records its value. An expression can also be
-replaced: then it is not evaluated, and the given value stands in its place. Nothing here knows what is right.
+The source is parsed, and each expression is wrapped in a call that records its value. A replaced expression is not
+evaluated; the given value is used instead. This module has no access to correct values.
 """
 
 import ast
@@ -26,41 +26,41 @@ from transformer_course.running.record import copy_inputs, load_module
 from transformer_course.running.time_limit import TookTooLong
 
 MAX_RUNS = 250
-"""Number of times that one attempt is run at most."""
+"""Maximum number of runs of one attempt."""
 MAX_NUMBERS = 4096
-"""A larger tensor is not recorded: small cases are enough to find a place."""
+"""Larger tensors are not recorded. Small cases suffice to locate a mistake."""
 MAX_EVENTS = 2000
-"""Number of values that one run records at most."""
+"""Maximum number of values recorded in one run."""
 MAX_RECORDED_NUMBERS = 100_000
-"""Number of numbers in all values that one run records."""
+"""Maximum total number of elements of all values recorded in one run."""
 MAX_LENGTH = 16
-"""A longer list or tuple is not recorded."""
+"""Longer lists and tuples are not recorded."""
 MAX_DEPTH = 3
-"""Lists that lie deeper in other lists are not recorded."""
+"""More deeply nested lists are not recorded."""
 MAX_EXPRESSIONS = 2000
-"""Longer code than this is not watched."""
+"""Code with more expressions is not traced."""
 MODULES = ("torch", "F", "nn", "math", "np", "parts", "self")
-"""Names that stand for no value of a computation."""
+"""Names of modules, which are not values of a computation."""
 _RECORD, _PUT, _NUMBER = "__record__", "__put__", "_trace_number"
 
 
 class CannotTrace(ValueError):
-    """The source is not to be had, is too long, or is no plain function or class."""
+    """The source is unavailable or too long, or the attempt is not a plain function or class."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """An expression of the learner's own code, or a statement that changes a named value in place.
+    """An expression of the learner's code, or a statement that modifies a named value in place.
 
     Args:
-        number: Its number, in the order of the source; parts come before wholes.
-        file: The name of the cell that it stands in.
-        line: Its line, counted from 1.
-        columns: Where it begins and ends in that line, counted in characters from 0; it may end in a later line.
+        number: Its number in source order. Parts come before the expressions that contain them.
+        file: Name of the cell.
+        line: Line number, counted from 1.
+        columns: Start and end in that line, in characters counted from 0. The end may be in a later line.
         text: Its source.
-        source_line: The line that it begins in.
-        inside: The numbers of the expressions that hold it, from the smallest.
-        kind: What it is in Python's grammar, such as ``Name``, ``BinOp`` or ``AugAssign``.
+        source_line: The line in which it starts.
+        inside: Numbers of the expressions that contain it, from the smallest.
+        kind: Its node type in Python's grammar, such as ``Name``, ``BinOp`` or ``AugAssign``.
     """
 
     number: int
@@ -74,17 +74,17 @@ class Expression:
 
     @property
     def is_name(self) -> bool:
-        """Whether it is just a name."""
+        """Whether the expression is only a name."""
         return self.kind == "Name"
 
 
 @dataclass(frozen=True)
 class Event:
-    """A value that an expression gave.
+    """A recorded value of an expression.
 
     Args:
         number: The expression's number.
-        evaluation: Number of times that it had been evaluated before.
+        evaluation: Number of earlier evaluations of the expression.
         value: The value, as plain data.
     """
 
@@ -95,14 +95,14 @@ class Event:
 
 @dataclass
 class Trace:
-    """What one call showed.
+    """The recording of one call.
 
     Args:
-        output: What came out; None where it crashed.
-        error: The type and the message of a crash.
-        crashed_in: The number of the smallest expression in which it crashed.
-        events: The values of all expressions, in the order in which they were evaluated.
-        writes: The number of each expression that wrote into an argument, and the argument's name, in that order.
+        output: The return value, or None if the call crashed.
+        error: Type and message of a crash.
+        crashed_in: Number of the smallest expression that contains the crash.
+        events: The values of all expressions, in the order of evaluation.
+        writes: For each write into an argument, in order: the number of the expression and the argument's name.
     """
 
     output: PlainData = None
@@ -112,7 +112,7 @@ class Trace:
     writes: list[tuple[int, str]] = field(default_factory=list)
 
     def values(self, number: int) -> list[PlainData]:
-        """Return what an expression gave at all its evaluations, once the call is over."""
+        """Return the values of an expression at all its evaluations. Call it after the recording has ended."""
         return self._values.get(number, [])
 
     @cached_property
@@ -124,7 +124,7 @@ class Trace:
 
 
 class TracedAttempt(Protocol):
-    """An attempt that can be called with its expressions watched, here or elsewhere."""
+    """An attempt that can be called while its expressions are recorded, in this process or another."""
 
     @property
     def expressions(self) -> Sequence[Expression]:
@@ -134,18 +134,18 @@ class TracedAttempt(Protocol):
         """Call the attempt on a case, with some expressions replaced."""
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
-        """Call the attempt on a case, and again."""
+        """Call the attempt on a case twice."""
 
 
 class Traced:
-    """An attempt of which every expression can be watched and replaced.
+    """An attempt whose expressions can be recorded and replaced.
 
     Args:
-        attempt: The learner's function or class. Functions of the same notebook that it calls are watched, too.
-        others: The names of those that are not: other exercises, each with a check of its own.
+        attempt: The learner's function or class. Functions of the same notebook that it calls are also recorded.
+        others: Names of functions that are not recorded: other exercises, which have their own checks.
 
     Raises:
-        CannotTrace: There is no source, it is too long, or the attempt is something else.
+        CannotTrace: The source is unavailable or too long, or the attempt is something else.
     """
 
     def __init__(self, attempt: Any, others: Collection[str] = ()) -> None:
@@ -162,16 +162,16 @@ class Traced:
         """Call the attempt on a case.
 
         Args:
-            case: What to call it with.
-            put: Values that expressions are to give instead of being evaluated, by number. A ``ValueSequence`` is for
-                one that is evaluated several times.
+            case: The case.
+            put: Values that replace expressions, by number. A ``ValueSequence`` is for an expression that is evaluated
+                several times.
             is_watched: Whether to record the values of expressions.
         """
         [trace] = self._call(case, put or {}, 1, is_watched)
         return trace
 
     def run_twice(self, case: Case) -> tuple[Trace, Trace]:
-        """Call the attempt on a case and then again; what the first call leaves behind, the second finds."""
+        """Call the attempt on a case twice, without resetting what the first call leaves behind."""
         first, second = self._call(case, {}, 2, is_watched=True)
         return first, second
 
@@ -194,25 +194,25 @@ class Traced:
                     if case.kind == "module":
                         attempt = load_module(attempt, case)
                 inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
-                recorder.start({**inputs, **keywords})  # what the constructor computes is not part of the answer
+                recorder.start({**inputs, **keywords})  # the constructor's values are not part of the answer
                 recorder.trace.output = to_plain_data(attempt(*inputs.values(), **keywords))
             except (TookTooLong, KeyboardInterrupt):
                 raise
-            except BaseException as error:  # sys.exit() in an attempt is one more way to fail
+            except BaseException as error:  # sys.exit() in an attempt is an error like any other
                 recorder.trace.error = (type(error).__name__, message_of(error))
                 recorder.trace.crashed_in = self._crash_site(error)
             traces.append(recorder.trace)
         return traces
 
     def _number(self, definition: "Definition") -> None:
-        """Give each expression of a definition its number, parts before wholes."""
+        """Number the expressions of a definition, parts before wholes."""
         found = list(_expressions(definition.node))
         if len(self._nodes) + len(found) > MAX_EXPRESSIONS:
-            raise CannotTrace("it is too long")
+            raise CannotTrace(f"the code has more than {MAX_EXPRESSIONS} expressions")
         for node, _ in found:
-            setattr(node, _NUMBER, len(self._nodes))  # a deep copy keeps it
+            setattr(node, _NUMBER, len(self._nodes))  # survives a deep copy
             self._nodes.append(node)
-        lines = [line.encode() for line in definition.source.splitlines(keepends=True)]  # columns count bytes
+        lines = [line.encode() for line in definition.source.splitlines(keepends=True)]  # columns are byte offsets
         for node, holders in found:
             text, line = _text_of(node, lines), lines[node.lineno - 1].decode().rstrip()
             begin = len(line.encode()[: node.col_offset].decode())
@@ -233,7 +233,7 @@ class Traced:
         return self._compiled[replaced]
 
     def _crash_site(self, error: BaseException) -> int | None:
-        """Find the smallest expression that holds the place where it crashed."""
+        """Find the smallest expression that contains the crash."""
         found = None
         traceback = error.__traceback__
         files = {definition.file for definition in self._definitions}
@@ -260,10 +260,10 @@ class Traced:
 
 
 class _Recorder:
-    """What watched code calls: it records values, and gives those that replace others.
+    """The object that recorded code calls: it records values and supplies replacements.
 
     Args:
-        put: The values that replace others, by number.
+        put: The replacement values, by number.
         is_watched: Whether to record.
     """
 
@@ -272,7 +272,7 @@ class _Recorder:
         self.start({})
 
     def start(self, arguments: Mapping[str, Any]) -> None:
-        """Begin the trace of a call."""
+        """Start the trace of a call."""
         self.trace = Trace()
         self._evaluations: Counter[int] = Counter()
         self._given: Counter[int] = Counter()
@@ -282,7 +282,7 @@ class _Recorder:
         self._states = {name: _state(*one) for name, one in self._arguments.items()}
 
     def record(self, number: int, value: Any) -> Any:
-        """Record what an expression gave, and return it."""
+        """Record the value of an expression and return it."""
         if not self._is_watched:
             return value
         evaluation = self._evaluations[number]
@@ -300,7 +300,7 @@ class _Recorder:
         return value
 
     def replacement(self, number: int) -> Any:
-        """Return what stands in place of an expression."""
+        """Return the replacement for an expression."""
         value = self._put[number]
         if isinstance(value, ValueSequence):
             value = value.values[min(self._given[number], len(value.values) - 1)]
@@ -310,14 +310,14 @@ class _Recorder:
 
 @dataclass(frozen=True)
 class ValueSequence:
-    """Values that an expression gives one after another, as it is evaluated several times."""
+    """Values of an expression that is evaluated several times, in order."""
 
     values: Sequence[Any]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A function or class of the learner's own: its syntax tree, its cell, and the cell's name."""
+    """A function or class of the learner: its syntax tree, its cell and the cell's name."""
 
     node: ast.FunctionDef | ast.ClassDef
     source: str
@@ -325,13 +325,13 @@ class Definition:
 
 
 def _definitions(attempt: Any, others: Collection[str]) -> list[Definition]:
-    """List the attempt's definition and those of the functions of its notebook that it calls, these first."""
+    """List the definitions of the notebook functions that the attempt calls, followed by its own."""
     own = functions_of(attempt)
     if not own or not isinstance(attempt, type | types.FunctionType) or "<" in attempt.__qualname__:
-        raise CannotTrace("it is no function or class of its own")
+        raise CannotTrace("the attempt is not a plain function or class")
     found: dict[tuple[str, str], Definition] = {}
     reached: list[Any] = [attempt]
-    for thing in reached:  # appended to while iterating
+    for thing in reached:  # the list grows during iteration
         functions = functions_of(thing)
         if not functions:
             continue
@@ -339,7 +339,7 @@ def _definitions(attempt: Any, others: Collection[str]) -> list[Definition]:
         definition = _definition(thing.__name__, file, functions[0].__code__.co_firstlineno)
         if definition is None:
             if thing is attempt:
-                raise CannotTrace("its source is not to be had")
+                raise CannotTrace("the source code is not available")
             continue
         found[file, thing.__name__] = definition
         for function in functions:
@@ -359,7 +359,7 @@ def _definition(name: str, file: str, line: int) -> Definition | None:
     source = "".join(linecache.getlines(file))
     try:
         source, statements = parse(source)
-    except (SyntaxError, ValueError, MemoryError, RecursionError):  # what is there now is not what was run
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # the cell has been edited since it ran
         return None
     for node in statements:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
@@ -379,7 +379,7 @@ def _globals_of(attempt: Any) -> dict[str, Any]:
 
 
 def _expressions(tree: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, tuple[ast.expr, ...]]]:
-    """Iterate over the expressions of the bodies of functions, parts before wholes, with those that hold each."""
+    """Yield the expressions in function bodies, parts before wholes, each with the expressions that contain it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             for statement in node.body:
@@ -397,7 +397,7 @@ def _of(node: ast.AST, holders: tuple[ast.expr, ...]) -> Iterator[tuple[ast.expr
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """Iterate over the parts that may be watched: not annotations, f-strings, targets or the names of methods."""
+    """Iterate over the parts that may be recorded: no annotations, f-strings, targets or method names."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.JoinedStr | ast.Yield | ast.YieldFrom | ast.Await):
         return
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -436,7 +436,7 @@ _WATCHED = (
 
 
 def _text_of(node: ast.expr | ast.stmt, lines: Sequence[bytes]) -> str:
-    """Return the text of a node as ``ast.get_source_segment`` does, which splits the whole source for each."""
+    """Return the source of a node. ``ast.get_source_segment`` would split the whole source for each node."""
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     if first == last:
         return lines[first][node.col_offset : node.end_col_offset].decode()
@@ -454,7 +454,7 @@ def _is_watched(node: ast.expr) -> bool:
 
 
 def _changed_name(node: ast.AST) -> str | None:
-    """Return the name whose value a statement changes: that of ``x`` in ``x += y`` and in ``x[i] = y``."""
+    """Return the name whose value a statement modifies: ``x`` in ``x += y`` and in ``x[i] = y``."""
     target: ast.AST | None = None
     if isinstance(node, ast.AugAssign):
         target = node.target
@@ -468,7 +468,7 @@ def _changed_name(node: ast.AST) -> str | None:
 
 
 def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
-    """Return the definition with every expression recorded, and some replaced."""
+    """Return the definition with every expression recorded and some replaced."""
     tree = ast.Module([copy.deepcopy(definition.node)], [])
 
     class Watch(ast.NodeTransformer):
@@ -484,7 +484,9 @@ def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
             changed = _changed_name(node)
             assert changed is not None
             after: ast.stmt = ast.Expr(_call(_RECORD, number, ast.Name(changed, ast.Load())))
-            if number in replaced:  # only then is the name bound, which would make a global one local
+            # record after the statement: inside it, the name could be unbound, and assigning it would make a global
+            # local
+            if number in replaced:
                 after = ast.Assign([ast.Name(changed, ast.Store())], _call(_PUT, number))
             ast.copy_location(after, node)
             return [node, after]
@@ -497,7 +499,7 @@ def _call(function: str, number: int, *values: ast.expr) -> ast.Call:
 
 
 def _size(value: Any, depth: int = 0) -> int | None:
-    """Return the number of numbers in a value; None where it is not recorded."""
+    """Return the number of elements of a value, or None if it is not recorded."""
     if isinstance(value, Tensor):
         return value.numel() if value.numel() <= MAX_NUMBERS and not value.is_complex() else None
     if isinstance(value, tuple | list) and len(value) <= MAX_LENGTH and depth < MAX_DEPTH:
@@ -507,12 +509,12 @@ def _size(value: Any, depth: int = 0) -> int | None:
 
 
 def _tensors_of(argument: Any) -> Sequence[Tensor]:
-    """List the tensors of an argument that may be written into."""
+    """List the tensors of an argument that may be modified."""
     if isinstance(argument, nn.Module):
         return [*argument.parameters(), *argument.buffers()]
     return [argument] if isinstance(argument, Tensor) else []
 
 
 def _state(argument: Any, tensors: Sequence[Tensor]) -> Hashable:
-    """Return what changes when an argument is written into, or a model changes its mode."""
+    """Return a key that changes when an argument is modified or a model changes its mode."""
     return getattr(argument, "training", None), *(tensor._version for tensor in tensors)

@@ -1,7 +1,7 @@
-"""Traces as plain data: what a process that traces is asked, what it answers, and the check of such an answer.
+"""Convert requests to a tracing process and its answers to bytes, and validate the answers.
 
-What is checked is that it has the form of an answer and is not too large. Whether it is true cannot be checked: a
-forged trace is believed, so it may only lead to feedback on the answer that forged it.
+Validation covers the form and the size of an answer. Its truth cannot be checked: a forged trace is accepted, so it may
+only affect feedback on the answer that forged it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,19 +24,19 @@ from transformer_course.running.trace import (
 )
 
 MAX_BYTES = 1 << 20
-"""Size of an answer."""
+"""Maximum size of an answer."""
 ALL_RECORDS = b"records"
-"""The request for the records of all cases, as a job that is observed makes them."""
+"""The request for the records of all cases, as an observed job returns them."""
 MAX_TEXT = 2000
-"""Number of characters of an expression or of its line; what is longer is cut off."""
+"""Longer expressions and lines are cut to this number of characters."""
 MAX_COORDINATE = 1_000_000
-"""No line or column has a larger number."""
+"""Maximum line and column number."""
 MAX_INSIDE = 200
-"""Number of expressions that hold another."""
+"""Maximum number of expressions that contain another."""
 
 
 def pack_expressions(expressions: Sequence[Expression]) -> bytes:
-    """Return expressions as bytes."""
+    """Serialize expressions to bytes."""
     rows = []
     for one in expressions:
         row = astuple(one)
@@ -45,25 +45,25 @@ def pack_expressions(expressions: Sequence[Expression]) -> bytes:
 
 
 def unpack_expressions(data: bytes) -> list[Expression]:
-    """Return the expressions that untrusted bytes hold.
+    """Deserialize expressions from untrusted bytes.
 
     Raises:
-        NotPlainData: They hold something else, or too much.
+        NotPlainData: The bytes contain something else, or exceed a limit.
     """
     rows = _unpacked(data, "expressions")
     if not isinstance(rows, list) or len(rows) > MAX_EXPRESSIONS:
-        raise NotPlainData("there are no expressions, or too many")
+        raise NotPlainData(f"expected a list of at most {MAX_EXPRESSIONS} expressions")
     return [_expression(row, index, len(rows)) for index, row in enumerate(rows)]
 
 
 def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, times: int = 1) -> bytes:
-    """Return the request to call an attempt, as bytes.
+    """Serialize a request to call an attempt.
 
     Args:
-        case: The index of the case.
-        put: The values that stand in place of expressions, by number.
-        is_watched: Whether values are wanted.
-        times: How often to call it: once, or twice.
+        case: Index of the case.
+        put: Values that replace expressions, by number.
+        is_watched: Whether to record values.
+        times: Number of calls: 1 or 2.
     """
     replaced = [
         [number, isinstance(value, ValueSequence), list(value.values) if isinstance(value, ValueSequence) else [value]]
@@ -73,7 +73,7 @@ def pack_request(case: int, put: Mapping[int, Any], *, is_watched: bool = True, 
 
 
 def unpack_request(data: bytes) -> dict[str, Any]:
-    """Return a request, with ``put`` as ``Traced.run`` takes it."""
+    """Deserialize a request, with ``put`` in the form that ``Traced.run`` takes."""
     request: dict[str, Any] = unpack(data)
     put = {
         number: ValueSequence(values) if is_sequence else values[0] for number, is_sequence, values in request["put"]
@@ -82,7 +82,7 @@ def unpack_request(data: bytes) -> dict[str, Any]:
 
 
 def pack_traces(traces: Sequence[Trace]) -> bytes:
-    """Return traces as bytes."""
+    """Serialize traces to bytes."""
     return pack(
         {
             "traces": [
@@ -100,19 +100,19 @@ def pack_traces(traces: Sequence[Trace]) -> bytes:
 
 
 def unpack_traces(data: bytes, n_expressions: int, n_traces: int) -> list[Trace]:
-    """Return the traces that untrusted bytes hold.
+    """Deserialize traces from untrusted bytes.
 
     Args:
         data: The bytes.
-        n_expressions: Number of expressions that the attempt has.
-        n_traces: Number of traces that were asked for.
+        n_expressions: Number of expressions of the attempt.
+        n_traces: Number of requested traces.
 
     Raises:
-        NotPlainData: They hold something else, or too much.
+        NotPlainData: The bytes contain something else, or exceed a limit.
     """
     traces = _unpacked(data, "traces")
     if not isinstance(traces, list) or len(traces) != n_traces:
-        raise NotPlainData(f"there should be {n_traces} traces")
+        raise NotPlainData(f"expected a list of {n_traces} traces")
     return [_trace(trace, n_expressions) for trace in traces]
 
 
@@ -122,7 +122,7 @@ def _unpacked(data: bytes, key: str) -> Any:
     check_size(data, max_tensors=2 * MAX_EVENTS, max_numbers=MAX_BYTES, max_tree_bytes=MAX_BYTES)
     content = unpack(data)
     if not isinstance(content, dict) or content.keys() != {key}:
-        raise NotPlainData(f"there are no {key}")
+        raise NotPlainData(f"{key} is missing, or there are other keys")
     return content[key]
 
 
@@ -139,21 +139,21 @@ def _expression(row: Any, index: int, n_expressions: int) -> Expression:
             str(kind),
         ]:
             if not (isinstance(inside, tuple) and len(inside) <= MAX_INSIDE):
-                raise NotPlainData("an expression has other parts")
+                raise NotPlainData(f"an expression must be inside a tuple of at most {MAX_INSIDE} expressions")
             in_range = number == index and all(_is_number(one, n_expressions) for one in inside)
             if in_range and 0 < line < MAX_COORDINATE and 0 <= begin <= end < MAX_COORDINATE:
                 text, source_line = text[:MAX_TEXT], source_line[:MAX_TEXT]
                 return Expression(
                     number, file[:MAX_TEXT], line, (begin, end), text, source_line, inside, kind[:MAX_TEXT]
                 )
-    raise NotPlainData("an expression has other parts")
+    raise NotPlainData(f"expression {index} is malformed or contains a number out of range")
 
 
 def _trace(found: Any, n_expressions: int) -> Trace:
     match found:
         case {"output": output, "error": error, "crashed_in": crashed_in, "events": list(events), "writes": writes}:
             if len(events) > MAX_EVENTS or not (crashed_in is None or _is_number(crashed_in, n_expressions)):
-                raise NotPlainData("a trace has too many events")
+                raise NotPlainData(f"a trace must have at most {MAX_EVENTS} events and a valid location of the crash")
             return Trace(
                 output,
                 _error(error),
@@ -161,7 +161,7 @@ def _trace(found: Any, n_expressions: int) -> Trace:
                 [_event(event, n_expressions) for event in events],
                 [_write(write, n_expressions) for write in writes] if isinstance(writes, list) else [],
             )
-    raise NotPlainData("a trace has other parts")
+    raise NotPlainData("a trace must have an output, an error, crashed_in, events and writes")
 
 
 def _error(error: Any) -> tuple[str, str] | None:
@@ -170,18 +170,18 @@ def _error(error: Any) -> tuple[str, str] | None:
             return None
         case [str(kind), str(message)]:
             return kind[:MAX_TEXT], message[:MAX_TEXT]
-    raise NotPlainData("an error has other parts")
+    raise NotPlainData("an error must be None or a list of a type and a message")
 
 
 def _event(event: Any, n_expressions: int) -> Event:
     match event:
         case [int(number), int(evaluation), value] if _is_number(number, n_expressions):
             return Event(number, evaluation, _value(value))
-    raise NotPlainData("an event has other parts")
+    raise NotPlainData("an event must be a list of a valid expression number, an evaluation and a value")
 
 
 def _value(value: Any, depth: int = 0) -> PlainData:
-    """Check that a value is one that is recorded."""
+    """Validate a recorded value."""
     if isinstance(value, Tensor):
         if value.numel() <= MAX_NUMBERS and not value.is_complex():
             return value
@@ -189,14 +189,14 @@ def _value(value: Any, depth: int = 0) -> PlainData:
         return type(value)(_value(part, depth + 1) for part in value)
     elif type(value) in (int, float, bool):
         return value
-    raise NotPlainData("a value is none that is recorded")
+    raise NotPlainData("a recorded value is too large or has an unsupported type")
 
 
 def _write(write: Any, n_expressions: int) -> tuple[int, str]:
     match write:
         case [int(number), str(name)] | (int(number), str(name)) if _is_number(number, n_expressions):
             return number, name[:MAX_TEXT]
-    raise NotPlainData("a write has other parts")
+    raise NotPlainData("a write must be a valid expression number and an argument name")
 
 
 def _is_number(number: Any, n_expressions: int) -> bool:

@@ -1,4 +1,4 @@
-"""The other work of the sandbox: define the learner's answer, and trace it as often as the trusted side asks."""
+"""The tracing job in the sandbox: define the learner's answer and trace it for each request."""
 
 import json
 import os
@@ -13,12 +13,12 @@ from transformer_course.running.trace_data import ALL_RECORDS, pack_expressions,
 
 
 def serve_traces(job: Job, receive: Callable[[], bytes], send: Callable[[bytes], object]) -> None:
-    """Send the expressions of an answer, and then traces or the records of all cases, until there is no more request.
+    """Send the expressions of an answer, and then traces or the records of all cases, until the requests end.
 
     Args:
         job: The answer and its cases.
-        receive: Function that returns the next request; an empty one is the end.
-        send: Function that sends an answer, as ``trace_data`` packs it.
+        receive: A function that returns the next request, or an empty one at the end.
+        send: A function that sends an answer in the format of ``trace_data``.
     """
     own = os.getpid()
     try:

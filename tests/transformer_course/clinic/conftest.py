@@ -1,4 +1,4 @@
-"""Patients that are trained for a moment only."""
+"""Patients with only a few training steps."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,10 +1,10 @@
-"""The list of diagnoses."""
+"""The list of diagnoses is consistent."""
 
 from string import ascii_uppercase
 
 from transformer_course.clinic.case_report import DIAGNOSES
 
 
-def test_diagnoses_have_a_letter_each_and_none_occurs_twice():
+def test_diagnoses_have_unique_letters_and_texts():
     assert "".join(DIAGNOSES) == ascii_uppercase[: len(DIAGNOSES)]
     assert len(set(DIAGNOSES.values())) == len(DIAGNOSES) >= 18

@@ -1,4 +1,4 @@
-"""What finds what: the table is measured again."""
+"""The table of findings matches new measurements."""
 
 import pandas as pd
 import pytest
@@ -12,10 +12,10 @@ def names_found(seed: int) -> dict[int, set[str]]:
 
 
 @pytest.mark.thorough
-def test_after_a_moment_of_training_every_bug_is_found_and_nothing_where_there_is_none(train_for):
+def test_short_training_reveals_every_bug_and_no_other(train_for):
     train_for(40)
     found = names_found(seed=0)
-    # Who has not learned to answer is right with the answer so far given no more often than without.
+    # An untrained model is not better with the correct answer so far than with its own.
     expected = {number: set(names) - {"forced_against_generated"} for number, names in MEASURED.items()}
     assert {number: names - {"forced_against_generated"} for number, names in found.items()} == expected
     assert [number for number in found if not found[number]] == [9]
@@ -23,7 +23,7 @@ def test_after_a_moment_of_training_every_bug_is_found_and_nothing_where_there_i
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_table_is_measured_again(seed):
+def test_table_matches_new_measurements(seed):
     assert names_found(seed) == {number: set(names) for number, names in MEASURED.items()}
 
 
@@ -51,5 +51,5 @@ def table(*numbers: float) -> pd.DataFrame:
         (spread_above(0.1), table(1.0, 0.8), table(1.0, 0.8), False),
     ],
 )
-def test_criteria_compare_with_the_healthy_twin(criterion, measured, normal, expected):
+def test_criteria_compare_with_healthy_twin(criterion, measured, normal, expected):
     assert criterion(measured, normal) is expected

@@ -1,4 +1,4 @@
-"""Instruments, on healthy models and on known bugs, against other ways to measure the same."""
+"""Instruments agree with other ways of measuring, on healthy models and on known bugs."""
 
 import copy
 import math
@@ -25,7 +25,7 @@ KINDS = [RotaryDecoderOnly, EncoderDecoder]
 
 
 def short(kind, n_steps=30):
-    """Train for a moment: long enough for every parameter to take part."""
+    """Train briefly, but long enough for every parameter to change."""
     return type("Short", (kind,), {"n_steps": n_steps, "trains_as_twin": False})(seed=3)
 
 
@@ -39,7 +39,7 @@ def flat(table: pd.DataFrame) -> np.ndarray:
 
 
 @pytest.mark.parametrize("instrument", instruments.ALL_INSTRUMENTS, ids=lambda instrument: instrument.__name__)
-def test_an_instrument_returns_finite_numbers_and_leaves_the_patient_as_it_is(instrument, healthy):
+def test_instrument_returns_finite_numbers_and_preserves_patient(instrument, healthy):
     healthy.model.train()
     before = copy.deepcopy(healthy.model.state_dict())
     seed = torch.random.get_rng_state()
@@ -53,18 +53,18 @@ def test_an_instrument_returns_finite_numbers_and_leaves_the_patient_as_it_is(in
     assert not any(module._forward_hooks or module._forward_pre_hooks for module in healthy.model.modules())
 
 
-def test_a_token_reaches_the_predictions_of_later_ones_and_no_others(healthy):
+def test_token_affects_only_later_predictions(healthy):
     expected = np.vstack([np.ones((5, 6)), np.triu(np.ones((5, 6)), k=1)]).astype(bool)
     for instrument in (instruments.leak_test, instruments.leak_test_with_cache):
         assert ((instrument(healthy) != 0).to_numpy() == expected).all()
 
 
-def test_reach_is_where_the_gradient_of_a_prediction_is_not_zero():
+def test_leak_test_matches_nonzero_gradients():
     patient = short(patient_class(1))
     batch = patient.batch(draw_pairs(8, "reach", MAX_LETTERS))
     with torch.enable_grad():
         rows = patient.model.decoder.embedding(batch.targets).detach().requires_grad_()
-        memory = patient.model.encoder.embed  # the answer enters here, where the question should
+        memory = patient.model.encoder.embed  # the answer enters in the column where the question should
         patient.model.encoder.embed = lambda tokens: rows * math.sqrt(32) + patient.model.encoder.positions[:6]
         logits = patient.logits(batch)
         patient.model.encoder.embed = memory
@@ -75,7 +75,7 @@ def test_reach_is_where_the_gradient_of_a_prediction_is_not_zero():
     assert (table.loc[:"question 5"] == 0).all(axis=None)
 
 
-def test_gradient_norms_are_those_of_the_mean_cross_entropy(healthy):
+def test_gradient_norms_match_mean_cross_entropy(healthy):
     batch = healthy.batch(draw_pairs(32, "gradient"))
     healthy.model.eval()
     loss = F.cross_entropy(healthy.logits(batch).flatten(0, 1), batch.targets.flatten(), ignore_index=PAD_ID)
@@ -84,19 +84,19 @@ def test_gradient_norms_are_those_of_the_mean_cross_entropy(healthy):
     assert instruments.gradient_norms(healthy)["norm"].to_dict() == pytest.approx(expected, rel=1e-3, abs=1e-7)
 
 
-def test_what_should_not_matter_does_not(healthy):
+def test_irrelevant_changes_have_no_effect(healthy):
     assert flat(instruments.cached_against_uncached(healthy)).max() < 1e-4
     assert flat(instruments.compare_company(healthy)).max() < 1e-4
     assert flat(instruments.repeat_question(healthy)).max() == 0
     assert flat(instruments.split_the_batch(healthy)).max() < 1e-5
     padded = instruments.pad_and_compare(healthy)
     assert padded["right"].max() < 1e-4
-    # A Transformer of the paper counts padding as positions; a language model does not.
+    # The original Transformer counts padding as positions; a language model does not.
     assert (padded["left"].max() < 1e-4) == (not isinstance(healthy, EncoderDecoder))
     assert flat(instruments.shuffle_question(healthy)).min() > 1e-3
 
 
-def test_splitting_a_batch_shows_how_far_the_mean_of_means_is_off():
+def test_splitting_batch_reveals_mean_of_means():
     patient = short(patient_class(13))
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
 
@@ -111,13 +111,13 @@ def test_splitting_a_batch_shows_how_far_the_mean_of_means_is_off():
     assert expected > 0.01
 
 
-def test_matrices_decay_by_the_rate_times_the_decay_and_nothing_else_changes(healthy):
+def test_only_matrices_decay_by_rate_times_weight_decay(healthy):
     changes = instruments.drift_without_gradient(healthy)["relative change"]
     for name, parameter in healthy.model.named_parameters():
         assert changes[name] == pytest.approx(healthy.lr * WEIGHT_DECAY if parameter.dim() > 1 else 0.0, rel=1e-2)
 
 
-def test_the_initial_loss_is_the_mean_over_single_answers(healthy):
+def test_initial_loss_is_mean_over_answers(healthy):
     fresh = type(healthy)(healthy.seed, trained=False)
     losses = []
     for question, answer in draw_pairs(64, "initial"):
@@ -129,14 +129,14 @@ def test_the_initial_loss_is_the_mean_over_single_answers(healthy):
     assert table["ln(vocab_size)"].item() == pytest.approx(math.log(11))
 
 
-def test_forced_logits_are_those_of_the_answer():
+def test_forced_logits_match_those_of_answer():
     patient = short(DecoderOnly, n_steps=1)
     text = torch.tensor([[*encode("abcd"), BOS_ID, *encode("dcba")]])
     expected = patient.model.eval()(text)[:, 4:]
     assert_close(instruments.forced_logits(patient, [("abcd", "dcba")]), expected)
 
 
-def test_the_residual_stream_is_measured_after_every_block():
+def test_measures_residual_stream_after_every_block():
     patient = short(DecoderOnly)
     batch, model = patient.batch(draw_pairs(32, "stream", MAX_LETTERS)), patient.model.eval()
     x = model.embed(batch.inputs, torch.arange(batch.inputs.shape[1])[None])
@@ -147,19 +147,19 @@ def test_the_residual_stream_is_measured_after_every_block():
     assert flat(instruments.residual_stream(patient)) == pytest.approx(sizes, rel=1e-4)
 
 
-def test_a_stream_that_is_scaled_tells_three_kinds_of_layers_apart():
+def test_scaled_stream_distinguishes_three_kinds_of_layers():
     healthy, normalized, query_only = (instruments.scale_stream(short(patient_class(n))) for n in (4, 7, 12))
     assert healthy["what it adds grows by"].max() < 2
     assert normalized["its output grows by"].to_numpy() == pytest.approx(1.0, abs=0.05)
     assert query_only["what it adds grows by"].min() > 3
 
 
-def test_dropout_that_is_on_shows_when_a_question_is_repeated():
+def test_repeated_question_reveals_active_dropout():
     torch.manual_seed(0)
     assert flat(instruments.repeat_question(short(DropoutDecoderOnly))).max() == 0
     assert flat(instruments.repeat_question(short(patient_class(8)))).min() > 0.01
 
 
-def test_overfitting_ends_near_zero_if_nothing_is_wrong(healthy):
+def test_healthy_model_overfits_to_nearly_zero_loss(healthy):
     curve = instruments.overfit_one_batch(healthy)["loss"]
     assert curve.iloc[0] > 2 and curve.iloc[-1] < 0.5

@@ -1,4 +1,4 @@
-"""A healthy patient: its loss, its training and its answers, against the plainest way to compute them."""
+"""The loss, training and answers of a healthy patient agree with simple implementations."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ def short(kind, n_steps=5, **settings):
 
 
 def plain_loss(patient, pairs):
-    """Add up the cross-entropy of every token of every answer, each text by itself."""
+    """Sum the cross-entropy over every token of every answer, one text at a time."""
     losses = []
     for question, answer in pairs:
         read, target = encode(question), [*encode(answer), EOS_ID]
@@ -36,7 +36,7 @@ def plain_loss(patient, pairs):
 
 
 @pytest.mark.parametrize("kind", [DecoderOnly, RotaryDecoderOnly, EncoderDecoder])
-def test_the_gradient_of_micro_batches_is_that_of_the_mean_over_all_tokens(kind):
+def test_micro_batch_gradient_matches_mean_over_all_tokens(kind):
     patient = kind(seed=1, trained=False)
     pairs = [*draw_pairs(3, "a", 3), *draw_pairs(2, "b", 5), *draw_pairs(5, "c")]
     expected = plain_loss(patient, pairs)
@@ -48,7 +48,7 @@ def test_the_gradient_of_micro_batches_is_that_of_the_mean_over_all_tokens(kind)
 
 
 @pytest.mark.parametrize("kind", [DecoderOnly, RotaryDecoderOnly, EncoderDecoder])
-def test_answers_in_a_batch_are_those_of_a_plain_loop_without_a_cache(kind):
+def test_batched_answers_match_loop_without_cache(kind):
     patient = short(kind, n_steps=25)(seed=2)
     questions = [question for question, _ in draw_pairs(7, "answers")]
     expected = []
@@ -66,7 +66,7 @@ def test_answers_in_a_batch_are_those_of_a_plain_loop_without_a_cache(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_training_depends_on_the_seed_alone_and_leaves_torchs_seed_as_it_is(kind):
+def test_training_depends_only_on_seed_and_preserves_torchs(kind):
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
@@ -78,14 +78,14 @@ def test_training_depends_on_the_seed_alone_and_leaves_torchs_seed_as_it_is(kind
         assert a.equal(b)
 
 
-def test_a_healthy_patient_learns():
+def test_healthy_patient_learns():
     patient = DecoderOnly().twin()
     pairs = draw_pairs(50, "held out")
     right = [mine == answer for mine, (_, answer) in zip(patient.answer([q for q, _ in pairs]), pairs, strict=True)]
     assert sum(right) > 40
 
 
-def test_exchanged_modules_are_of_the_new_class_and_keep_their_parameters():
+def test_replaced_modules_keep_their_parameters():
     class Linear(nn.Linear):
         def forward(self, x):
             return F.relu(super().forward(x))
@@ -99,7 +99,7 @@ def test_exchanged_modules_are_of_the_new_class_and_keep_their_parameters():
     assert_close(model(x), expected)
 
 
-def test_padding_counts_neither_in_batches_nor_in_the_loss():
+def test_padding_is_ignored_in_loss():
     batch = DecoderOnly(trained=False).batch([("abcde", "edcba"), ("fgh", "hgf")])
     assert batch.inputs[1].tolist() == [*encode("fgh"), BOS_ID, *encode("hgf"), *[PAD_ID] * 4]
     assert batch.targets[1].tolist() == [*[PAD_ID] * 3, *encode("hgf"), EOS_ID, *[PAD_ID] * 4]

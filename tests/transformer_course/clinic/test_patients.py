@@ -1,4 +1,4 @@
-"""The patients: each differs from its twin in behavior alone, and nothing that has a name gives it away."""
+"""Each patient differs from its twin only in behavior, and no visible name reveals the bug."""
 
 import pytest
 
@@ -9,7 +9,7 @@ NUMBERS = range(1, N_PATIENTS + 1)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_a_patient_looks_like_its_healthy_twin(number):
+def test_patient_looks_like_healthy_twin(number):
     kind = patient_class(number)
     [healthy] = [base for base in kind.__mro__[1:3] if base.__module__ == "transformer_course.clinic.patient"][:1]
     patient, twin = kind(trained=False), healthy(trained=False)
@@ -25,14 +25,14 @@ def test_a_patient_looks_like_its_healthy_twin(number):
 
 
 @pytest.mark.parametrize("number", [n for n in NUMBERS if patient_class(n).trains_as_twin])
-def test_who_takes_over_its_twins_parameters_would_train_in_the_same_way(number):
+def test_patient_with_twins_parameters_trains_the_same_way(number):
     kind = patient_class(number)
     patient = type("Patient", (kind,), {"n_steps": 3, "trains_as_twin": False})()
     twin = type("Twin", (kind.__base__,), {"n_steps": 3})()
     assert patient.losses == pytest.approx(twin.losses, rel=1e-4)
 
 
-def test_every_patient_has_another_diagnosis_and_one_is_healthy():
+def test_diagnoses_are_distinct_and_one_is_healthy():
     letters = [report(number).diagnosis for number in NUMBERS]
     assert len(set(letters)) == len(letters)
     assert set(letters) < set(DIAGNOSES)
@@ -42,12 +42,12 @@ def test_every_patient_has_another_diagnosis_and_one_is_healthy():
         assert patient_class(number).number == number
 
 
-def test_the_source_is_the_code_without_the_report():
+def test_source_omits_report():
     assert "REPORT" not in source(1)
     assert "return self.model(batch.targets, batch.inputs)" in source(1)
 
 
 @pytest.mark.parametrize("number", [0, 17])
-def test_there_are_no_other_patients(number):
+def test_rejects_other_patient_numbers(number):
     with pytest.raises(ValueError, match=f"numbered from 1 to 16; got {number}"):
         patient_class(number)

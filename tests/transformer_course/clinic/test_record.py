@@ -1,4 +1,4 @@
-"""The record: every measurement counts, a wrong diagnosis counts twice, and nothing is told before the right one."""
+"""Every measurement counts, a wrong diagnosis counts twice, and the report is hidden until the correct diagnosis."""
 
 import pandas as pd
 import pytest
@@ -14,7 +14,7 @@ def clinic(train_for):
     return Clinic()
 
 
-def test_measurements_count_once_each_and_looking_at_curves_and_answers_is_free(clinic):
+def test_measurements_count_once_and_curves_are_free(clinic):
     case = clinic.admit(9)
     case.losses(), case.answers(), case.normal(instruments.initial_loss)
     assert case.score == 0
@@ -25,7 +25,7 @@ def test_measurements_count_once_each_and_looking_at_curves_and_answers_is_free(
     assert clinic.admit(9) is case
 
 
-def test_an_instrument_of_ones_own_counts_as_well(clinic):
+def test_custom_instrument_counts_as_measurement(clinic):
     def n_parameters(patient):
         return pd.DataFrame({"n": [sum(p.numel() for p in patient.model.parameters())]})
 
@@ -33,7 +33,7 @@ def test_an_instrument_of_ones_own_counts_as_well(clinic):
     assert clinic.admit(9).score == 1
 
 
-def test_a_wrong_diagnosis_counts_as_two_measurements_and_meets_what_was_measured(clinic):
+def test_wrong_diagnosis_counts_twice_and_lists_contradictions(clinic):
     case = clinic.admit(2)
     case.measure(instruments.drift_without_gradient)
     case.measure(instruments.split_the_batch)
@@ -47,7 +47,7 @@ def test_a_wrong_diagnosis_counts_as_two_measurements_and_meets_what_was_measure
     assert "rules it out" in case.diagnose("R")
 
 
-def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
+def test_report_is_hidden_until_correct_diagnosis(clinic):
     case = clinic.admit(2)
     for tell in (case.report, case.source):
         with pytest.raises(ValueError, match="patient 2 is still open"):
@@ -64,16 +64,17 @@ def test_the_report_is_told_after_the_right_diagnosis_only(clinic):
     ]
 
 
-def test_a_bot_that_measures_at_random_needs_what_can_be_counted():
-    # Nothing tells 7 from 12: all sixteen are measured, and every second guess is wrong, for two.
+def test_random_bot_has_expected_score():
+    # No instrument distinguishes 7 from 12: all sixteen are used, and every second guess is wrong, which costs two.
     assert score_at_random(7) == pytest.approx(16 + 1, abs=0.3)
-    # That 9 is healthy, it knows when the last of four instruments that alone find a bug has been used, or a little
-    # later: the last of four among sixteen is on average number 4 · 17 / 5.
+    # The bot knows that 9 is healthy once it has used the last of the four instruments that alone detect a bug, or a
+    # little
+    # later. Among sixteen, the last of four is on average number 4 · 17 / 5.
     assert 4 * 17 / 5 - 0.4 < score_at_random(9) < 15
-    # With 6, some single measurements are enough, such as the loss at the start.
+    # For 6, a single measurement may suffice, such as the initial loss.
     assert 1 <= score_at_random(6) < 4 < score_at_random(2)
 
 
-def test_unknown_letters_are_refused(clinic):
+def test_rejects_unknown_letters(clinic):
     with pytest.raises(ValueError, match="choose one of A, B"):
         clinic.admit(1).diagnose("healthy")

@@ -1,4 +1,4 @@
-"""The task: words and their reversals, as token ids."""
+"""The task consists of words and their reversals, as token ids."""
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -17,7 +17,7 @@ from transformer_course.clinic.task import (
 )  # fmt: skip
 
 
-def test_answers_are_reversals_of_all_lengths_the_same_for_one_seed():
+def test_draws_same_reversals_of_all_lengths_for_one_seed():
     pairs = draw_pairs(50, seed=3)
     assert all(answer == "".join(reversed(question)) for question, answer in pairs)
     assert {len(question) for question, _ in pairs} == set(range(MIN_LETTERS, MAX_LETTERS + 1))
@@ -25,12 +25,12 @@ def test_answers_are_reversals_of_all_lengths_the_same_for_one_seed():
     assert {len(question) for question, _ in draw_pairs(50, seed=3, n_letters=4)} == {4}
 
 
-def test_what_is_encoded_is_decoded_up_to_its_end():
+def test_decode_reverses_encode_up_to_end_token():
     assert sorted(encode(LETTERS)) == list(range(3, VOCAB_SIZE))
     assert decode([*encode(LETTERS), EOS_ID, *encode("ab")]) == LETTERS
 
 
-def test_padding_is_that_of_torch_on_both_sides():
+def test_padding_matches_torch_on_both_sides():
     rows = [[3, 4, 5], [6], [7, 8]]
     tensors = [torch.tensor(row) for row in rows]
     assert pad(rows).equal(pad_sequence(tensors, batch_first=True, padding_value=PAD_ID))

@@ -1,4 +1,4 @@
-"""Independent answers to the exercises of the practice bank: PyTorch's own, plain loops, or another formula."""
+"""Independent implementations of the practice bank: PyTorch's own functions, plain loops or another formula."""
 
 import math
 
@@ -26,7 +26,7 @@ def clip_by_global_norm(gradients, max_norm):
 
 
 def inverted_dropout(x, noise, p, training):
-    """Decide for one number after the other."""
+    """Decide for one element at a time."""
     numbers = [
         number if not training else 0.0 if drawn < p else number / (1 - p)
         for number, drawn in zip(x.flatten().tolist(), noise.flatten().tolist(), strict=True)
@@ -41,7 +41,7 @@ def embedding_lookup(tokens, table, pad_id):
 
 
 def batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps):
-    mean, var = running_mean.clone(), running_var.clone()  # which are changed in place
+    mean, var = running_mean.clone(), running_var.clone()  # modified in place
     output = F.batch_norm(x.transpose(1, 2), mean, var, weight, bias, training, momentum, eps)
     return output.transpose(1, 2), mean, var
 
@@ -51,7 +51,7 @@ def cross_entropy_from_logits(logits, targets, ignore_id):
 
 
 def multi_token_loss(logits, tokens):
-    """Go through heads, texts and positions one by one."""
+    """Loop over heads, texts and positions."""
     of_heads = []
     for k, head in enumerate(logits):
         losses = [
@@ -64,7 +64,7 @@ def multi_token_loss(logits, tokens):
 
 
 def sample_per_request(logits, top_k, top_p, generator=None):
-    """Grow the nucleus of each row token by token, and draw from the tokens as the vocabulary orders them."""
+    """Grow the nucleus of each row token by token and draw from the tokens in vocabulary order."""
     rows = []
     for row, k, p in zip(logits.double().softmax(dim=-1).tolist(), top_k.tolist(), top_p.tolist(), strict=True):
         likeliest = sorted(range(len(row)), key=lambda token: -row[token])[:k]
@@ -85,7 +85,7 @@ def quantize_per_channel(weight):
 
 
 def paged_attention(query, key_pages, value_pages, block_table, lengths):
-    """Read one token after the other, by its page and its slot."""
+    """Read one token at a time by its page and slot."""
     size, rows = key_pages.shape[1], []
     for row, (table, length) in enumerate(zip(block_table.tolist(), lengths.tolist(), strict=True)):
         places = [(table[t // size], t % size) for t in range(length)]
@@ -112,7 +112,7 @@ def reward_model_loss(chosen, rejected, chosen_lengths, rejected_lengths, margin
 
 
 def gae(rewards, values, last_value, done, gamma, lam):
-    """Add the discounted errors of each step and all later ones of its episode."""
+    """Sum the discounted errors of each step and all later ones of its episode."""
     n = len(rewards)
     advantages = torch.zeros_like(values)
     for t in range(n):
@@ -126,7 +126,7 @@ def gae(rewards, values, last_value, done, gamma, lam):
 
 
 def ppo_loss(log_p, old_log_p, advantages, values, old_values, returns, clip, value_weight):
-    """Tell the cases apart in which a step has reached its limit."""
+    """Treat steps that have reached the clipping limit as separate cases."""
     total = 0.0
     for new, old, advantage, value, old_value, wanted in zip(
         log_p, old_log_p, advantages, values, old_values, returns, strict=True

@@ -1,17 +1,17 @@
-"""What is told of attempts that nobody had in mind: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
+"""Measure how well unseen attempts are explained: ``python -m tests.transformer_course.exercises.blind [FOLDER]``.
 
-The attempts are by people who have seen neither mistakes nor generated mistakes. ``blind_attempts`` holds a file for
-each lesson, with an attempt in each line: its exercise, its kind (``single``, ``pair`` or ``right``), its code, and
-what is wrong with it in words. Another FOLDER may hold a module for each exercise, with a list ``ATTEMPTS``: dicts of
-``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``.
-Whoever works on what is told looks at the half ``development`` alone; what is reported is the half ``held-out``.
-``--mutants N`` takes N random changes of the solutions in their place, as many of each: nobody imagined those.
-``--list`` prints what is told of the attempts that are neither named nor located.
+The attempts were written by people who had not seen any mistakes or generated mistakes. ``blind_attempts`` has one file
+per lesson and one attempt per line: its exercise, its kind (``single``, ``pair`` or ``right``), its code and a
+description of what is wrong. Another FOLDER may contain one module per exercise with a list ``ATTEMPTS``: dicts of
+``id``, ``kind`` (``one``, ``two`` or ``right``) and ``code``, in which every mistake is marked ``⟦right¦wrong⟧``. Work
+on messages uses only the half ``development``; results are reported for the half ``held-out``. ``--mutants N`` uses N
+random changes of the solutions instead, the same number for each exercise. ``--list`` prints the verdicts on the
+attempts that are neither named nor located.
 
-An attempt is *named* where a mistake, a generated mistake or the step after which it stops is told; *located* where the
-line that is shown, also as that of a crash, is one that is marked; *misled* where another line is; *placed* where a
-line is shown and none is marked. Of two mistakes, *both* are told or *one* is. A random change is *equivalent* where it
-passes, and is right on the cases of other seeds as well: it counts for nothing.
+An attempt is *named* if a mistake, a generated mistake or the step after which it stops is reported. It is *located* if
+the reported line, including that of a crash, is marked, *misled* if another line is reported, and *placed* if a line is
+reported but none is marked. Of two mistakes, *both* or *one* are reported. A random change is *equivalent* if it passes
+and is also correct on the cases of other seeds; it is not counted.
 """
 
 import argparse
@@ -68,7 +68,7 @@ GENERAL = (CHANGES_ARGUMENT, CHANGES_MODE, GRADIENT_CUT, REMEMBERS_A_CALL)
 
 @dataclass(frozen=True)
 class Attempt:
-    """Code that answers an exercise, and the lines in which it is wrong."""
+    """Code that answers an exercise, and the lines that are wrong."""
 
     exercise: str
     id: str
@@ -78,12 +78,12 @@ class Attempt:
 
     @property
     def half(self) -> str:
-        """The half that it belongs to."""
+        """Its half of the data: development or held-out."""
         return ("development", "held-out")[hashlib.sha256(self.id.encode()).digest()[0] % 2]
 
 
 def read(folder: Path) -> Iterator[Attempt]:
-    """Yield the attempts of a folder."""
+    """Yield the attempts in a folder."""
     for path in sorted(folder.glob("*.py")):
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
@@ -98,7 +98,7 @@ def read(folder: Path) -> Iterator[Attempt]:
 
 
 def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
-    """Return code with what is marked done wrong, and the lines where."""
+    """Return code with the marked mistakes, and their lines."""
     lines: set[int] = set()
     while mark := MARK.search(marked):
         first = marked.count("\n", 0, mark.start()) + 1
@@ -108,7 +108,7 @@ def made_wrong(marked: str) -> tuple[str, frozenset[int]]:
 
 
 class Change(ast.NodeTransformer):
-    """One random change of a syntax tree: of a number of kinds, at the node of a number."""
+    """One random change of a syntax tree: its kind and the index of the node."""
 
     def __init__(self, draw: random.Random, at: int, names: Sequence[str]) -> None:
         self.draw, self.at, self.names, self.n_met, self.line = draw, at, names, 0, 0
@@ -159,9 +159,9 @@ class Change(ast.NodeTransformer):
 
 
 def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
-    """Yield random changes of a right answer; some may be right as well."""
+    """Yield random changes of a correct answer. Some of them may also be correct."""
     tree = ast.parse(right.code)
-    code = ast.unparse(tree)  # so that lines are the same before and after
+    code = ast.unparse(tree)  # normalizes the code so that lines are the same before and after
     tree = ast.parse(code)
     body = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name != "__init__"]
     names = sorted({n.id for f in body for n in ast.walk(f) if isinstance(n, ast.Name)} & _values(body))
@@ -182,7 +182,7 @@ def mutants(right: Attempt, n: int, draw: random.Random) -> Iterator[Attempt]:
 
 
 def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
-    """Return so many random changes of the solutions, about as many of each."""
+    """Draw a number of random changes of the solutions, about the same number for each."""
     draw, exercises = random.Random(7), [one for one in every_exercise().values() if not only or one.name in only]
     rights = [Attempt(one.name, one.name, "right", one.solution, frozenset()) for one in exercises]
     of_each = [list(mutants(right, -(-n // len(rights)), draw)) for right in rights]
@@ -191,7 +191,7 @@ def draw_mutants(n: int, only: Collection[str] = ()) -> list[Attempt]:
 
 
 def is_equivalent(mutant: Attempt) -> bool:
-    """Return whether an attempt is right on the cases of other seeds than those of the lessons."""
+    """Return whether an attempt is correct on the cases of seeds that the lessons don't use."""
     exercise, attempt = every_exercise()[mutant.exercise], defined(mutant)
     return all(
         judge(exercise, seed, observe_all(attempt, list(exercise.cases(seed)), SECONDS_PER_CHECK)).passed
@@ -205,7 +205,7 @@ def _values(functions: Sequence[ast.FunctionDef]) -> set[str]:
 
 
 def outcome(verdict: Verdict, attempt: Attempt) -> str:
-    """Return how well a verdict tells an attempt."""
+    """Classify how well a verdict explains an attempt."""
     names = [name for name in verdict.mistakes if name not in GENERAL]
     lines = {int(n) for n in re.findall(r"^(?: *[lL]|On your l)ine (\d+):", verdict.message, re.MULTILINE)}
     place = "" if not lines else "placed" if not attempt.lines else "located" if lines & attempt.lines else "misled"
@@ -239,7 +239,7 @@ def check(attempt: Attempt, session: Session) -> Verdict:
 
 
 def measure(attempts: Sequence[Attempt], *, lists: bool = False) -> dict[str, Counter[str]]:
-    """Check attempts, and count by half and kind what is told of them."""
+    """Check attempts and count the outcomes by half and kind."""
     counts: dict[str, Counter[str]] = {}
     seconds: list[float] = []
     session = Session(every_exercise())

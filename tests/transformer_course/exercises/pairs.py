@@ -1,12 +1,12 @@
-"""What is told of two mistakes at once: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
+"""Measure how pairs of mistakes are reported: ``python -m tests.transformer_course.exercises.pairs [exercise …]``.
 
-Prints a table by exercise. Each pair is judged as an attempt is, so the table says what a learner is told:
+Prints a table by exercise. Each pair is judged like an attempt, so the table shows what a learner would read:
 
 * both are named;
-* one is, and it is said that something else is not right either;
-* one is and hides the other: with both, the answer does the same as with this one alone;
-* another is, which alone or with a second does the same as these two;
-* the answer is half-way, or passes;
+* one is named, and the message says that something else is wrong as well;
+* one is named and hides the other: an answer with both behaves like an answer with this one;
+* another mistake is named that alone or with a second one behaves the same;
+* the answer counts as half-finished, or passes;
 * nothing is named.
 """
 
@@ -34,18 +34,18 @@ RIGHT_TOGETHER = [
     {"only_one_head", "every_head_as_wide_as_the_model"},
     {"divides_activations", "activations_of_all_workers"},
 ]
-"""Mistakes of which each makes up for the other, so that the answer is right."""
+"""Pairs of mistakes that cancel each other, so that the answer is correct."""
 
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
-    """Draw some of the pairs of different mistakes that do not make up for each other."""
+    """Draw some pairs of different mistakes that do not cancel each other."""
     made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behavior(exercise, seed).pairs]
     pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
 
 def message(verdict: Verdict, pair: Pair) -> Told:
-    """Return what is told of a pair; ``another`` where anything named is not of it."""
+    """Classify the verdict on a pair. The result is ``another`` if a named mistake does not belong to the pair."""
     made = {mistake.name: mistake for mistake in pair.mistakes}
     named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
     if verdict.passed:
@@ -63,7 +63,7 @@ def message(verdict: Verdict, pair: Pair) -> Told:
 
 @dataclass
 class Tally:
-    """What was told of the pairs of one exercise, and how long that took."""
+    """Counts of the verdicts on the pairs of one exercise, and the time taken."""
 
     counts: Counter[str] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)

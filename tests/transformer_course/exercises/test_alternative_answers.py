@@ -1,4 +1,4 @@
-"""Right answers that look nothing like the reference pass."""
+"""Correct answers that look nothing like the reference pass."""
 
 import copy
 import functools
@@ -31,7 +31,7 @@ from transformer_lab.attention import multi_head
 
 
 def by_loops(queries, keys, values, score):
-    """Look up one query, one key and one number at a time."""
+    """Loop over queries, keys and features."""
     output = torch.zeros(*queries.shape[:-1], values.shape[-1])
     for *batch, i in itertools.product(*map(range, queries.shape[:-1])):
         at = tuple(batch)
@@ -73,7 +73,7 @@ class CallableSoftmax:
 
 
 def transposed_inside(queries, keys, values, scale=1.0):
-    """Keys and queries change places twice; the result is a view with odd strides."""
+    """Transpose queries and keys twice and return a view with unusual strides."""
     weights = torch.softmax(scale * keys @ queries.mT, dim=-2)
     return (values.mT @ weights).mT
 
@@ -105,7 +105,7 @@ def jacobian_by_loops(probabilities):
 
 
 def jacobian_entry_by_entry(probabilities):
-    """Fill a table one number at a time, in tensors: as many small steps as there are pairs."""
+    """Fill a table of tensors one element at a time, with as many small steps as there are pairs."""
     n = len(probabilities)
     jacobian = torch.zeros(n, n)
     for i in range(n):
@@ -142,7 +142,7 @@ def scaled(attention):
 
 
 def additive_by_one_matrix(queries, keys, w_q, w_k, w):
-    """Stack the two matrices and put query and key behind each other: W_q q + W_k k = [W_q W_k] [q; k]."""
+    """Concatenate the matrices and the vectors: W_q q + W_k k = [W_q W_k] [q; k]."""
     n_query, n_key = queries.shape[1], keys.shape[1]
     pairs = torch.cat(
         [queries.unsqueeze(2).expand(-1, -1, n_key, -1), keys.unsqueeze(1).expand(-1, n_query, -1, -1)], dim=-1
@@ -171,7 +171,7 @@ def encoding_by_loops(length, d_model, base=10000.0):
 
 
 def encoding_by_exp(length, d_model, base=10000.0):
-    """The spelling of many tutorials, with the powers as exponentials of logarithms."""
+    """Compute powers as exponentials of logarithms, as many tutorials do."""
     angles = torch.arange(length).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
     encoding = torch.zeros(length, d_model)
     encoding[:, 0::2], encoding[:, 1::2] = torch.sin(angles), torch.cos(angles)
@@ -187,7 +187,7 @@ def shift_by_blocks(offset, d_model, base=10000.0):
 
 
 def shift_by_exponential(offset, d_model, base=10000.0):
-    """A rotation is the exponential of its angles."""
+    """Compute a rotation as the exponential of its angles."""
     angles = offset * base ** (-torch.arange(0, d_model, 2) / d_model)
     turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
     return torch.linalg.matrix_exp(torch.kron(torch.diag(angles), turn).double()).float()
@@ -250,7 +250,9 @@ class WithTheLessonsParts(MultiHeadAttention):
 
 
 class MaskedInPlaceByBillions(MultiHeadAttention):
-    """Scales the queries first, and fills with a number that is small enough where every query sees some key."""
+    """Scales the queries first and fills with a large negative number, which suffices if every query may attend to some
+    key.
+    """
 
     def forward(self, query, key, value, mask=None):
         b, d_k = query.size(0), query.size(2) // self.n_heads
@@ -288,7 +290,7 @@ def contributions_by_loop(heads, w_o):
 
 
 def leaks_by_cutting(model, tokens):
-    """Feed ever longer beginnings: a causal model says the same as for the whole."""
+    """Pass longer and longer prefixes: a causal model gives the same output as for the whole text."""
     was_training = model.training
     model.eval()
     whole = model(tokens)
@@ -311,7 +313,7 @@ def leaks_by_trying_every_token(model, tokens):
 
 
 def leaks_from_all_that_follows(model, tokens):
-    """Change the whole rest at once, and return a tensor."""
+    """Change all later tokens at once and return a tensor."""
     mode = model.training
     model.train(False)
     other = tokens.roll(1, 0) if len(tokens) > 1 and (tokens != tokens.roll(1, 0)).all() else tokens - 1
@@ -623,21 +625,21 @@ of_both = [
     for name, answers in UNUSUAL.items()
     for number, how in enumerate(answers)
 ]
-"""The first unusual answer to each exercise, and the others for a thorough run."""
+"""Return the first unusual answer to each exercise, and the others for a thorough run."""
 
 
-def test_there_is_no_unusual_answer_to_what_is_no_exercise():
+def test_every_unusual_answer_belongs_to_an_exercise():
     assert UNUSUAL.keys() - every_exercise().keys() == set()
 
 
-def test_every_exercise_has_an_unusual_answer_here():
+def test_every_exercise_has_an_unusual_answer():
     lacking = [name for name in every_exercise() if not UNUSUAL.get(name)]
     assert lacking == [], "write a right answer in an unusual style, and add it to UNUSUAL"
 
 
 @pytest.mark.parametrize(("name", "how"), of_both, ids=lambda word: word.replace(" ", "_"))
-def test_an_unusual_answer_passes(name, how, monkeypatch):
-    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # to time it takes as long as all else
+def test_unusual_answer_passes(name, how, monkeypatch):
+    monkeypatch.setattr(session, "slowdown", lambda *_: 1.0)  # measuring the time would take as long as all the rest
     verdict = notebook.check(UNUSUAL[name][how], name)
     assert verdict.passed, verdict
 
@@ -645,8 +647,8 @@ def test_an_unusual_answer_passes(name, how, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["similarity", *(pytest.param(name, marks=pytest.mark.thorough) for name in [*SLOW][1:])]
 )
-def test_a_slow_answer_passes_is_told_so_and_is_not_used(name):
-    notebook.current_session().seconds = 100  # a busy machine is no reason to fail
+def test_slow_answer_passes_with_remark_and_is_not_used(name):
+    notebook.current_session().seconds = 100  # does not depend on how busy the machine is
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict
     assert "times as long as the reference" in verdict.message
@@ -655,7 +657,7 @@ def test_a_slow_answer_passes_is_told_so_and_is_not_used(name):
 
 
 @pytest.mark.parametrize("name", CUT_OFF)
-def test_an_answer_that_cuts_off_gradients_passes_is_told_so_and_is_not_used(name):
+def test_answer_without_gradients_passes_but_is_not_used(name):
     verdict = notebook.check(CUT_OFF[name], name)
     assert verdict.passed, verdict
     assert "no gradient passes through your version" in verdict.message

@@ -1,6 +1,6 @@
-"""Attempts at the practice bank in the style of published answers, each wrong one with a bug that people really write.
+"""Attempts at the practice bank in the style of published answers. Each wrong one has a bug that people really write.
 
-Whoever wrote them knew the mistakes of the exercises, so they are kept apart from ``blind_attempts``.
+Their authors knew the mistakes of the exercises, so they are kept separate from ``blind_attempts``.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from transformer_course.lesson_order import PRACTICE_BANK
 
 ATTEMPTS = list(read(Path(__file__).parent / "bank_attempts"))
 MIN_ATTEMPTS, MIN_REPORTED_FRACTION = 5, 0.95
-"""Wrong attempts for each exercise at least, and what fraction of all wrong ones is named or located."""
+"""Minimum number of wrong attempts per exercise, and minimum fraction of all wrong ones that are named or located."""
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def session():
 
 
 @pytest.mark.parametrize("attempt", one_in(10, ATTEMPTS), ids=lambda one: one.id)
-def test_right_attempts_pass_and_wrong_ones_do_not(attempt, session):
+def test_only_correct_attempts_pass(attempt, session):
     assert check(attempt, session).passed == (attempt.kind == "right")
 
 
@@ -36,7 +36,7 @@ def test_nearly_all_wrong_attempts_are_named_or_located(session):
     assert counts["named"] + counts["placed"] >= MIN_REPORTED_FRACTION * len(wrong), counts
 
 
-def test_every_exercise_has_a_right_attempt_and_several_wrong_ones():
+def test_every_exercise_has_correct_and_several_wrong_attempts():
     counts = Counter((attempt.exercise, attempt.kind) for attempt in ATTEMPTS)
     for exercise in exercises_of(PRACTICE_BANK):
         assert counts[exercise.name, "right"] >= 1, exercise.name

@@ -1,7 +1,7 @@
-"""Attempts of people who have seen neither mistakes nor generated mistakes: what is right passes, and nearly all else
-is told.
+"""Attempts by people who had not seen any mistakes: correct ones pass, and almost all others are explained.
 
-A run checks one in forty; with ``--thorough``, all are, and the fractions of what is told are those of the goal.
+By default, one attempt in forty is checked. With ``--thorough``, all of them are, and the fractions must reach the
+goal.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from transformer_course.lesson.session import Session
 
 ATTEMPTS = list(read(FOLDER))
 MIN_REPORTED_FRACTION = {"one": 0.95, "two": 0.75}
-"""What fraction is told at least: of single mistakes a name or a line, of two at once both."""
+"""Minimum fraction of explained attempts: a name or a line for a single mistake, both names for two."""
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +33,20 @@ def session():
 
 
 @pytest.mark.parametrize("attempt", one_in(40, ATTEMPTS), ids=lambda one: one.id)
-def test_what_is_right_passes_and_nothing_else_does(attempt, session):
+def test_only_correct_attempts_pass(attempt, session):
     assert check(attempt, session).passed == (attempt.kind == "right")
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", MIN_REPORTED_FRACTION)
-def test_nearly_all_are_told(kind, session):
+def test_nearly_all_are_explained(kind, session):
     attempts = [attempt for attempt in ATTEMPTS if attempt.kind == kind]
     counts = Counter(outcome(check(attempt, session), attempt) for attempt in attempts)
     n_reported = counts["both"] if kind == "two" else counts["named"] + counts["placed"]
     assert n_reported >= MIN_REPORTED_FRACTION[kind] * len(attempts), counts
 
 
-def test_random_changes_are_the_same_every_time_and_of_all_exercises():
+def test_random_changes_are_reproducible_and_cover_all_exercises():
     n = len(every_exercise()) + 10
     some, few = draw_mutants(n), [*every_exercise()][::10]
     assert [one.code for one in draw_mutants(20, few)] == [one.code for one in draw_mutants(20, few)]
@@ -54,7 +54,7 @@ def test_random_changes_are_the_same_every_time_and_of_all_exercises():
     assert len({one.code for one in some}) == n and all(one.lines for one in some)
 
 
-def test_a_change_is_equivalent_where_it_is_right_on_other_cases_as_well():
+def test_change_is_equivalent_if_correct_on_other_cases():
     def changed(code):
         return Attempt("score_variance", "", "mutant", f"def score_variance(d_k, variance):\n    {code}", frozenset())
 
@@ -62,5 +62,5 @@ def test_a_change_is_equivalent_where_it_is_right_on_other_cases_as_well():
     assert not is_equivalent(changed("return variance * d_k"))
 
 
-def test_marks_say_what_is_wrong_and_in_which_lines():
+def test_marks_give_wrong_code_and_its_lines():
     assert made_wrong("a\n⟦b¦c\nd⟧ ⟦e¦f⟧") == ("a\nc\nd f", frozenset({2, 3}))

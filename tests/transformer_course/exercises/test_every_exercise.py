@@ -1,7 +1,8 @@
-"""Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
+"""Every exercise works as intended: correct answers pass, every mistake is named, trivial answers fail.
 
-What takes most of the time is to make every mistake in every way on many seeds, as the grader's are secret. A run makes
-every fourth mistake, in one way, on one seed; with ``--thorough``, all in every way, on ten.
+Most of the time goes into making every variant of every mistake on many seeds, because the grader's seeds are secret.
+By default, every fourth mistake is made in one variant on one seed. With ``--thorough``, all variants are made on ten
+seeds.
 """
 
 import inspect
@@ -31,10 +32,12 @@ from transformer_course.lesson.notebook import parts
 from transformer_course.running.observe import observe
 
 MIN_DISTANCE_TOLERANCES, MIN_FREQUENCY_DISTANCE_TOLERANCES = 100, 2
-"""Number of tolerances between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
+"""Minimum number of tolerances between any two answers. It is smaller for frequencies, whose tolerance is 6 standard
+deviations.
+"""
 MIN_DISTANCES = {"gelu": 40}
-"""The same for exercises with a known mistake that is close to the right answer: the tanh approximation of GELU differs
-by at most 0.0005.
+"""Smaller minimum for exercises with a known mistake close to the correct answer: the tanh approximation of GELU
+differs by at most 0.0005.
 """
 
 of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name, indirect=True)
@@ -42,13 +45,13 @@ of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lamb
 
 @pytest.fixture(scope="module")
 def exercise(request):
-    """An exercise, of which all tests run before those of the next, so that its mistakes are made once per seed."""
+    """An exercise. All its tests run before those of the next one, so that its mistakes are made only once per seed."""
     yield request.param
     behavior.cache_clear()  # many seeds of every exercise would fill a gigabyte
 
 
 def far_apart(runs, min_distance=MIN_DISTANCE_TOLERANCES):
-    """Name the pairs of runs over the same cases that are too near to each other."""
+    """Name the pairs of runs over the same cases that are too close to each other."""
     clearly = apart_in_outputs([observations for _, observations in runs])
     for (i, (one, right)), (j, (other, found)) in itertools.combinations(enumerate(runs), 2):
         enough = (
@@ -60,12 +63,12 @@ def far_apart(runs, min_distance=MIN_DISTANCE_TOLERANCES):
             continue
         if all(
             within(enough, *pair) for pair in zip(found, right, strict=True)
-        ):  # the later is held against the earlier
+        ):  # compare the later run with the earlier one
             yield f"{one} and {other} are {max(map(observation_distance, found, right)):.3g} tolerances apart"
 
 
 def apart_in_outputs(runs):
-    """Return which runs are far from which by some finite output alone: a table for all pairs at once."""
+    """Return which runs differ clearly in some finite output, as a table of all pairs."""
     apart = torch.zeros(len(runs), len(runs), dtype=torch.bool)
     for found in zip(*runs, strict=True):
         alike = {}
@@ -81,24 +84,25 @@ def apart_in_outputs(runs):
     return apart
 
 
-def test_only_runs_that_are_near_in_every_case_are_too_near():
+def test_only_pairs_close_in_every_case_are_too_close():
     def run(*numbers):
         return [{"output": torch.tensor([1.0, number])} for number in numbers]
 
     runs = [("a", run(2.0, 5.0)), ("b", run(2.0, 7.0)), ("c", run(2.001, 5.0)), ("d", run(math.inf, 5.0))]
     [near] = far_apart(runs)
     assert near.startswith("a and c are 4.76 ")
-    assert apart_in_outputs([observations for _, observations in runs]).sum() == 6  # b from all others, both ways
+    # b differs from all others in both directions
+    assert apart_in_outputs([observations for _, observations in runs]).sum() == 6
 
 
 @of_all
-def test_the_reference_passes_and_some_mistakes_are_named_and_far_from_all_else(exercise, thoroughness):
+def test_reference_passes_and_some_mistakes_are_distinguishable(exercise, thoroughness):
     assert_named(exercise, thoroughness.seed, in_one_way(exercise)[::4])
 
 
 @pytest.mark.thorough
 @of_all
-def test_every_way_of_every_mistake_is_named_and_far_from_all_else(exercise, thoroughness):
+def test_every_mistake_variant_is_named_and_distinguishable(exercise, thoroughness):
     for seed in thoroughness.seeds(10):
         assert_named(exercise, seed, in_every_way(exercise))
 
@@ -112,7 +116,7 @@ def in_every_way(exercise):
 
 
 def assert_named(exercise, seed, variants):
-    """Check that the reference passes, and that each mistake is named and far from all else."""
+    """Check that the reference passes and that each mistake is named and differs clearly from everything else."""
     known = behavior(exercise, seed)
     assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
     observed = [(mistake, known.run(variant)) for mistake, variant in variants]
@@ -125,7 +129,7 @@ def assert_named(exercise, seed, variants):
 
 
 def trivial_answers(exercise):
-    """Answers that are given without looking at the question, of the right shape where there is one."""
+    """Return answers that ignore the question, including ones of the correct shape."""
     reference = exercise.reference
     if inspect.isclass(reference):
         yield _module_that_writes(reference, torch.zeros_like)
@@ -152,16 +156,16 @@ def _module_that_writes(reference, write):
 
 
 @of_all
-def test_trivial_answers_are_rejected(exercise, thoroughness):
+def test_rejects_trivial_answers(exercise, thoroughness):
     for seed in thoroughness.seeds(3):
         known = behavior(exercise, seed)
         for number, answer in enumerate(trivial_answers(exercise)):
-            # nothing can pass without the right numbers; to look for a name as well would take most of the time
+            # an answer needs the correct numbers to pass; recognizing mistakes would take most of the time
             assert not has_all_numbers(answer, known), f"seed {seed}, trivial answer {number}"
 
 
 def has_all_numbers(answer, known):
-    """Return whether the numbers of an answer are right in every case; the first that is not settles it."""
+    """Return whether the numbers of an answer are correct in every case, stopping at the first wrong one."""
     return all(
         agree(known.normalized([observe(answer, case)], [case]), [right], numbers_only=True)
         for case, right in zip(known.cases, known.expected, strict=True)
@@ -170,13 +174,13 @@ def has_all_numbers(answer, known):
 
 @pytest.mark.thorough
 @of_all
-def test_an_answer_that_is_nearly_right_is_told_as_no_mistake(exercise):
-    """Its numbers are also those of a mistake that shows in a gradient alone, and nearly those of a rounded answer."""
+def test_nearly_correct_answer_is_not_a_mistake(exercise):
+    """Its numbers also match a mistake visible only in a gradient, and nearly match a rounded answer."""
     known = behavior(exercise, 0)
     nearly = [{**found, "output": slightly_larger(found["output"])} for found in known.expected if "output" in found]
     if len(nearly) == len(known.cases):
         verdict = judge(exercise, 0, nearly)
-        assert verdict.status in ("wrong", "passed"), verdict  # whole numbers stay as they are
+        assert verdict.status in ("wrong", "passed"), verdict  # integers stay unchanged
 
 
 def slightly_larger(output):
@@ -188,20 +192,20 @@ def slightly_larger(output):
 
 
 @of_all
-def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, thoroughness):
-    """An answer that never looks at its input can have learned what is right with the seed of the lessons."""
+def test_rejects_results_memorized_from_another_seed(exercise, thoroughness):
+    """An answer that ignores its input could have memorized the results for the lessons' seed."""
     for seed in thoroughness.seeds(10):
         learned, wanted = (behavior(exercise, which).expected for which in (seed, seed + 1))
         assert not agree(learned, wanted, numbers_only=True), f"seeds {seed} and {seed + 1}"
 
 
-def test_there_are_mistakes_each_of_a_name_of_its_own():
+def test_mistakes_have_unique_names():
     for exercise in every_exercise().values():
         names = [*(mistake.name for mistake in exercise.mistakes), *exercise.messages]
-        assert len(set(names)) == len(names) >= 2, exercise.name  # generated mistakes name the rest
+        assert len(set(names)) == len(names) >= 2, exercise.name  # generated mistakes have names for the rest
 
 
-def test_what_is_said_ends_properly():
+def test_messages_end_properly():
     for exercise in every_exercise().values():
         for text in texts(exercise):
             assert re.search(r"[^.][.?!…]$", text), text
@@ -217,19 +221,19 @@ def texts(exercise):
         yield mistake.message
 
 
-def test_a_pass_does_not_tell_what_comes_next():
-    """A lesson changes, and what a pass says would not: the line under the cell knows better."""
+def test_message_of_pass_does_not_announce_next_step():
+    """Lessons change while the message would not, and the line below the cell already says what comes next."""
     assert not [exercise.name for exercise in every_exercise().values() if "Next" in exercise.verified]
 
 
-def test_every_exercise_and_mistake_has_at_least_three_different_hints():
+def test_every_mistake_has_at_least_three_different_hints():
     for exercise in every_exercise().values():
         for hints in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
             assert len(set(hints)) == len(hints) >= 3, hints
 
 
-def test_no_verdict_gives_the_answer_away():
-    """The last hint may hold the code that mends a mistake; what a verdict says must not."""
+def test_no_verdict_reveals_the_answer():
+    """The last hint may contain the code that fixes a mistake, but a verdict must not."""
     for exercise in every_exercise().values():
         lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
         for mistake in exercise.mistakes:
@@ -240,20 +244,20 @@ def test_no_verdict_gives_the_answer_away():
 
 
 @of_all
-def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, thoroughness):
+def test_solution_runs_in_a_lesson_and_passes(exercise, thoroughness):
     lesson = {
         "math": math, "re": re, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
         "Bool": Bool, "Callable": Callable, "Float": Float, "Int": Int, "parts": parts,
     }  # fmt: skip
     exec(exercise.solution, lesson)
-    with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
+    with parts.without(exercise.name):  # it must not call the function that the exercise asks for
         observed = [observe(lesson[exercise.name], case) for case in exercise.cases(thoroughness.seed)]
     assert judge(exercise, thoroughness.seed, observed).passed
-    assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
+    assert len(exercise.solution.splitlines()) <= 25  # 15 lines of code and a docstring
 
 
 @of_all
-def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercise):
+def test_cases_grow_and_depend_only_on_seed(exercise):
     def numbers(case):
         return sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
 
@@ -270,7 +274,7 @@ def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercis
     )
 
 
-def test_every_exercise_is_worth_points_and_has_a_name_of_its_own():
+def test_every_exercise_has_points_and_a_unique_name():
     exercises = [exercise for lesson in LESSONS for exercise in exercises_of(lesson)]
     assert len({exercise.name for exercise in exercises}) == len(exercises)
     assert min(exercise.points for exercise in exercises) > 0

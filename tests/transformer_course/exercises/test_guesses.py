@@ -1,6 +1,6 @@
-"""A table of right results earns no points: the cases of a grading have too many different ones to be guessed.
+"""A table of correct results earns no points, because the cases of a grading have too many different results to guess.
 
-Of at least a thousand equally likely sets of results, 200 drawn seeds meet more than 185 different ones.
+With at least a thousand equally likely sets of results, 200 random seeds give more than 185 different sets.
 """
 
 import random
@@ -14,12 +14,12 @@ from transformer_course.running.isolation import default_torch_state
 
 N_SEEDS, MIN_DISTINCT = 200, 185
 NEARLY_CONSTANT = ("alibi_bias", "attention_parameters", "pass_at_k", "sliding_window_mask")
-"""Their results follow from a few whole numbers, so they once had 19 to 127 different sets."""
+"""Their results depend on a few integers, so they once had only 19 to 127 different sets."""
 SEEDS = random.Random(7).sample(range(2**56), N_SEEDS)
 
 
 def digest(value: object) -> object:
-    """Return a result in a form that is equal for results that the judge takes for equal, and hashable."""
+    """Return a hashable key of a result that is equal for results that the judge considers equal."""
     if isinstance(value, torch.Tensor):
         numbers = value.flatten()
         return (value.shape, numbers.sum().item(), *map(digest, numbers[:: 1 + len(numbers) // 100].tolist()))

@@ -1,4 +1,4 @@
-"""An exercise that the library has under the same name is answered by the library, or its answer does the same."""
+"""If the library has a part of the same name, it is the exercise's reference or behaves like it."""
 
 import pytest
 import torch
@@ -26,7 +26,9 @@ from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 
 class UncachedState:
-    """A model of tokens as the library's decoding asks for it: it is given the newest tokens, and shown all of them."""
+    """A model with the interface of the library's decoding: it receives the newest tokens and has access to all of
+    them.
+    """
 
     def __init__(self, logits, n_rows):
         self.logits, self.rows, self.tokens = logits, torch.arange(n_rows), torch.empty(n_rows, 0, dtype=torch.int64)
@@ -40,7 +42,7 @@ class UncachedState:
 
 
 def reading(model, source):
-    """Return a state of a model that is given sources as well, and the column of tokens that begins its targets."""
+    """Return the state of a model that also receives sources, and the column of tokens that starts its targets."""
     return UncachedState(lambda rows, tokens: model(source[rows], tokens), len(source))
 
 
@@ -66,7 +68,7 @@ def mean_cross_entropy(logits, targets, pad_id, smoothing):
 
 
 def log_probability_without_padding(logits, targets, pad_id):
-    """Put a token before the targets, since the library's logits are those of the next token."""
+    """Put a token in front of the targets because the library's logits are those of the next token."""
     tokens = torch.cat([targets[:, :1], targets], dim=1)
     return sequence_log_probability(torch.cat([logits, logits[:, :1]], dim=1), tokens, tokens != pad_id)
 
@@ -93,11 +95,11 @@ KEPT_PLAIN = {
     "beam_search": search,
     "GroupedQueryAttention": GroupedQueryAttention,
 }
-"""What the library does for an exercise whose own answer is plainer, called as the exercise says."""
+"""The library's implementation for exercises with a simpler reference, called with the exercise's arguments."""
 
 
 @pytest.mark.parametrize("name", KEPT_PLAIN)
-def test_a_plainer_answer_does_what_the_library_does(name):
+def test_simpler_reference_matches_library(name):
     exercise = every_exercise()[name]
     assert exercise.reference is not library().get(name), "the library's own needs no comparison with itself"
     for case in exercise.cases(0):
@@ -109,5 +111,5 @@ def test_a_plainer_answer_does_what_the_library_does(name):
 
 
 @pytest.mark.parametrize("name", sorted(every_exercise().keys() & library().keys()))
-def test_what_the_library_has_under_the_same_name_is_the_answer_or_compared_with_it(name):
+def test_library_part_is_reference_or_compared_with_it(name):
     assert every_exercise()[name].reference is library()[name] or name in KEPT_PLAIN

@@ -1,4 +1,4 @@
-"""Wrong answers after public bug reports: each is recognized, or its line is found."""
+"""Wrong answers based on public bug reports are recognized, or their line is found."""
 
 import json
 import re
@@ -12,8 +12,8 @@ from transformer_course.lesson.session import Session
 
 PATH = Path(__file__).parent / "published_attempts.jsonl"
 ATTEMPTS = [json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines()]
-"""Each has an id, the exercise, the report that it follows, its code, the mistakes that should be recognized, and the
-line that should be shown if it is not the recognized mistake that matters.
+"""Each has an id, the exercise, the bug report, the code, the mistakes to recognize, and the line to report if the
+important mistake is not recognized.
 """
 
 
@@ -23,7 +23,7 @@ def session():
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda one: one["id"])
-def test_what_people_publish_is_recognized(attempt, session):
+def test_published_bugs_are_recognized_or_located(attempt, session):
     exercise, code = attempt["exercise"], attempt["code"]
     verdict = check(Attempt(exercise, attempt["id"], "one", code, frozenset()), session)
     assert list(verdict.mistakes) == attempt["mistakes"]

@@ -1,4 +1,4 @@
-"""The references agree with implementations that share no code with them."""
+"""The references agree with independent implementations."""
 
 import collections
 import copy
@@ -46,19 +46,19 @@ def attention(queries, keys, values):
 
 
 def distance_attention(queries, keys, values):
-    """Between vectors, −½‖q − k‖² is a dot product once a 1 and −½‖k‖² are appended; −½‖q‖² cancels."""
+    """Compute −½‖q − k‖² as a dot product of vectors extended by 1 and −½‖k‖²; the term −½‖q‖² cancels."""
     keys, queries, values = keys.double(), queries.double(), values.double()
     k = torch.cat([keys, -keys.square().sum(-1, keepdim=True) / 2], dim=-1)
     return F.scaled_dot_product_attention(F.pad(queries, (0, 1), value=1.0), k, values, scale=1.0).float()
 
 
 def score_variance(d_k, variance):
-    """Var(q·k) for q and k that take two values, ±σ, with the same odds: every product is ±σ²."""
+    """Var(q·k) for q and k with values ±σ, equally likely: every product is ±σ²."""
     return sum(math.sqrt(variance) ** 2 * math.sqrt(variance) ** 2 for _ in range(d_k))
 
 
 def softmax_jacobian(probabilities):
-    scores = probabilities.double().log()  # its softmax gives them back
+    scores = probabilities.double().log()  # its softmax returns them unchanged
     return torch.autograd.functional.jacobian(lambda s: F.softmax(s, dim=0), scores).float()
 
 
@@ -73,7 +73,7 @@ def cosine_attention(queries, keys, values, temperature):
 
 
 class MultiHeadAttention(nn.Module):
-    """What ``nn.MultiheadAttention`` calls, with parameters of our names."""
+    """Multi-head attention computed by ``nn.MultiheadAttention``, with our parameter names."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -82,7 +82,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, query, key, value, mask=None):
         batch, n_query, d_model = query.shape
-        if mask is not None:  # there, True means hidden
+        if mask is not None:  # in PyTorch, True means masked
             mask = ~mask.expand(batch, self.n_heads, n_query, key.shape[1]).flatten(0, 1)
         layers = self.w_q, self.w_k, self.w_v
         output, _ = F.multi_head_attention_forward(
@@ -107,7 +107,7 @@ def attention_parameters(d_model, n_heads, bias=True):
 
 
 def head_contributions(heads, w_o):
-    """What is left of the output when all other heads are silent."""
+    """The output of the layer if all other heads are zeroed."""
     alone = torch.eye(heads.shape[1])[:, :, None, None] * heads[:, None]  # (batch, alone, n_heads, n, d_k)
     return torch.stack([torch.cat(h.unbind(1), dim=-1) @ w_o.T for h in alone.unbind(1)], dim=1)
 
@@ -117,7 +117,7 @@ def padding_mask(tokens, pad_id):
 
 
 def causal_mask(n_query, n_key=None):
-    """The last rows of what torch adds to the scores, −∞ where no query may look."""
+    """The last rows of torch's mask, which is −∞ where a query may not attend."""
     square = torch.nn.Transformer.generate_square_subsequent_mask(n_query if n_key is None else n_key)
     return square[-n_query:] == 0
 
@@ -137,7 +137,7 @@ def document_mask(documents):
 
 
 def masked_attention(queries, keys, values, mask):
-    """The formula of the lesson: sums over what is allowed, in float64."""
+    """The formula of the lesson with sums over the allowed keys, in float64."""
     scores = torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()) / math.sqrt(queries.shape[-1])
     allowed = mask.expand(scores.shape)
     loud = torch.where(allowed, torch.exp(scores - scores.where(allowed, -1e300).amax(-1, keepdim=True)), 0)
@@ -146,7 +146,7 @@ def masked_attention(queries, keys, values, mask):
 
 
 def leaks_future(model, tokens):
-    """What the tables say; a millionth is rounding."""
+    """Read the leaks from the tables of the model. A millionth counts as rounding."""
     return bool(model.mixing.triu(1).max() > 1e-6)
 
 
@@ -158,7 +158,7 @@ def sliding_window_mask(length, window):
 
 
 def shift_rotation(offset, d_model, base=10000.0):
-    """The only matrix that moves many encodings of all kinds to where they should be."""
+    """The only matrix that shifts many encodings correctly, by least squares."""
     powers = [base ** (-2 * i / d_model) for i in range(d_model // 2)]
 
     def encodings(first):
@@ -169,7 +169,7 @@ def shift_rotation(offset, d_model, base=10000.0):
 
 
 def apply_rotary(x, positions, base=10000.0):
-    """In the complex plane, to turn is to multiply."""
+    """Multiply complex numbers, which rotates them."""
     pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
     powers = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
     return torch.view_as_real(pairs * torch.exp(1j * torch.outer(positions.double(), powers))).flatten(-2).float()
@@ -201,7 +201,7 @@ def relative_bias(table, n_query, n_key):
 
 
 def layer_norm(x, weight, bias, eps=1e-5):
-    """One vector and one number at a time."""
+    """Loop over vectors and features."""
     normed = torch.empty_like(x)
     for at in np.ndindex(x.shape[:-1]):
         features = x[at].tolist()
@@ -212,7 +212,7 @@ def layer_norm(x, weight, bias, eps=1e-5):
 
 
 class FeedForward(nn.Module):
-    """The formula, with the matrices as they are."""
+    """The formula with the matrices."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -224,7 +224,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """What ``nn.TransformerEncoderLayer`` computes, with parameters of our names."""
+    """A layer computed by ``nn.TransformerEncoderLayer``, with our parameter names."""
 
     norm_first = False
 
@@ -241,7 +241,7 @@ class EncoderLayer(nn.Module):
         with torch.no_grad():
             for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
-        if mask is not None:  # there, True means hidden
+        if mask is not None:  # in PyTorch, True means masked
             mask = ~mask.expand(len(x), attention.n_heads, x.shape[1], x.shape[1]).flatten(0, 1)
         return theirs(x, mask)
 
@@ -251,7 +251,7 @@ class PreNormEncoderLayer(EncoderLayer):
 
 
 class Encoder(nn.Module):
-    """Token by token, with positions of its own making."""
+    """Process token by token, with independently computed positions."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -272,13 +272,13 @@ class Encoder(nn.Module):
 
 
 def keeps_the_stream(layer, x):
-    """The slope far out, where no norm changes any more: that of x + something is 1, feature by feature."""
+    """Measure the slope for very large x, where norms are constant: for x + something, it is 1 in every feature."""
     slope = (layer(3000 * x) - layer(1000 * x)) / 2000
     return bool(((slope - x).abs() <= 0.1).all())
 
 
 class DecoderLayer(nn.Module):
-    """What ``nn.TransformerDecoderLayer`` computes, with parameters of our names."""
+    """A layer computed by ``nn.TransformerDecoderLayer``, with our parameter names."""
 
     def __init__(self, d_model, n_heads, d_ff):
         super().__init__()
@@ -293,14 +293,14 @@ class DecoderLayer(nn.Module):
             for name, ours in by_our_names(theirs, lambda parameter: parameter.data).items():
                 ours.copy_(self.get_parameter(name))
 
-        def hidden(mask, n_key):  # there, True means hidden
+        def hidden(mask, n_key):  # in PyTorch, True means masked
             return None if mask is None else ~mask.expand(len(x), n_heads, x.shape[1], n_key).flatten(0, 1)
 
         return theirs(x, memory, hidden(mask, x.shape[1]), hidden(memory_mask, memory.shape[1]))
 
 
 class Decoder(nn.Module):
-    """Layer by layer, from the last one back to the embeddings."""
+    """Compute layer by layer, from the last one back to the embeddings."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -327,7 +327,7 @@ def prefix_mask(prefix_lengths, length):
 
 
 def make_batches(pairs, batch_size, pad_id):
-    """Pairs are moved between heaps of equal lengths, and written into numpy's tables."""
+    """Move pairs between heaps of equal lengths and fill numpy tables."""
     heaps = {}
     for source, target in pairs:
         heaps.setdefault(len(source), []).append((source, target))
@@ -348,7 +348,7 @@ def make_batches(pairs, batch_size, pad_id):
 
 
 def noam_rate(step, d_model, warmup):
-    """A factor on its highest point, which is at the end of the warm-up."""
+    """A factor relative to the maximum, which is at the end of the warm-up."""
     peak = 1 / math.sqrt(d_model * warmup)
     return peak * (step / warmup if step <= warmup else math.sqrt(warmup / step))
 
@@ -363,7 +363,7 @@ def parameter_groups(model, weight_decay):
 
 
 def greedy_decode(model, source, bos_id, eos_id, max_length):
-    """What the tables say, sentence by sentence, in lists."""
+    """Read the tables sentence by sentence, with lists."""
     written = []
     for sentence in source.tolist():
         tokens = [bos_id]
@@ -375,7 +375,7 @@ def greedy_decode(model, source, bos_id, eos_id, max_length):
 
 
 def generate_target(model, source, bos_id, n_tokens, choose):
-    """What the tables and the noise say, source by source, in lists."""
+    """Read the tables and the noise source by source, with lists."""
     noise, generated = choose.noise, []
     for row in source.tolist():
         tokens = [bos_id]
@@ -401,7 +401,7 @@ def count_pairs(tokens, vocab_size):
 
 
 def merge(tokens, pair, new_id):
-    """A text of numbers, in which an expression is replaced."""
+    """Replace an expression in a text of numbers."""
     written = " ".join(map(str, tokens))
     return [*map(int, re.sub(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)", str(new_id), written).split())]
 
@@ -414,7 +414,7 @@ def encode(text, merges):
 
 
 def decode(tokens, merges):
-    """Open the tokens one after another on a stack, until only bytes are left."""
+    """Expand tokens on a stack until only bytes are left."""
     stack, found = tokens[::-1], []
     while stack:
         token = stack.pop()
@@ -426,7 +426,7 @@ def decode(tokens, merges):
 
 
 def group_digits(text):
-    """Python's own commas say where to cut."""
+    """Use Python's thousands separators."""
     pieces = []
     for is_number, run in itertools.groupby(text, key=lambda c: c.isascii() and c.isdigit()):
         digits = "".join(run)
@@ -436,7 +436,7 @@ def group_digits(text):
 
 
 class GPT(nn.Module):
-    """Token by token, and logit by logit."""
+    """Compute one token and one logit at a time."""
 
     def __init__(self, vocab_size, d_model=64, n_heads=4, n_layers=2, context_length=64):
         super().__init__()
@@ -458,12 +458,12 @@ def next_token_loss(logits, tokens, pad_id):
 
 
 def bits_per_byte(loss, n_tokens, n_bytes):
-    """How many halvings the probability of the text is, for each byte."""
+    """The number of halvings of the text's probability, per byte."""
     return -math.log2(math.exp(-loss)) * n_tokens / n_bytes
 
 
 def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """Find what may be drawn of each row in plain Python, and draw by the sums of probabilities in float64."""
+    """Find the possible tokens of each row in plain Python and draw by cumulative probabilities in float64."""
     rows, which = logits.unique(dim=0, return_inverse=True)
     edges = []
     for row in rows.double().tolist():
@@ -480,7 +480,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
 
 
 def generate(model, tokens, max_new_tokens, context_length, sample):
-    """One text at a time, in lists; the model is shown whatever its window holds."""
+    """Generate one text at a time, with lists. The model receives only the context window."""
     texts = tokens.tolist()
     for text in texts:
         window = collections.deque(text, maxlen=context_length)
@@ -492,7 +492,7 @@ def generate(model, tokens, max_new_tokens, context_length, sample):
 
 
 def induction_score(weights, period):
-    """A plain loop over texts, heads and queries."""
+    """Loop over texts, heads and queries."""
     scores = []
     for head in range(weights.shape[1]):
         found = [text[head, i, i - period + 1].item() for text in weights for i in range(period, weights.shape[-1])]
@@ -501,7 +501,7 @@ def induction_score(weights, period):
 
 
 def dpo_loss(chosen, rejected, reference_chosen, reference_rejected, beta):
-    """The odds that the chosen answer is preferred, by the rewards β log(π / π_reference) of a Bradley-Terry model."""
+    """The odds that the chosen answer is preferred under a Bradley–Terry model with rewards β log(π / π_reference)."""
     rewards = [
         (beta * (a - ra), beta * (b - rb))
         for a, b, ra, rb in zip(
@@ -534,7 +534,7 @@ def group_advantages(rewards, eps=1e-4):
 
 
 def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta):
-    """Token by token, with the cases of the clipped objective told apart by the sign of the advantage."""
+    """Loop over tokens and treat positive and negative advantages as separate cases."""
     terms = []
     for row, column in real.nonzero().tolist():
         now, before, reference = (float(x[row, column]) for x in (log_p, log_p_before, log_p_reference))
@@ -545,15 +545,15 @@ def grpo_loss(log_p, log_p_before, log_p_reference, advantages, real, clip, beta
 
 
 def pass_at_k(n, c, k):
-    """All choices of k, or, where there are too many, the product of the odds of missing draw by draw."""
+    """Enumerate all choices of k samples, or, if there are too many, multiply the odds of missing draw by draw."""
     if math.comb(n, k) < 5_000:
         choices = [*itertools.combinations(range(n), k)]
         return sum(min(choice) < c for choice in choices) / len(choices)
     return 1 - math.prod(max(n - c - i, 0) / (n - i) for i in range(k))
 
 
-def test_pass_at_k_is_right_on_average_and_the_power_of_the_mean_is_not():
-    """Draw n samples of which each is right with probability p; the truth is 1 − (1 − p)^k."""
+def test_pass_at_k_is_unbiased_unlike_power_of_mean():
+    """Draw n samples that are correct with probability p. The true value is 1 − (1 − p)^k."""
     n, k, p = 6, 3, 0.3
     odds = [math.comb(n, c) * p**c * (1 - p) ** (n - c) for c in range(n + 1)]
     estimate = every_exercise()["pass_at_k"].reference
@@ -562,7 +562,7 @@ def test_pass_at_k_is_right_on_average_and_the_power_of_the_mean_is_not():
     assert sum(w * (1 - (1 - c / n) ** k) for c, w in enumerate(odds)) < truth - 0.01
 
 
-def test_the_drift_of_grpo_is_the_kl_divergence_on_average():
+def test_grpo_drift_is_kl_divergence_on_average():
     log_p, reference = (torch.randn(2, 7, dtype=torch.float64).log_softmax(dim=-1)).unbind()
     loss = every_exercise()["grpo_loss"].reference
     at = [torch.full((1, 1), float(x)) for pair in zip(log_p, reference, strict=True) for x in pair]
@@ -575,16 +575,16 @@ def test_the_drift_of_grpo_is_the_kl_divergence_on_average():
 
 
 def attend_with_cache(query, key, value, cache):
-    """All tokens anew: of a causal attention over the whole text, the last row is that of the newest token."""
+    """Recompute all tokens: the last row of causal attention over the whole text belongs to the newest token."""
     if cache is not None:
         key, value = (torch.cat(pair, dim=2) for pair in zip(cache, (key, value), strict=True))
-    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # what the others asked, nobody knows
+    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # the earlier queries are unknown
     output = F.scaled_dot_product_attention(queries, key, value, is_causal=True)
     return output[:, :, -1:], (key, value)
 
 
 def accept(p, q, drafted, uniforms):
-    """One token after the other."""
+    """Process one token at a time."""
     for i, (token, number) in enumerate(zip(drafted.tolist(), uniforms.tolist(), strict=True)):
         if number * q[i, token] >= p[i, token]:
             rest = F.relu(p[i].double() - q[i].double())
@@ -598,7 +598,7 @@ def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
 
 
 class TextsSoFar:
-    """A model as the library's search asks for it: it is given the newest tokens, and shown all of them."""
+    """A model for the library's search, which receives the newest tokens and has access to all of them."""
 
     def __init__(self, model, source):
         self.model, self.source, self.target = model, source, torch.empty(len(source), 0, dtype=torch.int64)
@@ -617,7 +617,7 @@ def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_pen
 
 
 class SwiGLU(nn.Module):
-    """The formula of the paper, in float64: Swish is z over 1 + e⁻ᶻ."""
+    """The formula of the paper in float64, with Swish(z) = z / (1 + e⁻ᶻ)."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -632,7 +632,7 @@ class SwiGLU(nn.Module):
 
 
 class GroupedQueryAttention(nn.Module):
-    """What ``nn.MultiheadAttention`` calls, with the rows of ``w_k`` and ``w_v`` repeated head by head."""
+    """Attention computed by ``nn.MultiheadAttention``, with the rows of ``w_k`` and ``w_v`` repeated per head."""
 
     def __init__(self, d_model, n_heads, n_kv_heads):
         super().__init__()
@@ -643,7 +643,7 @@ class GroupedQueryAttention(nn.Module):
 
     def forward(self, x, mask=None):
         batch, n, d_model = x.shape
-        if mask is not None:  # there, True means hidden
+        if mask is not None:  # in PyTorch, True means masked
             mask = ~mask.expand(batch, self.n_heads, n, n).flatten(0, 1)
         k, v = (
             torch.cat([layer.weight.split(d_model // self.n_heads)[head] for head in self.shared])
@@ -663,11 +663,11 @@ class GroupedQueryAttention(nn.Module):
             out_proj_bias=None,
             attn_mask=mask,
         )
-        return output.transpose(0, 1).nan_to_num()  # of queries that may see nothing
+        return output.transpose(0, 1).nan_to_num()  # fully masked queries
 
 
 def route(logits, k):
-    """Sort the experts of each token, and take the softmax of the best in float64."""
+    """Sort the experts of each token and take the softmax of the best ones in float64."""
     best = [sorted(range(len(row)), key=row.__getitem__, reverse=True)[:k] for row in logits.tolist()]
     experts = torch.tensor(best)
     exponentials = torch.tensor(
@@ -677,7 +677,7 @@ def route(logits, k):
 
 
 def pairs_from_halves(weight, d_k):
-    """Every second row of each head, from the first on, is of its first half."""
+    """The even rows of each head belong to its first half."""
     heads = weight.clone().view(-1, d_k, weight.shape[1])
     for head, sorted_head in zip(weight.split(d_k), heads, strict=True):
         sorted_head[::2], sorted_head[1::2] = head[: d_k // 2], head[d_k // 2 :]
@@ -685,7 +685,7 @@ def pairs_from_halves(weight, d_k):
 
 
 class LoRALinear(nn.Module):
-    """One linear layer of the merged weight, W + (alpha / rank) B A, in float64."""
+    """A single linear layer with the merged weight W + (alpha / rank) B A, in float64."""
 
     def __init__(self, linear, rank, alpha):
         super().__init__()
@@ -705,14 +705,14 @@ def gradient_norms(model):
 
 
 def cached_difference(model, tokens):
-    """What is in the tables of the model that the cases have."""
+    """Read the difference from the tables of the cases' model."""
     n = tokens.shape[1]
     change = model.cached_mixing[:n, :n].numpy() - model.mixing[:n, :n].numpy()
     return float(max(np.abs(change @ model.embedding[text].numpy()).max() for text in tokens))
 
 
 def padding_difference(model, tokens, pad_id, n_pads):
-    """Each text alone, and one token after another."""
+    """Process each text separately, one token at a time."""
     model = copy.deepcopy(model).eval()
     found = []
     for text in tokens.tolist():
@@ -726,12 +726,12 @@ def which_inputs(model, x):
 
 
 def accumulate(losses, n_tokens):
-    """Every token has the mean loss of its micro-batch."""
+    """Give every token the mean loss of its micro-batch."""
     return (losses / n_tokens).repeat_interleave(n_tokens).mean()
 
 
 def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, checkpointing):
-    """Numbers for each parameter: itself, a gradient, two means. Layer by layer, the last one's numbers come again."""
+    """Numbers per parameter: the value, a gradient and two means, plus the activations, layer by layer."""
     each = {"parameters": 1, "gradients": 1, "optimizer": 2}
     layers = [d_model] * n_layers + [n_kept] if checkpointing else [n_kept] * n_layers
     numbers = {line: n * n_parameters / n_workers for line, n in each.items()}
@@ -740,7 +740,7 @@ def memory_bill(n_parameters, n_layers, d_model, n_kept, n_tokens, n_workers, ch
 
 
 def all_reduce_gradients(gradients, n_tokens):
-    """The gradient of a mean over tokens, each of which pulls as its worker's gradient says."""
+    """The gradient of a mean over tokens, each of which contributes its worker's gradient."""
     parameters = torch.zeros(gradients.shape[1], requires_grad=True)
     losses = (gradients @ parameters).repeat_interleave(n_tokens)
     losses.mean().backward()
@@ -748,20 +748,20 @@ def all_reduce_gradients(gradients, n_tokens):
 
 
 def training_flops(n_parameters, n_tokens):
-    """Three matrix products for each parameter and token: of the output, and of the gradients of both its factors."""
+    """Three matrix products per parameter and token: the output, and the gradients of both factors."""
     operations_of_a_product, products = 2, 3
     return n_tokens * n_parameters * operations_of_a_product * products
 
 
 def latent_attention(q, latent, w_k, w_v):
-    """Without keys and values: the queries and the averages go through the matrices instead."""
+    """Apply the matrices to queries and averages, without computing keys and values."""
     into_latent = torch.einsum("bhqd,hrd->bhqr", q.double(), w_k.double())
     weights = F.softmax(torch.einsum("bhqr,bkr->bhqk", into_latent, latent.double()) / math.sqrt(q.shape[-1]), dim=-1)
     return torch.einsum("bhqk,bkr,hrd->bhqd", weights, latent.double(), w_v.double()).float()
 
 
 def column_parallel(x, matrix, n_devices):
-    """Each output feature by itself, dealt out to the devices in order."""
+    """Compute one output feature at a time and assign it to the devices in order."""
     features = [sum(x[:, i] * column[i] for i in range(len(column))) for column in matrix.T]
     size = len(features) // n_devices
     return torch.stack([torch.stack(features[i * size :][:size], dim=1) for i in range(n_devices)])
@@ -772,7 +772,7 @@ def row_parallel(x_shards, matrix, bias):
 
 
 def zero_step(parameters, gradients, means, mean_squares, step, rate):
-    """torch's own Adam on the whole, which goes on from the state that the workers hold together."""
+    """Use torch's own Adam on the full parameters, with the state that the workers hold together."""
     whole, n = torch.nn.Parameter(parameters.clone()), len(parameters)
     adam = torch.optim.Adam([whole], lr=rate)
     state = {"step": torch.tensor(step - 1.0), "exp_avg": means, "exp_avg_sq": mean_squares}
@@ -785,7 +785,7 @@ def zero_step(parameters, gradients, means, mean_squares, step, rate):
 
 
 def pipeline_schedule(n_stages, n_microbatches):
-    """When each pass is run, by its formula: in the steady state, a stage takes two ticks for each micro-batch."""
+    """The time of each pass, by formula: in the steady state, a stage takes two ticks per micro-batch."""
     schedule = torch.zeros(n_stages, 2 * (n_stages + n_microbatches - 1), dtype=torch.int64)
     for stage, i in itertools.product(range(n_stages), range(n_microbatches)):
         schedule[stage, stage + (i if i < n_stages - stage else 2 * i)] = i + 1
@@ -897,12 +897,12 @@ INDEPENDENT = {
 }
 
 
-def test_there_is_no_independent_implementation_of_what_is_no_exercise():
+def test_every_independent_implementation_belongs_to_an_exercise():
     assert INDEPENDENT.keys() - every_exercise().keys() == set()
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_the_reference_agrees_with_an_independent_implementation(name, thoroughness):
+def test_reference_matches_independent_implementation(name, thoroughness):
     assert name in INDEPENDENT, "write the exercise here once more, in another way, and add it to INDEPENDENT"
     exercise = every_exercise()[name]
     for seed in thoroughness.seeds(10):
@@ -918,7 +918,7 @@ def test_the_reference_agrees_with_an_independent_implementation(name, thoroughn
                 assert_close(observation, right)
 
 
-def test_a_context_vector_is_the_librarys():
+def test_context_vector_matches_library():
     model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=5)
     state, states, mask = torch.randn(3, 5), torch.randn(3, 7, 5), torch.arange(7) < torch.tensor([[7], [2], [5]])
     _, weights = model.attention(state[:, None], states, states, mask[:, None])
@@ -926,7 +926,7 @@ def test_a_context_vector_is_the_librarys():
     assert_close(mixed, model.context(state, states, mask))
 
 
-def test_the_variance_of_a_score_is_what_samples_show():
+def test_score_variance_matches_samples():
     rng = torch.Generator().manual_seed(0)
     q, k = 1.7**0.5 * torch.randn(2, 100_000, 5, generator=rng, dtype=torch.float64)
     measured = (q * k).sum(dim=-1).var()

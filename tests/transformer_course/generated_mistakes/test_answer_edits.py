@@ -1,4 +1,4 @@
-"""The generated mistakes of an answer: those that people make are among them, as code that runs."""
+"""The generated mistakes of an answer include those that people make, as code that runs."""
 
 import pytest
 import torch
@@ -24,11 +24,11 @@ EDITS = list(Sources(STEPS, SAMPLES).answer_edits())
         ("moved", {"shares": "weights", "mean": "return (scaled[:, None] * rows).sum(dim=0) / total"}),
     ],
 )
-def test_what_people_do_is_among_the_generated_mistakes(kind, code):
+def test_generates_common_mistakes(kind, code):
     assert (kind, code) in [(edit.kind, edit.code) for edit in EDITS]
 
 
-def test_a_generated_mistake_may_be_made_only_where_an_option_is_given():
+def test_generates_mistake_made_only_if_option_is_given():
     code = "if scale is None:\n    return weights / total\nreturn weights"
     edit = next(edit for edit in EDITS if edit.code == {"shares": code})
     attempt = variant_of(STEPS, edit.code).attempt
@@ -36,7 +36,7 @@ def test_a_generated_mistake_may_be_made_only_where_an_option_is_given():
     assert attempt(ROWS, WEIGHTS, 2.0).tolist() == [20.0, 34.0, 62.0]
 
 
-def test_what_is_of_one_kind_may_be_confused():
+def test_confuses_values_of_same_kind():
     sources = Sources(STEPS, SAMPLES)
     assert [sources.kind(name) for name in ("rows", "scale", "total")] == ["float", "number", "float"]
     assert sources.alike("shares") == ["weights", "scaled", "mean"]
@@ -44,11 +44,11 @@ def test_what_is_of_one_kind_may_be_confused():
     assert sources.after("total") == {"shares", "scaled", "mean"}
 
 
-def test_the_likely_is_told_from_the_far_fetched():
+def test_distinguishes_likely_from_far_fetched_mistakes():
     weights = {(edit.kind, edit.step): edit.weight for edit in sorted(EDITS, key=lambda edit: -edit.weight)}
     assert weights["left_out", "shares"] < weights["rounded", "mean"] <= MAX_WEIGHT
 
 
-def test_a_step_that_is_made_by_a_function_is_left_alone():
+def test_ignores_step_created_by_a_function():
     assert code_of(asking(torch.add, "a", "b"), frozenset("ab")) is None
     assert code_of(STEPS.steps["total"], frozenset(STEPS.known)).text == "return weights.sum()"

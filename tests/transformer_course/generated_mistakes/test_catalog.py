@@ -1,6 +1,4 @@
-"""The stored generated mistakes: read as they were written, and those that may be an attempt found without running the
-others.
-"""
+"""Catalogs are stored and read, and candidates for an attempt are found without running all mistakes."""
 
 from dataclasses import replace
 
@@ -44,7 +42,7 @@ def stored():
     return Catalog(["rows", "mean"], [0, 2], right, [doubled, crashed])
 
 
-def test_what_is_stored_is_read_as_it_was_with_the_likely_first(tmp_path, monkeypatch):
+def test_reading_restores_catalog_with_likely_mistakes_first(tmp_path, monkeypatch):
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     (tmp_path / "mean.json").write_text(stored().as_text(), encoding="utf-8")
     again = read("mean")
@@ -65,7 +63,7 @@ def test_what_is_stored_is_read_as_it_was_with_the_likely_first(tmp_path, monkey
     assert read("nothing").edits == ()
 
 
-def test_generated_mistake_is_stored_in_one_line_and_another_one_moves_no_other():
+def test_each_mistake_is_one_line_in_order_of_steps():
     doubled, _ = stored().edits
     likelier = AnswerEdit("mean", "sign", "", "-§", "", 1.5, {"mean": "if a:\n    return 1\nreturn 2"}, doubled.shows)
     last = AnswerEdit("mean", "sign", "", "1 - §", "", 1.1, {"mean": "1 - rows", "rows": "0"}, doubled.shows)
@@ -79,7 +77,7 @@ def test_generated_mistake_is_stored_in_one_line_and_another_one_moves_no_other(
     assert [line for line in after if line in before] == before
 
 
-def test_long_form_is_shortened_to_what_tells_it_apart():
+def test_shortened_forms_remain_distinct():
     one, other = ({"output": [[number] * 9] * 9} for number in (1, 1.0))
     forms = [outline(displayed).form for displayed in (one, other)]
     assert len(set(forms)) == 2
@@ -87,7 +85,7 @@ def test_long_form_is_shortened_to_what_tells_it_apart():
     assert forms[0].startswith("list 9 list 9 int int int")
 
 
-def test_outlines_tell_results_apart_and_forgive_rounding():
+def test_outlines_distinguish_results_and_tolerate_rounding():
     one = outline(observation_of(1.0, 2.0, 3.0))
     assert one.may_be(outline(observation_of(1.00001, 2.0, 3.0)))
     assert not one.may_be(outline(observation_of(1.0, 3.0, 2.0)))
@@ -107,17 +105,17 @@ def test_outlines_tell_results_apart_and_forgive_rounding():
         ([{"error": {"type": "ValueError"}}] * 3, ["left_out_total"]),
     ],
 )
-def test_only_what_may_be_an_attempt_is_looked_at(observed, names):
+def test_candidates_match_observed_outline(observed, names):
     cases, right = [Case({}, "")] * 3, [observation_of(1.0, 2.0), observation_of(0.0), observation_of(3.0)]
     assert [one.name for one in stored().candidates(cases, right, observed)] == names
 
 
-def test_on_the_cases_of_another_seed_all_are_looked_at():
+def test_all_mistakes_are_candidates_for_another_seed():
     cases, other = [Case({}, "")] * 3, [observation_of(5.0, 2.0), observation_of(0.0), observation_of(3.0)]
     assert len(stored().candidates(cases, other, other)) == 2
 
 
-def test_generated_mistakes_of_other_steps_are_not_used(tmp_path, monkeypatch):
+def test_ignores_catalog_of_other_steps(tmp_path, monkeypatch):
     softmax = every_exercise()["softmax"]
     assert list(read("softmax").names) == names_of(softmax)
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)

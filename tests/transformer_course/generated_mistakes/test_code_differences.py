@@ -1,4 +1,4 @@
-"""What differs between two pieces of code."""
+"""The difference between two pieces of code is extracted."""
 
 import pytest
 
@@ -26,24 +26,24 @@ from transformer_course.generated_mistakes.code_differences import (
         ("range(a, n)", "range(a + 1, n)", "starts or ends one too early or too late"),
     ],
 )
-def test_a_range_starts_ends_or_counts_otherwise(old, new, how):
+def test_returns_difference_between_ranges(old, new, how):
     assert counts_of(old, new) == how
 
 
-def test_parts_are_those_of_a_pair_or_of_what_is_joined():
+def test_returns_elements_of_pair_or_joined_list():
     assert parts_of("(a, f(b))") == ["a", "f(b)"]
     assert parts_of("torch.cat([a, a], dim=1)") == ["a", "a"]
     assert parts_of("a[::-1] if a is not None else None") == parts_of("§[::-1]") == []
 
 
-def test_operands_comparisons_and_lengths_are_read():
+def test_returns_operands_comparisons_and_lengths():
     assert operands_of("(a) - (b[0])") == ("Sub", "a", "b[0]")
     assert operands_of("f(a)") == ("", "", "")
     assert compared_in("mask is None") == "mask"
     assert length_of("x.shape[-1]") == ("x", "[-1]")
 
 
-def test_one_missing_argument_is_found_and_of_two_none():
+def test_returns_missing_argument_only_if_unique():
     assert missing_argument("f(a, *b, mask)", "f(a, *b)") == "mask"
     assert missing_argument("f(a, b, c)", "f(a)") == ""
 
@@ -52,7 +52,7 @@ def test_one_missing_argument_is_found_and_of_two_none():
     ("code", "places"),
     [("a[:, None, None]", [1, 2]), ("a[None]", [0]), ("f(a[None])[0]", []), ("f(None)", []), ("a[", [])],
 )
-def test_new_axes_are_those_of_the_outermost_index(code, places):
+def test_returns_new_dimensions_of_outermost_index(code, places):
     assert new_axes_of(code) == places
 
 
@@ -65,5 +65,5 @@ def test_new_axes_are_those_of_the_outermost_index(code, places):
         ("1", "a ** -1.5", "a ** -2.5", False),
     ],
 )
-def test_minus_belongs_to_a_number_only_with_nothing_before_it(number, old, new, has):
+def test_minus_belongs_to_number_only_as_prefix(number, old, new, has):
     assert has_minus(number, old, new) is has

@@ -1,4 +1,4 @@
-"""A message quotes only what is in the learner's code."""
+"""A message quotes only what occurs in the learner's code."""
 
 import pytest
 
@@ -32,5 +32,5 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
         (AnswerEdit("a", "left_out", "", "b"), "", True),
     ],
 )
-def test_quoted_code_is_found(edit, code, expected):
+def test_finds_quoted_code(edit, code, expected):
     assert is_in_code(edit, ["keys", "values", "queries"], code) == expected

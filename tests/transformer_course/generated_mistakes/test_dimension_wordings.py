@@ -76,7 +76,7 @@ ROWS = "when you add up the rows"
         (AnswerEdit("shares", "transposed", "", "§.mT"), "your shares are transposed: rows and columns are swapped"),
     ],
 )
-def test_summary_is_in_the_words_of_the_step(edit, summary):
+def test_summary_uses_words_of_the_step(edit, summary):
     assert words(STEPS, edit).summary == summary
 
 
@@ -93,5 +93,5 @@ def test_summary_is_in_the_words_of_the_step(edit, summary):
         ),
     ],
 )
-def test_number_is_named_with_its_sign(edit, summary):
+def test_number_includes_its_sign(edit, summary):
     assert summary in words(every_exercise()["noam_rate"].steps, edit).summary

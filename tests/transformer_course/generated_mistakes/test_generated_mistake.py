@@ -1,4 +1,4 @@
-"""One generated mistake: it runs as code in its step's place, and is a mistake in the words of the step."""
+"""A generated mistake runs as code in place of its step and is described in the words of the step."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from transformer_course.generated_mistakes.generated_mistake import AnswerEdit, 
 LEFT_OUT = AnswerEdit("shares", "left_out", "", "weights", "weights", 1.0, {"shares": "weights"})
 
 
-def test_a_generated_mistake_runs_in_the_place_of_its_step():
+def test_generated_mistake_replaces_its_step():
     assert GeneratedMistake(LEFT_OUT, STEPS).variants[0].attempt(ROWS, WEIGHTS).tolist() == [10.0, 17.0, 31.0]
     several = variant_of(STEPS, {"mean": "value = rows * scaled[:, None]\nreturn value.mean(dim=0)"})
     assert several.attempt(ROWS, WEIGHTS).tolist() == [1.25, 2.125, 3.875]
@@ -21,7 +21,7 @@ def test_a_generated_mistake_runs_in_the_place_of_its_step():
         STEPS.but(nothing=lambda: 1)
 
 
-def test_a_generated_mistake_may_meet_another_mistake():
+def test_generated_mistake_combines_with_another_mistake():
     other = STEPS.but(rows=lambda rows: -rows)
     assert GeneratedMistake(LEFT_OUT, STEPS).step_variants[0].combined(other).attempt(ROWS, WEIGHTS).tolist() == [
         -10,
@@ -30,7 +30,7 @@ def test_a_generated_mistake_may_meet_another_mistake():
     ]
 
 
-def test_two_generated_mistakes_of_one_step_may_meet():
+def test_two_generated_mistakes_of_one_step_combine():
     other = GeneratedMistake(LEFT_OUT, STEPS).step_variants[0]
     for form, wanted in (("§ * 2", [20, 34, 62]), ("§[:1]", [4, 7, 13])):
         code = {"shares": f"return {form.replace('§', '(weights / total)')}"}
@@ -43,7 +43,7 @@ def test_two_generated_mistakes_of_one_step_may_meet():
     assert given.step_variants[0].attempt(ROWS, WEIGHTS).tolist() == STEPS.reference(ROWS, WEIGHTS).tolist()
 
 
-def test_a_generated_mistake_is_told_in_the_words_of_its_step():
+def test_message_uses_words_of_the_step():
     mistake = GeneratedMistake(LEFT_OUT, STEPS)
     assert mistake.name == "left_out_shares"
     assert mistake.summary == "you never divide by the sum"
@@ -55,7 +55,7 @@ def test_a_generated_mistake_is_told_in_the_words_of_its_step():
     )
 
 
-def test_what_goes_wrong_stands_between_the_mistake_and_the_advice():
+def test_consequence_comes_between_mistake_and_advice():
     rounded = AnswerEdit("mean", "rounded", "", "§.round()")
     mistake = GeneratedMistake(rounded, STEPS)
     said = "Your output is 3."
@@ -73,7 +73,7 @@ def with_reading(first, second):
     return GeneratedMistake(replace(first, readings=[second]), STEPS)
 
 
-def test_one_reading_is_told_that_fits_the_code():
+def test_message_is_about_mistake_that_fits_code():
     mistake = with_reading(SUM, TWICE)
     assert mistake.message == "You take the maximum of `weights`, not the sum."
     assert mistake.reading(code="return weights.max()") is mistake
@@ -82,14 +82,14 @@ def test_one_reading_is_told_that_fits_the_code():
     assert fits_neither.reading(code="return weights") is fits_neither
 
 
-def test_a_mistake_is_made_in_effect_if_the_code_looks_different():
+def test_reports_mistake_in_effect_if_code_looks_different():
     mistake = GeneratedMistake(SUM, STEPS)
     assert mistake.fits("weights.max()") and not mistake.fits("weights[0]")
     assert mistake.in_effect(mistake.message) == "In effect, you take the maximum of `weights`, not the sum."
     assert GeneratedMistake(SUM, STEPS, {SUM.name: "You take one."}).fits("weights[0]")
 
 
-def test_the_reading_is_told_whose_step_is_known_to_be_wrong():
+def test_message_is_about_step_known_to_be_wrong():
     mistake = with_reading(SUM, TWICE)
     assert mistake.reading("scaled").edit is TWICE
     assert mistake.reading("total") is mistake is mistake.reading("mean")
@@ -100,7 +100,7 @@ def test_the_reading_is_told_whose_step_is_known_to_be_wrong():
     assert own.reading("scaled") is own
 
 
-def test_a_report_is_reworded_for_another_reading():
+def test_rewords_report_for_another_mistake():
     rounded = GeneratedMistake(AnswerEdit("mean", "rounded", "", "§.round()"), STEPS)
     twice = GeneratedMistake(TWICE, STEPS)
     report = f"A remark.\n{rounded.message_with('Your output is 3.')}"
@@ -110,7 +110,7 @@ def test_a_report_is_reworded_for_another_reading():
     assert twice.reworded(twice.message, rounded) == "You round the mean."
 
 
-def test_a_teacher_may_say_it_in_words_of_her_own():
+def test_teachers_message_replaces_composed_message():
     messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     assert GeneratedMistake(LEFT_OUT, STEPS, messages).message == "Weights that do not add up to 1 make no mean."
 
@@ -125,7 +125,7 @@ def test_wording_replaces_message_summary_and_first_hints():
     assert len(GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("A.", hints=[*"abcd"])}).hints) == 4
 
 
-def test_wording_composes_what_it_leaves_out():
+def test_composes_missing_parts_of_wording():
     composed = GeneratedMistake(LEFT_OUT, STEPS)
     only_message = GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": Wording("They add up to 17.")})
     assert (only_message.summary, only_message.message) == (composed.summary, "They add up to 17.")
@@ -144,17 +144,17 @@ def test_wording_composes_what_it_leaves_out():
         ("Which shares sum to 1?", "you never divide by the sum"),
     ],
 )
-def test_first_sentence_of_a_message_is_the_summary_if_it_is_about_the_step(message, summary):
+def test_first_sentence_about_step_is_the_summary(message, summary):
     assert GeneratedMistake(LEFT_OUT, STEPS, {"left_out_shares": message}).summary == summary
 
 
 @pytest.mark.parametrize("arguments", [{}, {"message": "{summary}. Look again."}, {"hints": ["Look again."]}])
-def test_wording_rejects_a_missing_message_or_summary(arguments):
+def test_wording_rejects_missing_message_or_summary(arguments):
     with pytest.raises(ValueError, match="summary"):
         Wording(**arguments)
 
 
-def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
+def test_teachers_message_may_apply_to_one_of_several():
     messages = {"scaled_shares: § * 2": "They add up to 2."}
     twice, half = (
         GeneratedMistake(
@@ -166,7 +166,7 @@ def test_of_generated_mistakes_with_one_name_a_teacher_may_mean_one():
     assert (half.message, half.has_own_words) == ("Your shares are half of what they should be.", False)
 
 
-def test_words_do_not_apply_where_only_a_given_option_is_wrong():
+def test_messages_do_not_apply_to_mistakes_with_an_option():
     messages = {"left_out_shares": "Weights that do not add up to 1 make no mean."}
     only_given = {"shares": "if scale is None:\n    return weights / total\nreturn weights"}
     mistake = GeneratedMistake(replace(LEFT_OUT, code=only_given), STEPS, messages)
@@ -174,7 +174,7 @@ def test_words_do_not_apply_where_only_a_given_option_is_wrong():
     assert mistake.message == "You never divide by the sum, but only if `scale` is given."
 
 
-def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():
+def test_edit_with_only_error_outlines_crashes():
     error, number = Outline("error RuntimeError"), Outline("float32[2]", 1.0, 1.0)
     assert [AnswerEdit("shares", "left_out", shows=some).crashes for some in ([error, error], [error, number],
     [])] == [
@@ -182,12 +182,12 @@ def test_a_generated_mistake_that_crashes_wherever_it_was_tried_is_known_to():
     ]  # fmt: skip
 
 
-def test_names_that_code_makes_itself_are_no_values():
+def test_names_defined_by_code_are_not_values():
     assert used_names("rows = 1\nreturn rows + total", {"rows", "total"}) == ["total"]
     assert used_names("lambda rows: rows + shares", {"rows", "shares"}) == ["shares"]
 
 
-def test_a_generated_mistake_of_a_step_that_needs_nothing_is_a_choice():
+def test_mistake_in_step_without_inputs_is_a_choice():
     softmax = every_exercise()["softmax"].steps
     kinds = [
         GeneratedMistake(AnswerEdit(step, "number", "-1", "0", code={step: "0"}), softmax) for step in ("axis", "total")

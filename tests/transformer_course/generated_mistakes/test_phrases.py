@@ -1,4 +1,4 @@
-"""Lines of code as English imperatives and nouns."""
+"""Lines of code are translated into English imperatives and nouns."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def noun(name):
         ("lambda: scores * w", "multiply the scores by W"),
     ],
 )
-def test_one_operation_becomes_an_imperative(code, expected):
+def test_operation_becomes_imperative(code, expected):
     assert action(parse(code), noun) == expected
 
 
@@ -47,7 +47,7 @@ def test_values_become_nouns():
     assert nouns == ["the size of dim −1 of W", "−1", "the square root of W", "", "the square of W", "`b`"]
 
 
-def test_imperatives_that_need_the_sentence_before_them_are_found():
+def test_recognizes_imperatives_that_refer_back():
     assert all(map(points_back, ("subtract it", "take its root", "add the two", "do so for every row", "repeat")))
     assert not any(
         map(points_back, ("subtract the mean", "divide by the sum", "add the two terms", "count the tokens"))
@@ -63,7 +63,7 @@ def test_imperatives_become_gerunds():
     ]
 
 
-def test_a_value_is_named_together_with_the_one_it_should_be():
+def test_names_value_and_its_correct_value():
     assert with_instead("add up §", "the keys", "the values") == "add up the keys instead of the values"
     assert with_instead("add § to x", "the keys", "the values") == "add the keys, not the values, to x"
     assert with_instead("add x", "the keys", "the values") == ""

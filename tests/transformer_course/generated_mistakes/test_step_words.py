@@ -1,4 +1,4 @@
-"""Nouns and imperatives of steps that make sense alone."""
+"""Nouns and imperatives of steps make sense on their own."""
 
 import re
 
@@ -20,7 +20,7 @@ def test_nouns_are_short():
     ]
 
 
-def test_short_names_and_imperatives_that_stand_alone():
+def test_short_names_and_imperatives_stand_alone():
     def width(queries):
         """read the width → the number of features of each query → d_k"""
         return queries.shape[-1]
@@ -39,7 +39,7 @@ def test_short_names_and_imperatives_that_stand_alone():
     assert words.noun("finished") == "the result of working out whether it is large"
 
 
-def test_plurals_are_told_from_their_heads():
+def test_plural_depends_on_head_of_noun_phrase():
     assert all(
         is_plural(noun)
         for noun in (
@@ -74,5 +74,5 @@ def test_nouns_of_exercises_are_complete(name):
         assert not re.search(r" (?:of shape|of|a|the|with|as)$", noun), noun
 
 
-def test_filled_templates_are_tidied():
+def test_tidies_filled_templates():
     assert tidy("you use  -1,. `x[-1]` is") == "you use −1. `x[-1]` is"

@@ -1,4 +1,4 @@
-"""Slots of templates: the learner's value as a subject, and what depends on it."""
+"""Slots of templates, and the words that depend on them."""
 
 from tests.transformer_course.generated_mistakes.answer import STEPS
 from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
@@ -15,16 +15,16 @@ def test_short_noun_becomes_the_learners_own():
     assert slots("mean").fill("{use} {your}") == "return your mean"
 
 
-def test_other_braces_are_kept():
+def test_keeps_braces_that_are_not_slots():
     assert slots("mean").fill("{thing} in {1: 2} and {nothing}") == "the mean in {1: 2} and {nothing}"
 
 
-def test_arguments_should_stay_as_they_are():
+def test_arguments_should_stay_unchanged():
     assert slots("rows").fill("you square {thing}{unwanted}") == "you square `rows` first. Use `rows` unchanged"
     assert slots("shares").fill("you square {thing}{unwanted}") == "you square the shares. The formula doesn't"
 
 
-def test_a_value_is_woven_into_the_operation():
+def test_names_value_inside_operation():
     assert slots("shares").instead("weights / total", "total", "rows") == (
         "you divide `weights` by `rows` instead of the sum of the weights"
     )

@@ -1,4 +1,4 @@
-"""What is done to values: every form is code."""
+"""Every operation on a value is valid code."""
 
 import pytest
 
@@ -11,6 +11,6 @@ FORMS = [form for forms in (*OF_RESULTS.values(), *OF_ARGUMENTS.values(), OF_THE
 
 
 @pytest.mark.parametrize(("form", "kind"), sorted({(form, kind) for form, kind, _ in FORMS}))
-def test_every_form_is_code_and_told_in_words_of_its_own(form, kind):
+def test_every_operation_is_valid_code_with_its_own_message(form, kind):
     compile(form.replace("§", "value"), "form", "eval")
     assert kind in TEMPLATES or kind in TEMPLATES_OF_ARGUMENTS or kind in UNCLEAR_KINDS

@@ -1,4 +1,4 @@
-"""Messages composed for generated mistakes: their style, and sentences of real exercises."""
+"""Messages composed for generated mistakes: their style, and messages of real exercises."""
 
 import re
 
@@ -19,7 +19,7 @@ def composed(exercise):
 
 
 @pytest.mark.parametrize("name", every_exercise())
-def test_stored_texts_are_short_and_in_the_second_person(name):
+def test_composed_texts_are_short_and_in_second_person(name):
     mistakes = composed(every_exercise()[name])
     for message in {mistake.message for mistake in mistakes}:
         assert re.match(r"(?:You|Your)\b", message), message
@@ -33,7 +33,7 @@ def test_stored_texts_are_short_and_in_the_second_person(name):
         assert FALLBACK not in template_words, message
 
 
-def test_stored_texts_have_few_words():
+def test_composed_texts_have_few_words():
     lengths = [len(m.message.split()) for one in every_exercise().values() if one.steps for m in composed(one)]
     assert sum(lengths) / len(lengths) <= MEAN_WORDS
 
@@ -188,11 +188,11 @@ def test_each_stored_mistake_has_three_hints(name):
         ),
     ],
 )
-def test_message_of_an_exercise(exercise, edit, message):
+def test_composes_message_of_exercise(exercise, edit, message):
     assert GeneratedMistake(edit, every_exercise()[exercise].steps).message == message
 
 
-def test_every_kind_has_a_question_that_fills():
+def test_every_kind_has_a_question_that_can_be_filled():
     steps = every_exercise()["softmax"].steps
     for kind in TEMPLATES:
         if kind not in ("moved", "done_again", "length", "order", "sibling", "operator", "range"):
@@ -204,7 +204,7 @@ def test_every_kind_has_a_question_that_fills():
         assert said.summary.startswith("you") and "`scores" in said.summary, kind
 
 
-def test_a_mistake_only_with_a_given_option_says_so():
+def test_mentions_option_that_mistake_depends_on():
     body = "if scale is None:\n    return 1\nreturn 0"
     steps = every_exercise()["causal_mask"].steps
     edit = AnswerEdit("mask", "inverted", "", "~§", code={"mask": body.replace("scale", "n_key")})

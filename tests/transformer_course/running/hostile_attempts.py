@@ -1,4 +1,4 @@
-"""Results and attempts as nobody should write them, and somebody will."""
+"""Results and attempts that are deliberately broken or malicious."""
 
 import sys
 
@@ -9,7 +9,7 @@ from transformer_course.lesson import notebook
 
 
 class Raises:
-    """Whatever is asked of it, it fails."""
+    """An object that raises an exception for every operation."""
 
     def __getattribute__(self, name):
         raise ValueError(name)
@@ -33,7 +33,7 @@ class UnreadableError(Exception):
 
 
 class CountsCalls:
-    """Right at first, and something else later."""
+    """Returns a correct result on the first call and a wrong one later."""
 
     def __init__(self, until, then):
         self.calls, self.until, self.then = 0, until, then

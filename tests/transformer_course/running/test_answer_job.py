@@ -1,4 +1,4 @@
-"""What a learner's cells may look like, and what is said when they do not work."""
+"""Learners' cells may take many forms, and errors in them are reported."""
 
 import json
 from inspect import isclass
@@ -15,14 +15,14 @@ ATTENTION = every_exercise()["attention"]
 
 
 @pytest.mark.parametrize("name", one_in(4, RIGHT))
-def test_a_right_answer_gets_its_points(sandbox: Sandbox, name: str):
+def test_correct_answer_gets_its_points(sandbox: Sandbox, name: str):
     graded = grade_answer(sandbox, IMPORTS + RIGHT[name], name)
     assert (graded.verdict.status, graded.points) == ("passed", every_exercise()[name].points), graded.verdict.message
 
 
 @pytest.mark.parametrize("name", one_in(3, RIGHT))
-def test_the_parts_of_the_library_do_what_was_asked(sandbox: Sandbox, name: str):
-    """Each is made of its own source in the sandbox, so it must lean on other pieces alone, not on its own module."""
+def test_library_parts_solve_their_exercises(sandbox: Sandbox, name: str):
+    """In the sandbox, each part is built from its own source, so it may use other parts but not its own module."""
     exercise = every_exercise()[name]
     borrows = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
     job = {
@@ -37,7 +37,7 @@ def test_the_parts_of_the_library_do_what_was_asked(sandbox: Sandbox, name: str)
     assert all({"output", "samples"} & record.keys() for record in answer["records"])
 
 
-def test_an_answer_that_is_gone_is_not_started(sandbox: Sandbox):
+def test_deleted_answer_is_not_started(sandbox: Sandbox):
     graded = grade_answer(sandbox, "x = 1")
     assert (graded.verdict.status, graded.verdict.message) == ("not_started", "No cell defines `softmax`.")
 
@@ -52,7 +52,7 @@ def test_an_answer_that_is_gone_is_not_started(sandbox: Sandbox):
         ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
     ],
 )
-def test_a_crash_shows_the_learners_own_line(sandbox: Sandbox, source: str, message: str):
+def test_crash_report_shows_learners_own_line(sandbox: Sandbox, source: str, message: str):
     verdict = grade_answer(sandbox, source).verdict
     assert verdict.status == "crashed" and message in verdict.message
 
@@ -72,14 +72,15 @@ def test_a_crash_shows_the_learners_own_line(sandbox: Sandbox, source: str, mess
         "import transformer_course.lesson.notebook as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
     ],
 )
-def test_unusual_cells_pass(sandbox: Sandbox, source: str):
+def test_accepts_unusual_cells(sandbox: Sandbox, source: str):
     assert grade_answer(sandbox, source).verdict.passed
 
 
 @pytest.mark.parametrize("package", ["transformer_course", "transformer_course.lesson.notebook"])
-def test_an_import_cell_gets_parts_that_work_and_checks_that_do_nothing(sandbox: Sandbox, package: str):
-    """Lessons import from the first; those that were handed out before imported from the second."""
-    imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"  # not as usual
+def test_import_cell_gets_working_parts_and_inactive_checks(sandbox: Sandbox, package: str):
+    """Current lessons import from the first module; lessons distributed earlier import from the second."""
+    # not the usual import
+    imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"
     answer = """
 def attention(queries, keys, values):
     assert c(attention) is e(1, 2) is h(attention) is s(attention) is None
@@ -90,13 +91,13 @@ def attention(queries, keys, values):
     assert verdict.passed, verdict.message
 
 
-def test_an_answer_that_draws_is_graded_like_any_other(sandbox: Sandbox):
+def test_grades_answer_that_plots(sandbox: Sandbox):
     source = "def softmax(s):\n    for ax in plots.heads(s[None]): ax.set_title('scores')\n"
     source += "    plots.lines([0], {'s': s}, 'x', 'y').legend()\n    return torch.softmax(s, dim=-1)"
     assert grade_answer(sandbox, f"{IMPORTS}{source}").verdict.status == "passed"
 
 
-def test_helpers_of_other_cells_are_there_wherever_they_stand(sandbox: Sandbox):
+def test_helpers_from_other_cells_are_available(sandbox: Sandbox):
     answer = {"softmax": "def softmax(s): return above(s) / below(above(s))"}
     code = cells(answer, others=["def above(s): return (s - s.amax(-1, keepdim=True)).exp()", "raise SystemExit"])
     code.append({"id": "", "source": "AXIS = -1\ndef below(e): return e.sum(AXIS, keepdim=True)\ndef above(s): 1 / 0"})
@@ -108,37 +109,37 @@ def test_experiments_do_not_run(sandbox: Sandbox):
     assert grade_cells(sandbox, code, "softmax").verdict.passed
 
 
-def test_one_answer_may_call_another(sandbox: Sandbox):
+def test_answer_may_call_another_answer(sandbox: Sandbox):
     code = cells({**RIGHT, "attention": "def attention(q, k, v): return attention_weights(q, k) @ v"})
     assert grade_cells(sandbox, code, "attention").verdict.passed
 
 
-def test_what_an_answer_reads_from_the_notebook_comes_along_and_is_remarked(sandbox: Sandbox):
+def test_notebook_variables_are_included_and_reported(sandbox: Sandbox):
     code = cells({"softmax": "def softmax(s): return s.softmax(axis)"}, others=["axis = -1"])
     graded = grade_cells(sandbox, code, "softmax")
     assert graded.points == every_exercise()["softmax"].points
     assert "Your code reads `axis` from the notebook" in graded.verdict.message
 
 
-def test_an_answer_that_calls_an_unfinished_one_is_told_which(sandbox: Sandbox):
+def test_reports_unfinished_function_called_by_answer(sandbox: Sandbox):
     code = cells({"attention_weights": "def attention_weights(q, k): return softmax(q @ k.mT)"})
     verdict = grade_cells(sandbox, code, "attention_weights").verdict
     assert verdict.status == "crashed"
     assert verdict.message.startswith("Your code uses `softmax`, which you have not written yet.")
 
 
-def test_parts_are_right_even_where_the_learners_own_are_not(sandbox: Sandbox):
+def test_parts_are_correct_if_learners_own_are_not(sandbox: Sandbox):
     answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
     code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
     assert grade_cells(sandbox, code, "attention").verdict.passed
 
 
-def test_the_part_that_is_asked_for_is_not_there(sandbox: Sandbox):
+def test_part_of_current_exercise_is_blocked(sandbox: Sandbox):
     verdict = grade_answer(sandbox, "def softmax(s): return parts.softmax(s)").verdict
     assert verdict.status == "crashed" and "parts.softmax is what this exercise asks you to write" in verdict.message
 
 
-def test_a_module_exercise_asks_for_a_module(sandbox: Sandbox):
+def test_module_exercise_requires_module(sandbox: Sandbox):
     job = {
         "name": "f",
         "cells": [{"id": "", "source": "def f(x): return x"}],

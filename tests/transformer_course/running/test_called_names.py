@@ -1,4 +1,4 @@
-"""What is called is seen, however it is spelled; and what is written by hand is not taken for a call."""
+"""Calls are detected under any name, and hand-written code is not mistaken for a call."""
 
 import pytest
 
@@ -23,7 +23,7 @@ SOFTMAX = {
 
 @linux
 @pytest.mark.parametrize("spelling", SOFTMAX)
-def test_a_call_is_seen_however_it_is_spelled(sandbox: Sandbox, spelling: str):
+def test_detects_call_in_any_spelling(sandbox: Sandbox, spelling: str):
     source, called = SOFTMAX[spelling]
     graded = grade_answer(sandbox, source)
     assert graded.verdict.passed, graded.verdict.message
@@ -31,7 +31,7 @@ def test_a_call_is_seen_however_it_is_spelled(sandbox: Sandbox, spelling: str):
 
 
 @linux
-def test_the_librarys_own_function_is_seen_under_any_name(sandbox: Sandbox):
+def test_detects_library_function_under_any_name(sandbox: Sandbox):
     source = "from transformer_lab.layers import norms\nlayer_norm = getattr(norms, 'layer_' + 'norm')"
     graded = grade_answer(sandbox, source, "layer_norm")
     assert graded.points and "`transformer_lab.layers.norms.layer_norm`" in graded.remarks[0]
@@ -39,13 +39,13 @@ def test_the_librarys_own_function_is_seen_under_any_name(sandbox: Sandbox):
 
 @linux
 @pytest.mark.parametrize("name", ["softmax", "attention", "layer_norm", "EncoderLayer", "sample_next"])
-def test_the_course_calls_nothing_of_that_name(sandbox: Sandbox, name: str):
+def test_course_calls_no_function_of_that_name(sandbox: Sandbox, name: str):
     graded = grade_answer(sandbox, every_exercise()[name].solution, name)
     assert graded.verdict.passed and not [remark for remark in graded.remarks if "calls" in remark]
 
 
 @linux
-def test_comments_texts_and_methods_of_ones_own_are_no_calls(sandbox: Sandbox):
+def test_ignores_comments_strings_and_own_methods(sandbox: Sandbox):
     source = """
 class Mine:
     def softmax(self, s):  # not torch.softmax

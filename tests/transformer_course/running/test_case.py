@@ -1,4 +1,4 @@
-"""A case: plain data, which crosses to another process and comes out the same."""
+"""A case is plain data and survives the transfer to another process."""
 
 from dataclasses import FrozenInstanceError, fields
 
@@ -10,20 +10,20 @@ from transformer_course.running.case import Case
 from transformer_course.running.plain_data import pack, same, unpack
 
 
-def test_a_case_is_a_call_of_a_function_unless_it_says_otherwise():
+def test_case_is_a_function_call_by_default():
     case = Case({"x": torch.ones(2)}, "two numbers")
     assert (case.label, case.kind) == ("two numbers", "function")
     assert (case.keywords, case.arguments, case.parameters) == ({}, {}, {})
     assert (case.later, case.n_samples) == ((), 0)
 
 
-def test_a_case_cannot_be_changed():
+def test_case_is_immutable():
     with pytest.raises(FrozenInstanceError, match="label"):
         Case({}, "nothing").label = "something"
 
 
 @pytest.mark.parametrize("name", ["softmax", "FeedForward", "greedy_decode", "parameter_groups"])
-def test_a_case_is_rebuilt_from_plain_data(name):
+def test_case_is_rebuilt_from_plain_data(name):
     for case in every_exercise()[name].cases(0):
         plain = {field.name: getattr(case, field.name) for field in fields(case)}
         arrived = Case(**unpack(pack(plain)))

@@ -1,4 +1,4 @@
-"""What is said about a crash: what was raised, in one line, and where in the learner's own code."""
+"""A crash is described by the exception, on one line, and its location in the learner's code."""
 
 import functools
 import linecache
@@ -24,7 +24,7 @@ def crash(function, *arguments):
     raise AssertionError("it did not crash")
 
 
-def test_the_learners_own_line_is_shown():
+def test_shows_learners_own_line():
     f = cell("def f(x):\n    y = x + 1\n    return y.nothing  # here")
     assert crash(f, torch.ones(2)) == {
         "type": "AttributeError",
@@ -34,17 +34,17 @@ def test_the_learners_own_line_is_shown():
     }
 
 
-def test_the_line_is_the_learners_even_if_torch_raises():
+def test_shows_learners_line_if_torch_raises():
     f = cell("def f(x):\n    return nn.Linear(2, 3)(x)")
     assert crash(f, torch.ones(5))["code"] == "return nn.Linear(2, 3)(x)"
 
 
-def test_of_several_own_lines_the_innermost_is_shown():
+def test_shows_innermost_of_several_own_lines():
     f = cell("def g(x):\n    return x / 0\ndef f(x):\n    return g(x)")
     assert crash(f, 1)["line"] == 2
 
 
-def test_the_line_is_found_below_decorators_partial_arguments_and_in_classes():
+def test_finds_line_inside_decorators_partials_and_classes():
     f = cell("@torch.no_grad()\ndef f(x, y):\n    return x / y")
     assert crash(f, 1, 0)["line"] == 3
     assert crash(functools.partial(f, 1), 0)["line"] == 3
@@ -52,11 +52,11 @@ def test_the_line_is_found_below_decorators_partial_arguments_and_in_classes():
     assert crash(module(), 1)["line"] == 3
 
 
-def test_an_error_elsewhere_shows_no_line():
+def test_error_elsewhere_has_no_line():
     assert crash(torch.softmax, 3).keys() == {"type", "message"}
 
 
-def test_an_error_that_cannot_be_read_is_named_at_least():
+def test_unreadable_error_is_reported_by_type():
     class Unreadable(Exception):
         def __str__(self):
             raise ValueError
@@ -67,7 +67,7 @@ def test_an_error_that_cannot_be_read_is_named_at_least():
     assert (text := crash(f))["type"] == "Unreadable" and text["message"] == ""
 
 
-def test_a_syntax_error_shows_the_line_that_is_not_python():
+def test_syntax_error_shows_invalid_line():
     source = "def f(x):\n    return x +"
     linecache.cache["<cell 7>"] = (len(source), None, source.splitlines(keepends=True), "<cell 7>")
     with pytest.raises(SyntaxError) as caught:
@@ -128,17 +128,17 @@ class Layer(nn.Module):
         ),
     ],
 )
-def test_a_report_of_jaxtyping_becomes_one_line(arguments, message):
+def test_jaxtyping_report_is_reduced_to_one_line(arguments, message):
     assert crash(lambda: mix(*arguments))["message"] == message
 
 
-def test_a_wrong_argument_of_a_module_names_the_module():
+def test_wrong_module_argument_names_the_module():
     assert crash(lambda: Layer()(torch.ones(2, 3)))["message"].startswith(
         "Layer takes `x` as a float tensor of shape (d,);"
     )
 
 
-def test_a_wrong_argument_of_the_library_is_told_as_well():
+def test_reports_wrong_argument_of_library_function():
     from transformer_lab.attention.dot_product import scaled_dot_product_attention
 
     text = crash(lambda: scaled_dot_product_attention(torch.ones(2, 3), torch.ones(4, 3), torch.ones(5, 7)))
@@ -149,7 +149,7 @@ def test_a_wrong_argument_of_the_library_is_told_as_well():
     )
 
 
-def test_of_an_unknown_report_the_first_line_is_left():
+def test_unknown_report_is_reduced_to_first_line():
     from jaxtyping import TypeCheckError
 
     def f():

@@ -1,4 +1,4 @@
-"""Which names a piece of code needs and binds; and that the lesson, the grader and the saved parts agree on it."""
+"""The lesson, the grader and the saved parts agree on the names that a piece of code needs and binds."""
 
 import ast
 import dis
@@ -44,29 +44,29 @@ def names(source):
         ("def f(): return __name__", ["f"], [], []),
     ],
 )
-def test_names_of_a_statement_follow_the_rules_of_scope(source, binds, at_once, later):
+def test_names_of_statement_follow_scope_rules(source, binds, at_once, later):
     found = names(source)
     assert [sorted(one) for one in found] == [sorted(one) for one in (binds, at_once, later)]
 
 
 @pytest.mark.parametrize("source", ["return 1", "yield x", "break"])
-def test_a_statement_that_cannot_be_compiled_needs_nothing(source):
+def test_uncompilable_statement_needs_nothing(source):
     assert names(source) == ([], [], [])
 
 
-def test_the_names_of_a_function_are_those_that_its_statement_needs_later():
+def test_function_and_its_statement_need_same_names():
     source = "def f(x, y=d):\n    def g(): return A.size + x\n    return [B(z) for z in y], g, lambda: C"
     exec(source, scope := {"d": 1})
-    # Since Python 3.12, a comprehension is part of the function's code, so its names come first.
+    # Since Python 3.12, comprehensions are compiled inline, so their names come first.
     assert sorted(names_of_function(scope["f"].__code__)) == sorted(names(source)[2]) == ["A", "B", "C"]
 
 
-def test_bare_expressions_define_nothing_and_magics_are_passed_over():
+def test_ignores_bare_expressions_and_magics():
     source = "%matplotlib inline\nprint(x)\ny = 1\n!ls\ndel y\nz?"
     assert [statement.text for statement in definitions(3, *parse(source))] == ["y = 1"]
 
 
-def test_the_text_of_a_statement_has_its_decorators_and_comments():
+def test_text_of_statement_includes_decorators_and_comments():
     source = "x = 1\n@w\ndef f():\n    # why\n    return x"
     statement = definitions(0, *parse(source))[1]
     assert (statement.cell, statement.text) == (0, "@w\ndef f():\n    # why\n    return x")
@@ -126,7 +126,7 @@ TRICKY = {
 
 
 @pytest.mark.parametrize("cells", TRICKY.values(), ids=TRICKY)
-def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
+def test_lesson_grader_and_saved_parts_find_same_dependencies(cells):
     def in_the_lesson():
         scope = {"__name__": "__main__"}
         for cell in cells:
@@ -138,7 +138,7 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
         scope = {"__name__": "__main__"}
         for statement in answer.statements:
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), scope)
-        for statement in answer.later:  # they only add names
+        for statement in answer.later:  # these only add names
             exec(compile(ast.Module([statement.node], []), "<cell>", "exec"), added := dict(scope))
             scope |= {name: value for name, value in added.items() if name not in scope}
         return scope
@@ -153,20 +153,21 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
     assert remarks[0] == remarks[1] == remarks[2]
 
 
-def test_a_bare_expression_is_left_out_unless_it_ends_the_process():
+def test_keeps_bare_expression_only_if_it_exits():
     source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
     assert [one.text for one in definitions(0, *parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]
 
 
 @pytest.mark.parametrize("module", [answer_job, ast, dependencies, dis, inspect, record])
-def test_names_are_read_from_instructions_as_dis_reads_them(module):
+def test_names_match_those_read_by_dis(module):
     def all_in(code):
         yield code
         for constant in code.co_consts:
             if isinstance(constant, CodeType):
                 yield from all_in(constant)
 
-    many = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"  # numbers above a byte
+    # indices that need more than one byte
+    many = "".join(f"n{i} = m{i}\n" for i in range(700)) + "def f():\n    return n1, m699, f\n"
     names = (*dependencies.LOOKUPS, *dependencies.STORES)
     for source in (inspect.getsource(module), many):
         for code in all_in(compile(source, "<module>", "exec")):

@@ -7,7 +7,7 @@ from transformer_course.running.find_answer import Answer, find_answers
 
 
 def find(sources: Sequence[str], name: str = "f") -> Answer | None:
-    """Return the answer among cells with these sources that is most likely to count."""
+    """Return the answer in these cells that is most likely to count."""
     return next(iter(find_answers([{"source": source} for source in sources], name)), None)
 
 
@@ -25,7 +25,7 @@ def taken(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]
     ("sources", "cells"),
     [
         (["def f(): 1", "def f(): 2", "f()"], [1, 0]),
-        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # what is below the check is an experiment
+        (["def f(): 1", "check(f)", "def f(): 2"], [0, 2]),  # anything after the check is an experiment
         (["check(f)", "def f(): 2"], [1]),
         (["def f(): 1", "check(f)", "def f(): 2", "check(f)"], [2, 0]),
         (["def f(): 1\ncheck(f)\ndef f(): 2"], [0, 0]),
@@ -35,7 +35,7 @@ def taken(sources: Sequence[str], name: str = "f") -> list[tuple[int, set[str]]]
         (["def f(): 1", "def g(): 2", "check(g, 'f', False)"], [0]),
         (["from m import f", "check(f)"], []),
         (["check(lambda: 1, 'f')"], [0]),
-        (["def f(): 1", "check(f)", "def f(): 1", "check(f)"], [2]),  # a copy is the same answer
+        (["def f(): 1", "check(f)", "def f(): 1", "check(f)"], [2]),  # a copy counts as the same answer
         ([f"def f(): {n}" for n in range(9)], [8, 7, 6, 5]),
     ],
 )
@@ -43,7 +43,7 @@ def test_answers_are_ordered_by_checks_then_definitions(sources: list[str], cell
     assert cells_of(sources) == cells
 
 
-def test_helpers_are_as_they_are_at_the_check_or_below_the_answer():
+def test_uses_helpers_defined_before_check_or_after_answer():
     sources = ["def h(): 1", "def f(): return h()", "def h(): 2", "check(f)", "def h(): 3"]
     answers = find_answers([{"source": source} for source in sources], "f")
     executed = [[s.cell for s in one.statements if not (one.is_check and s is one.target)] for one in answers]
@@ -51,29 +51,29 @@ def test_helpers_are_as_they_are_at_the_check_or_below_the_answer():
     assert not any(one.later for one in answers)
 
 
-def test_a_definition_below_only_adds_what_is_missing():
+def test_later_definition_only_adds_missing_names():
     answer = find(["def f(): return g() + h()", "def g(): 1", "check(f)", "def g(): 2", "def h(): 3"])
     assert answer is not None and [s.cell for s in answer.later] == [4]
 
 
-def test_a_statement_that_changes_a_needed_value_comes_along():
+def test_includes_statement_that_changes_needed_value():
     sources = ["T = {}", "T['a'] = 1", "T.b.c = 2", "other[0] = 3", "def f(): return T", "@add_to(f)\ndef g(): ..."]
     assert taken([*sources, "check(f)"]) == [(0, {"T"}), (1, set()), (2, set()), (4, {"f"}), (5, {"g"}), (6, set())]
 
 
 @pytest.mark.parametrize("source", ["class f: ...", "f = lambda x: x", "if True:\n    def f(): ...", "f: object = max"])
-def test_classes_lambdas_and_conditional_definitions_count(source: str):
+def test_accepts_classes_lambdas_and_conditional_definitions(source: str):
     assert find([source]) is not None
 
 
 @pytest.mark.parametrize(
     "source", ["f()", "def g():\n    f = 1", "class g:\n    def f(self): ...", "from m import f", ""]
 )
-def test_uses_inner_names_and_imports_are_no_answer(source: str):
+def test_ignores_uses_inner_names_and_imports(source: str):
     assert find([source]) is None
 
 
-def test_what_the_answer_needs_comes_along_and_nothing_else():
+def test_includes_exactly_what_answer_needs():
     sources = [
         "import math\nimport pandas as pd",
         "def helper(x): return other(x)",
@@ -84,11 +84,11 @@ def test_what_the_answer_needs_comes_along_and_nothing_else():
     assert taken(sources) == [(0, {"math"}), (1, {"helper"}), (2, {"other"}), (3, {"SCALE"}), (4, {"f"})]
 
 
-def test_an_argument_of_the_same_name_as_an_experiment_does_not_bring_it_along():
+def test_argument_name_does_not_include_experiment():
     assert taken(["x = run_for_hours()", "def f(x): return [x for x in x]"]) == [(1, {"f"})]
 
 
-def test_of_its_own_cell_only_imports_that_are_needed_come_along():
+def test_includes_only_needed_imports_of_own_cell():
     imports = "import math\nimport os.path, pandas\nfrom torch import (\n    exp,\n    sin)\n"
     assert taken([f"{imports}k = math.pi\ndef f(x): return exp(x) + k"]) == [
         (0, {"math"}),
@@ -96,32 +96,32 @@ def test_of_its_own_cell_only_imports_that_are_needed_come_along():
         (0, {"k"}),
         (0, {"f"}),
     ]
-    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # an import is no answer
+    assert taken(["def f(x): return 1\nfrom math import sqrt as f"]) == [(0, {"f"})]  # an import is not an answer
 
 
-def test_magics_are_passed_over_and_lines_keep_their_numbers():
+def test_skips_magics_and_preserves_line_numbers():
     answer = find(["%%time\n!pip install einops\ndef f(x):\n    %timeit x\n    return x\nf?"])
     assert answer is not None and answer.error is None
     assert [statement.node.lineno for statement in answer.statements] == [3]
 
 
-def test_a_modulo_at_the_start_of_a_line_is_no_magic():
+def test_modulo_at_line_start_is_not_a_magic():
     answer = find(["def f(x):\n    return (x\n        % 2)"])
     assert answer is not None and answer.error is None
     assert "% 2" in ast.unparse(answer.statements[0].node)
 
 
-def test_a_cell_that_is_no_python_is_the_answer_if_it_begins_to_define_it():
+def test_invalid_cell_that_starts_definition_is_an_answer():
     answer = find(["def f(x):\n    return x", "def f(x)\n    return x"])
     assert answer is not None and answer.cell == 1
     assert isinstance(answer.error, SyntaxError) and answer.error.lineno == 1
 
 
-def test_another_cell_that_is_no_python_does_not_matter():
+def test_ignores_other_invalid_cells():
     assert taken(["oops oops", "def f(): ..."]) == [(1, {"f"})]
 
 
 @pytest.mark.parametrize("source", ["f = " + "(" * 5000, "f = " + "-" * 100_000 + "1", "f = '\0'", "f = '\ud800'"])
-def test_code_that_breaks_the_parser_is_an_error_not_the_end(source: str):
+def test_reports_code_that_breaks_the_parser_as_error(source: str):
     answer = find([source])
     assert answer is None or answer.error is not None or answer.statements

@@ -1,4 +1,4 @@
-"""No attempt, however strange, makes a check raise, hang, or leave torch other than it was."""
+"""No attempt can make a check raise an exception, hang or change torch's global state."""
 
 import typing
 from itertools import product
@@ -28,15 +28,16 @@ KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
 KINDS_AND_RESULTS = [*product(["softmax"], RESULTS), *one_in(11, [pair[::-1] for pair in product(RESULTS, KINDS)])]
 STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
 EXERCISES_AND_STRANGERS = one_in(17, [*product(every_exercise(), STRANGERS)][::5])
-"""A run that is not thorough meets each stranger, and each kind of exercise with some results."""
+"""By default, each broken attempt and each kind of exercise is tested with only some results."""
 
-# What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
+# The exception that stops an endless attempt may occur in a finalizer, which turns it into a warning; it is raised
+# again later.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 @pytest.fixture
 def impatient(session):
-    session.seconds = 0.2  # of computing; others may have the processors meanwhile, for as long as they like
+    session.seconds = 0.2  # CPU time, so other processes don't matter
     session.max_idle = 48.0
 
 
@@ -84,24 +85,24 @@ def test_any_attempt_without_a_name_gets_an_answer(ask, how):
 
 
 @pytest.mark.parametrize("case", EXERCISES_AND_STRANGERS, ids=lambda case: f"{case[0]}-{STRANGERS.index(case[1])}")
-def test_a_stranger_to_an_exercise_gets_a_verdict(case):
+def test_unrelated_attempt_gets_a_verdict(case):
     name, attempt = case
     verdict = notebook.check(attempt, name)
     assert is_a_proper(verdict)
     assert verdict.status in ("mistake", "wrong", "crashed")
 
 
-def test_ctrl_c_gets_through():
+def test_does_not_catch_keyboard_interrupt():
     with pytest.raises(KeyboardInterrupt):
         notebook.check(lambda scores: raises(KeyboardInterrupt()), "softmax")
 
 
-def test_a_name_that_is_no_name_gets_an_answer():
+def test_invalid_name_gets_an_answer():
     assert notebook.check(spins, "nonsense").status == "wrong"
     assert notebook.check(spins, "").status == "wrong"
 
 
-def test_torch_is_left_as_it_was():
+def test_preserves_torch_state():
     torch.manual_seed(7)
     expected = torch.rand(3)
     torch.manual_seed(7)
@@ -112,7 +113,7 @@ def test_torch_is_left_as_it_was():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_what_a_lesson_has_set_does_not_change_the_verdict_and_stays():
+def test_global_settings_do_not_affect_verdict_and_are_kept():
     right = every_exercise()["softmax"].reference
     torch.set_default_dtype(torch.float64)
     try:
@@ -130,5 +131,5 @@ def test_what_a_lesson_has_set_does_not_change_the_verdict_and_stays():
 
 @may_be_endless
 @pytest.mark.usefixtures("impatient")
-def test_an_attempt_that_never_ends_is_told_so():
+def test_reports_attempt_that_never_ends():
     assert "Either your code never ends, or it is very slow." in notebook.check(spins, "softmax").message

@@ -1,4 +1,4 @@
-"""What an attempt is made of, and what it takes from the notebook around it."""
+"""The functions of an attempt and its dependencies on the notebook are found without running it."""
 
 import functools
 
@@ -10,7 +10,7 @@ from transformer_course.running.introspect import functions_of, notebook_depende
 
 
 def notebook(source, **around):
-    """Run a cell in a notebook that holds some things already."""
+    """Run a cell in a notebook that already contains some variables."""
     namespace = {"__name__": "__main__", "torch": torch, "nn": nn, **around}
     exec(source, namespace)
     return namespace
@@ -27,11 +27,11 @@ def unfinished(source, name="f", **around):
 @pytest.mark.parametrize(
     "value", [3, 2.5, True, "word", [1], (1,), {1: 2}, {1}, torch.ones(2), nn.Parameter(torch.ones(2))]
 )
-def test_data_of_the_notebook_is_named(value):
+def test_finds_notebook_variables(value):
     assert reads("def f(x): return x * d_k", d_k=value) == ["d_k"]
 
 
-def test_each_name_is_named_once_in_the_order_of_the_code():
+def test_lists_each_name_once_in_order_of_code():
     assert reads("def f(x): return keys @ x * d_k + keys", d_k=3, keys=torch.ones(2)) == ["keys", "d_k"]
 
 
@@ -53,7 +53,7 @@ def test_each_name_is_named_once_in_the_order_of_the_code():
         "EPS = 1e-9\ndef f(x): return x + EPS",
     ],
 )
-def test_what_is_no_data_of_the_notebook_is_not(source):
+def test_ignores_everything_but_notebook_data(source):
     assert reads(source, d_k=3) == []
 
 
@@ -73,11 +73,11 @@ def test_what_is_no_data_of_the_notebook_is_not(source):
         "def f(x): return f(d_k)",
     ],
 )
-def test_it_is_seen_wherever_it_is_read(source):
+def test_finds_variables_wherever_they_are_read(source):
     assert reads(source, d_k=3) == ["d_k"]
 
 
-def test_modules_other_than_the_notebook_may_read_what_they_like():
+def test_ignores_variables_of_other_modules():
     assert reads("def f(x): return d_k", d_k=3, __name__="helpers") == []
 
 
@@ -93,26 +93,26 @@ def test_modules_other_than_the_notebook_may_read_what_they_like():
         "# nothing yet\n    return",
     ],
 )
-def test_a_function_without_a_body_is_unfinished(body):
+def test_function_without_body_is_unfinished(body):
     source = f"def g(x: int) -> int:\n    {body}\n\ndef f(x): return g(x)"
     assert unfinished(source) == ["g"]
 
 
 @pytest.mark.parametrize("body", ["return 3", "x", "return x", "raise ValueError", "return NotImplementedError"])
-def test_a_function_with_a_body_is_not(body):
+def test_function_with_body_is_finished(body):
     assert unfinished(f"def g(x):\n    {body}\ndef f(x): return g(x)") == []
 
 
-def test_the_unfinished_is_found_behind_the_finished():
+def test_finds_unfinished_function_behind_finished_one():
     assert unfinished("def h(x): ...\ndef g(x): return h(x) + 1\ndef f(x): return g(x)") == ["h"]
 
 
-def test_an_unfinished_function_is_not_among_what_it_calls_itself():
+def test_unfinished_function_does_not_list_itself():
     assert unfinished("def f(x): raise NotImplementedError") == []
 
 
-def test_functions_are_found_below_decorators_and_partial_arguments():
-    @functools.wraps(test_each_name_is_named_once_in_the_order_of_the_code)
+def test_finds_functions_inside_decorators_and_partials():
+    @functools.wraps(test_lists_each_name_once_in_order_of_code)
     def wrapper():
         return 1
 
@@ -121,7 +121,7 @@ def test_functions_are_found_below_decorators_and_partial_arguments():
     assert functions_of(functools.partial(functools.partial(original, 1), 2)) == [original]
 
 
-def test_of_a_class_the_own_methods_count_and_those_of_torch_do_not():
+def test_finds_own_methods_of_class_but_not_torchs():
     class Base(nn.Module):
         def forward(self, x):
             return x
@@ -136,11 +136,11 @@ def test_of_a_class_the_own_methods_count_and_those_of_torch_do_not():
 
 
 @pytest.mark.parametrize("attempt", [None, 3, "softmax", torch.softmax, nn.Linear(2, 3), object()])
-def test_what_has_no_source_of_its_own_takes_nothing(attempt):
+def test_object_without_source_has_no_dependencies(attempt):
     assert notebook_dependencies(attempt) == {"reads": [], "unfinished": []}
 
 
-def test_an_object_that_raises_when_it_is_inspected_takes_nothing():
+def test_object_that_raises_on_inspection_has_no_dependencies():
     class Raises:
         def __getattribute__(self, name):
             raise ValueError(name)

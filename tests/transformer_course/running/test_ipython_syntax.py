@@ -1,4 +1,4 @@
-"""IPython's syntax becomes plain Python, and no statement moves to another line."""
+"""IPython syntax becomes plain Python, and every statement stays on its line."""
 
 import ast
 import contextlib
@@ -10,7 +10,7 @@ from transformer_course.running.ipython_syntax import parse
 
 
 def bound(source: str) -> dict[str, int]:
-    """Return the line on which each name at the top level gets its last value."""
+    """Return the line on which each top-level name gets its final value."""
     return {
         node.id: statement.lineno
         for statement in parse(source)[1]
@@ -39,17 +39,18 @@ def bound(source: str) -> dict[str, int]:
         ("    x = 1\n    !ls\n    y = 2", {"x": 1, "y": 3}),
         (">>> x = 1\n>>> y = 2", {"x": 1, "y": 2}),
         ("!ls\r\nx = 1\r\n", {"x": 2}),
-        ("get_ipython().run_cell_magic('time', '', 'x = 1')", {"x": 2}),  # as IPython keeps it in its history
+        # the form in which IPython stores it in its history
+        ("get_ipython().run_cell_magic('time', '', 'x = 1')", {"x": 2}),
     ],
 )
-def test_names_get_their_values_on_their_own_lines(source: str, lines: dict[str, int]):
+def test_names_are_bound_on_their_original_lines(source: str, lines: dict[str, int]):
     assert bound(source) == lines
 
 
 @pytest.mark.parametrize(
     "source", ["x = '''\n%time y\n!ls\nf?\n'''", "x = (5\n  % 3)", "x = y[\n  !z]", "f'{x!r}'", "# !ls\n'%x'"]
 )
-def test_lines_in_strings_and_expressions_stay_as_in_ipython(source: str):
+def test_preserves_lines_inside_strings_and_expressions(source: str):
     cell = f"!echo a\n{source}"
     by_ipython = TransformerManager().transform_cell(cell)
     try:
@@ -70,7 +71,7 @@ def test_syntax_error_has_cell_and_line(source: str, line: int):
     assert (raised.value.filename, raised.value.lineno) == ("<cell 7>", line)
 
 
-def test_time_returns_the_value_of_an_expression():
+def test_time_returns_value_of_expression():
     python, _ = parse("def f(x):\n    y = %time x + 1\n    %time y\n    return y * 2")
     scope: dict[str, object] = {}
     exec(python + "\nresult = f(1)", scope)
@@ -78,6 +79,6 @@ def test_time_returns_the_value_of_an_expression():
 
 
 @pytest.mark.parametrize("source", ["!" * 10**5, "%%time\n" * 3000, "!ls \\\n" * 100, "%time " * 3000, "x = !(" * 500])
-def test_hostile_syntax_is_parsed_or_rejected(source: str):
+def test_parses_or_rejects_hostile_syntax(source: str):
     with contextlib.suppress(SyntaxError, ValueError, MemoryError, RecursionError):
         parse(source)

@@ -1,4 +1,4 @@
-"""A call meets torch as it starts out, and leaves everything as it was."""
+"""A call sees torch in its default state and leaves the global state unchanged."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ from transformer_course.running.isolation import (
 )
 
 
-def test_a_lesson_that_changed_torch_is_as_it_was_and_the_call_did_not_see_it():
+def test_call_ignores_and_preserves_settings_of_lesson():
     torch.set_default_dtype(torch.float64)
     try:
         with torch.no_grad(), torch.device("meta"), default_torch_state():
@@ -29,12 +29,12 @@ def test_a_lesson_that_changed_torch_is_as_it_was_and_the_call_did_not_see_it():
         torch.set_default_dtype(torch.float32)
 
 
-def test_no_inference_tensors_are_made():
+def test_does_not_create_inference_tensors():
     with torch.inference_mode(), default_torch_state():
         assert not torch.ones(2).is_inference()
 
 
-def test_what_the_call_changes_is_put_back_even_if_it_fails():
+def test_restores_changed_state_even_after_error():
     with pytest.raises(ZeroDivisionError), default_torch_state():
         torch.set_default_dtype(torch.float64)
         torch.use_deterministic_algorithms(True)
@@ -46,7 +46,7 @@ def test_what_the_call_changes_is_put_back_even_if_it_fails():
     assert torch.is_grad_enabled()
 
 
-def test_random_numbers_inside_are_always_the_same_and_those_outside_go_on():
+def test_random_numbers_repeat_inside_and_continue_outside():
     torch.manual_seed(7)
     expected = torch.rand(2)
     torch.manual_seed(7)
@@ -60,7 +60,7 @@ def test_random_numbers_inside_are_always_the_same_and_those_outside_go_on():
     assert torch.equal(torch.rand(2), expected)
 
 
-def test_an_interruption_anywhere_inside_leaves_everything_as_it_was():
+def test_restores_state_after_interrupt_at_any_point():
     streams, filters = (sys.stdout, sys.stderr), list(warnings.filters)
     with pytest.raises(ZeroDivisionError), restored_globals():
         sys.stdout = sys.stderr = None
@@ -72,7 +72,7 @@ def test_an_interruption_anywhere_inside_leaves_everything_as_it_was():
     assert torch.get_default_dtype() == torch.float32
 
 
-def test_suppressed_output_discards_both_streams_and_ends(capsys):
+def test_suppresses_both_streams_only_inside_block(capsys):
     with suppressed_output():
         print("out")
         print("err", file=sys.stderr)
@@ -80,34 +80,34 @@ def test_suppressed_output_discards_both_streams_and_ends(capsys):
     assert capsys.readouterr() == ("after\n", "")
 
 
-def test_warnings_are_collected_once_each_and_raised_nowhere():
+def test_collects_each_warning_once_without_raising():
     with collected_warnings() as said:
         for text in ("one\nmore", "two", "two"):
             warnings.warn(text, DeprecationWarning, stacklevel=1)
     assert said == ["one", "two"]
 
 
-def test_warnings_are_collected_even_if_the_call_fails():
+def test_collects_warnings_even_if_call_fails():
     with pytest.raises(ZeroDivisionError), collected_warnings() as said:
         warnings.warn("before", stacklevel=1)
         _ = 1 / 0
     assert said == ["before"]
 
 
-def test_afterwards_warnings_are_what_they_were():
+def test_restores_warning_filters():
     with collected_warnings():
         pass
     with pytest.raises(UserWarning, match="aloud"):
         warnings.warn("aloud", stacklevel=1)
 
 
-def test_of_a_warning_that_quotes_everything_the_beginning_is_kept():
+def test_cuts_long_warning():
     with collected_warnings() as said:
         warnings.warn("x" * 10**6, stacklevel=2)
     assert said == ["x" * MAX_WARNING_LENGTH]
 
 
-def test_native_output_is_discarded_inside_the_block_only(capfd):
+def test_discards_native_output_only_inside_block(capfd):
     with suppressed_native_output():
         os.write(1, b"from C")
         if os.name == "posix":

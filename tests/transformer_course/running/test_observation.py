@@ -1,4 +1,4 @@
-"""Observations have the keys that their types promise, and cross to another process as they are."""
+"""Observations have the keys of their types and survive the transfer to another process."""
 
 import pytest
 import torch
@@ -41,7 +41,7 @@ def sample(logits, generator):
         (observation.SamplerObservation, lambda logits, generator: torch.full((100,), 3), SAMPLER),
     ],
 )
-def test_an_observation_has_the_keys_of_its_type_and_crosses_the_border(kind, attempt, case):
+def test_observation_has_keys_of_its_type_after_transfer(kind, attempt, case):
     observed = observe(attempt, case)
     assert kind.__required_keys__ <= observed.keys() <= kind.__required_keys__ | kind.__optional_keys__
     assert same(unpack(pack(observed)), observed)

@@ -1,4 +1,4 @@
-"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, what it takes from around it."""
+"""One call shows outputs, changed arguments, gradients, randomness and dependencies on the notebook."""
 
 import contextlib
 import time
@@ -26,13 +26,13 @@ def differentiated(attempt, **keywords):
     return observe(attempt, Case({"x": X}, "", **keywords))
 
 
-def test_the_output_is_plain_data():
+def test_output_is_plain_data():
     assert torch.equal(observe(lambda x: x.flip(0).expand(2, 3).mT, ONE)["output"], X.flip(0).expand(2, 3).mT)
     assert observe(lambda x: (1, [True, None, "a"]), ONE)["output"] == (1, [True, None, "a"])
     assert observe(lambda x: nn.Linear, ONE)["output"] == {"not_plain": "type"}
 
 
-def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
+def test_detects_changed_arguments_without_affecting_later_calls():
     case = Case({"x": X.clone(), "y": X.clone()}, "", keywords={"mask": X > 1})
     assert observe(lambda x, y, mask: x + y, case)["changed"] == []
     assert observe(lambda x, y, mask: y.mul_(2), case)["changed"] == ["y"]
@@ -40,13 +40,13 @@ def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
     assert torch.equal(case.inputs["y"], X)
 
 
-def test_a_model_that_is_left_in_another_mode_is_seen():
+def test_detects_model_left_in_another_mode():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     assert observe(lambda model, decay: model.eval() and None, case)["changed"] == ["model.training"]
     assert observe(lambda model, decay: model.eval().train() and None, case)["changed"] == []
 
 
-def test_parameters_are_told_from_copies_of_them():
+def test_distinguishes_parameters_from_copies():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)
     named = observe(lambda model, decay: [{"params": list(model.named_parameters())}], case)
@@ -59,8 +59,8 @@ def test_parameters_are_told_from_copies_of_them():
     assert "own_parameters" not in observe(lambda model, decay: True, case)
 
 
-def test_forged_records_of_own_parameters_are_not_believed():
-    """Which parameters were returned is decided on the trusted side, by the numbers of each after a gradient step."""
+def test_rejects_forged_records_of_own_parameters():
+    """The trusted side decides which parameters were returned, from their values after a gradient step."""
     case = every_exercise()["parameter_groups"].cases(5)[0]
     honest = record(lambda model, decay: [{"params": list(model.parameters())}], case)
     cloned = record(lambda model, decay: [{"params": [p.clone() for p in model.parameters()]}], case)
@@ -70,11 +70,11 @@ def test_forged_records_of_own_parameters_are_not_believed():
         try:
             observed = observation_of({**cloned, "own_parameters": [0, 1], "trained": forged}, case)
         except TypeError:
-            continue  # malformed, which costs the points as well
+            continue  # malformed records also lose the points
         assert observed["own_parameters"] == 0
 
 
-def test_a_second_call_shows_whether_the_first_left_something_behind():
+def test_second_call_detects_kept_state():
     calls = []
     assert observe(lambda x: x * 2, ONE)["repeatable"]
     assert not observe(lambda x: calls.append(1) or x * len(calls), ONE)["repeatable"]
@@ -86,7 +86,7 @@ def test_random_numbers_are_the_same_in_every_check():
     assert torch.equal(*observed)
 
 
-def test_gradients_are_those_of_autograd():
+def test_gradients_match_autograd():
     mixture = torch.tensor([1.0, 2.0, 3.0]).cos()
     assert_close(differentiated(lambda x: x**2)["gradients"]["x"], 2 * X * mixture)
 
@@ -96,20 +96,20 @@ def test_gradients_are_those_of_autograd():
     [lambda x: x.detach(), lambda x: torch.tensor(x.tolist()), lambda x: torch.from_numpy(x.numpy()), lambda x: 3],
     ids=["detach", "tolist", "numpy", "a number"],
 )
-def test_where_no_gradient_arrives_there_is_none(cuts):
+def test_missing_gradient_is_none(cuts):
     observed = differentiated(cuts)
     assert observed["gradients"] == {"x": None}
     assert not observed["remarks"]["differentiable"]
 
 
-def test_an_argument_that_is_not_used_gets_no_gradient():
+def test_unused_argument_has_no_gradient():
     case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "")
     observed = observe(lambda x, y, n, ids: x * n, case)["gradients"]
     assert observed.keys() == {"x", "y"}
     assert observed["y"] is None
 
 
-def test_the_tensors_of_a_pair_have_gradients_of_their_own():
+def test_tensors_in_pair_have_separate_gradients():
     case = Case({"x": X, "cache": (X, [torch.tensor([1]), 2 * X])}, "")
     observed = observe(lambda x, cache: x + cache[0] * 3 + cache[1][1].detach(), case)["gradients"]
     assert observed.keys() == {"x", "cache[0]", "cache[1][1]"}
@@ -117,7 +117,7 @@ def test_the_tensors_of_a_pair_have_gradients_of_their_own():
     assert observed["cache[1][1]"] is None
 
 
-def test_an_attempt_that_changes_its_argument_can_still_be_differentiated():
+def test_differentiates_attempt_that_changes_its_argument():
     observed = differentiated(lambda x: x.mul_(2))
     assert_close(observed["output"], 2 * X)
     assert observed["remarks"]["differentiable"]
@@ -141,7 +141,7 @@ def of_module(module, **more):
     return observe(module, Case({"x": X}, "", kind="module", arguments={"d": 3}, **{"parameters": PARAMETERS} | more))
 
 
-def test_a_module_is_built_loaded_and_called_in_both_modes():
+def test_builds_loads_and_calls_module_in_both_modes():
     observed = of_module(Scale)
     assert observed["parameters"] == {"scale": [3], "unused": [1]}
     assert_close(observed["output"], PARAMETERS["scale"] * X)
@@ -149,7 +149,7 @@ def test_a_module_is_built_loaded_and_called_in_both_modes():
     assert observed["repeatable"]
 
 
-def test_gradients_of_parameters_tell_the_used_from_the_unused():
+def test_unused_parameters_have_no_gradient():
     observed = of_module(Scale)["parameter_gradients"]
     assert observed["unused"] is None
     assert_close(observed["scale"], X * torch.tensor([1.0, 2.0, 3.0]).cos())
@@ -164,11 +164,11 @@ def test_gradients_of_parameters_tell_the_used_from_the_unused():
     ],
     ids=["one too many", "another shape", "one missing"],
 )
-def test_with_other_parameters_nothing_else_is_compared(parameters):
+def test_compares_nothing_else_if_parameters_differ(parameters):
     assert of_module(Scale, parameters=parameters).keys() == {"parameters", "remarks"}
 
 
-def test_a_model_comes_fresh_to_every_call():
+def test_every_call_gets_a_fresh_model():
     case = Case({"model": describe_model("next_token_table", transition=torch.eye(3)), "ids": torch.tensor([[2]])}, "")
 
     def spoils(model, ids):
@@ -182,10 +182,10 @@ def test_a_model_comes_fresh_to_every_call():
     assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
-def test_a_table_that_is_handed_out_twice_is_noticed():
+def test_detects_table_returned_twice():
     table = torch.zeros(2)
     case = Case({"x": torch.ones(2)}, "")
-    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even by the same numbers
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even with the same numbers
     assert "overwritten" not in observe(lambda x: table, case)
     assert "overwritten" not in observe(lambda x: x + 1, case)
 
@@ -197,19 +197,19 @@ def draws(logits, generator):
     return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
 
 
-def test_samples_are_counted_row_by_row():
+def test_counts_samples_of_each_row():
     observed = observe(draws, ROWS)
     assert_close(observed["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
     assert observed["n_samples"] == 1000
     assert observed["repeatable"] and observed["varies_with_seed"] and not observed["used_global_generator"]
 
 
-def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
+def test_sampler_gets_one_row_per_sample():
     assert call_inputs(ROWS)["logits"].shape == (2000, 2)
     assert call_inputs(ONE) == {"x": X}
 
 
-def test_repeats_each_row_of_all_tensors_of_a_sampler():
+def test_repeats_each_row_of_all_sampler_tensors():
     inputs = {"logits": torch.tensor([[0.0, 1.0], [2.0, 3.0]]), "top_k": torch.tensor([1, 2]), "name": "x"}
     given = call_inputs(Case(inputs, kind="sampler", n_samples=3))
     assert given["logits"].tolist() == [[0.0, 1.0]] * 3 + [[2.0, 3.0]] * 3
@@ -217,13 +217,13 @@ def test_repeats_each_row_of_all_tensors_of_a_sampler():
     assert given["name"] == "x"
 
 
-def test_the_global_generator_and_a_constant_are_seen():
+def test_detects_global_generator_and_constant_output():
     observed = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
     assert observed["used_global_generator"]
     assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
-def test_what_a_sampler_writes_into_is_seen():
+def test_detects_arguments_changed_by_sampler():
     def writes(logits, generator):
         logits /= 2
         return draws(logits, generator)
@@ -238,13 +238,13 @@ def test_what_a_sampler_writes_into_is_seen():
      (lambda n: torch.full((n,), 2), "range"), (lambda n: torch.full((n,), -1), "range")],
     ids=["another shape", "another dtype", "nothing", "too large", "too small"],
 )  # fmt: skip
-def test_samples_that_are_none_are_shown_as_they_are(samples, key):
+def test_returns_invalid_samples_unchanged(samples, key):
     observed = observe(lambda logits, generator: samples(len(logits)), ROWS)
     assert key in observed and "frequencies" not in observed
 
 
 @pytest.mark.parametrize("error", [ValueError("no"), SystemExit(3), GeneratorExit(), BaseException("no")], ids=repr)
-def test_whatever_is_raised_becomes_an_observation(error):
+def test_every_exception_becomes_an_observation(error):
     def f(x):
         raise error
 
@@ -253,7 +253,7 @@ def test_whatever_is_raised_becomes_an_observation(error):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
-def test_a_time_limit_and_an_interrupt_pass_through(error):
+def test_does_not_catch_time_limit_or_interrupt(error):
     def f(x):
         raise error
 
@@ -261,7 +261,7 @@ def test_a_time_limit_and_an_interrupt_pass_through(error):
         observe(f, ONE)
 
 
-def test_what_is_printed_is_shown_once_for_the_first_case(capsys):
+def test_shows_printed_output_once_for_first_case(capsys):
     def f(x):
         print("x has", len(x), "numbers")
         return x
@@ -286,12 +286,12 @@ def draws_aloud(logits, generator):
     [(Says, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS)), (draws_aloud, ROWS)],
     ids=["a module", "a sampler"],
 )
-def test_modules_and_samplers_print_once_as_well(attempt, case, capsys):
+def test_shows_output_of_modules_and_samplers_once(attempt, case, capsys):
     assert observe(attempt, case)["repeatable"]  # so it was called more than once
     assert capsys.readouterr().out == "called\n"
 
 
-def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(recwarn):
+def test_collects_first_line_of_each_warning_every_time(recwarn):
     def f(x):
         warnings.warn("a line\nand more", stacklevel=1)
         return x.expand(2, 2, 3).T
@@ -307,7 +307,7 @@ def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(rec
     assert not recwarn.list
 
 
-def test_what_is_taken_from_the_notebook_is_remarked_with_and_without_a_crash():
+def test_reports_notebook_variables_with_and_without_crash():
     lesson = {"__name__": "__main__", "d_k": 3}
     exec("def g(x): ...\ndef f(x): return x / d_k\ndef h(x): return g(x) + d_k", lesson)
     assert observe(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
@@ -316,7 +316,7 @@ def test_what_is_taken_from_the_notebook_is_remarked_with_and_without_a_crash():
     assert (observed["remarks"]["reads"], observed["remarks"]["unfinished"]) == (["d_k"], ["g"])
 
 
-def test_the_first_case_that_outlasts_the_time_is_the_last():
+def test_case_that_exceeds_time_limit_is_the_last():
     def f(x):
         while len(x) == 2:
             pass
@@ -330,7 +330,7 @@ def test_the_first_case_that_outlasts_the_time_is_the_last():
     }  # fmt: skip
 
 
-def test_what_the_clock_stops_says_how_much_it_computed():
+def test_wall_clock_timeout_reports_cpu_time():
     def waits(x):
         while True:
             time.sleep(0.001)
@@ -340,7 +340,7 @@ def test_what_the_clock_stops_says_how_much_it_computed():
     assert 0 <= observed["error"]["computed"] < 0.2
 
 
-def test_code_that_only_waits_is_stopped_and_the_reason_reported():
+def test_stops_idle_code_and_reports_reason():
     def waits(x):
         while True:
             time.sleep(0.1)
@@ -349,10 +349,10 @@ def test_code_that_only_waits_is_stopped_and_the_reason_reported():
     assert observed["error"]["message"] == "it computed next to nothing for 0.5 s"
 
 
-def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch):
+def test_late_timeout_keeps_result_of_last_case(monkeypatch):
     @contextlib.contextmanager
     def falls_behind(*_):
-        watch = Stopwatch()  # begun after that of what is tested
+        watch = Stopwatch()  # begun after the time limit under test
         yield
         while watch.clock < 0.01:
             pass
@@ -363,7 +363,7 @@ def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch)
     assert torch.equal(observed["output"], X)
 
 
-def test_a_limit_from_outside_is_not_taken_for_the_own_one():
+def test_distinguishes_outer_time_limit_from_its_own():
     def endless(x):
         while True:
             pass
@@ -391,17 +391,17 @@ def wrapped(**keywords):
     return Case({"x": X}, "", "module", arguments={"linear": linear_layer()}, parameters=parameters, **keywords)
 
 
-def test_a_module_may_be_built_around_another_which_keeps_its_own_parameters():
+def test_wrapped_module_keeps_its_own_parameters():
     assert observe(Wrapped, wrapped())["output"].tolist() == [28.0]
 
 
-def test_a_parameter_may_stay_as_it_was_made_and_then_no_gradients_are_looked_at():
+def test_ignores_gradients_if_a_parameter_is_not_loaded():
     observed = observe(Wrapped, wrapped(not_loaded=["factor"]))
     assert observed["output"].tolist() == [0.0]
     assert observed["gradients"] == observed["parameter_gradients"] == {}
 
 
-def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradients():
+def test_lists_frozen_parameters_and_gradients_of_others():
     frozen = observe(lambda linear: Wrapped(linear.requires_grad_(False)), wrapped())
     assert "frozen" not in observe(Wrapped, wrapped())
     assert frozen["frozen"] == ["linear.weight"]
@@ -410,7 +410,7 @@ def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradient
     assert "backward" not in frozen["remarks"]
 
 
-def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_order():
+def test_gradients_of_indexed_values_ignore_order():
     case = Case({"x": torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])}, "")
     down, up = (
         observe(lambda x, variant=variant: x.sort(descending=variant), case)["gradients"]["x"]
@@ -421,7 +421,7 @@ def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_ord
     assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
 
 
-def test_the_first_case_that_fills_the_memory_is_the_last():
+def test_case_that_runs_out_of_memory_is_the_last():
     def fills(x):
         raise MemoryError
 

@@ -1,4 +1,4 @@
-"""Working parts: the learner's own once they passed, the library's until then, and never the one asked for."""
+"""Parts are the learner's own if they passed, otherwise the library's, and never the part being written."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def mine(*arguments):
     return "mine"
 
 
-def test_the_newest_part_counts_and_can_be_removed(parts):
+def test_newest_part_is_used_and_can_be_removed(parts):
     parts.add("softmax", mine)
     parts.add("softmax", sum)
     assert parts.softmax is sum
@@ -23,7 +23,7 @@ def test_the_newest_part_counts_and_can_be_removed(parts):
     assert parts.softmax is max
 
 
-def test_the_part_that_is_asked_for_is_refused_while_it_is(parts):
+def test_blocks_part_of_current_exercise(parts):
     parts.add("softmax", mine)
     with parts.without("softmax"):
         assert parts.refuses("softmax") and not parts.refuses("attention")
@@ -36,20 +36,20 @@ def test_the_part_that_is_asked_for_is_refused_while_it_is(parts):
     assert parts.softmax is mine
 
 
-def test_after_an_error_nothing_is_refused(parts):
+def test_unblocks_part_after_error(parts):
     with pytest.raises(ZeroDivisionError), parts.without("softmax"):
         _ = 1 / 0
     assert parts.softmax is max
 
 
-def test_a_name_that_is_no_part_is_named(parts):
-    with pytest.raises(AttributeError, match="there is no part called 'sofmax'"):
+def test_error_names_unknown_part(parts):
+    with pytest.raises(AttributeError, match="unknown part 'sofmax'"):
         _ = parts.sofmax
     with pytest.raises(AttributeError, match="sofmax"):
         parts.whose("sofmax")
 
 
-def test_parts_say_which_of_them_are_the_learners(parts):
+def test_lists_which_parts_are_the_learners(parts):
     assert repr(parts) == "Parts of your own: none yet. All others are the library's."
     parts.add("softmax", mine)
     assert repr(parts) == "Parts of your own: softmax. All others are the library's."

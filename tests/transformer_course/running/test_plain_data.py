@@ -1,4 +1,4 @@
-"""Plain data crosses to another process and back as it was; anything else is named, and hostile bytes run nothing."""
+"""Plain data survives the transfer to another process, other values are named, and hostile bytes run no code."""
 
 import json
 import pickle
@@ -46,11 +46,11 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_plain_data_comes_back_as_it_was(data):
+def test_round_trip_preserves_plain_data(data):
     assert same(unpack(pack(data)), data)
 
 
-def test_views_arrive_as_the_numbers_they_show():
+def test_views_are_packed_as_their_own_numbers():
     x = torch.arange(12.0).view(3, 4)
     for view in (x.mT, x[::2, 1], x.expand(2, 3, 4), x.to_sparse(), torch.ones(2, dtype=torch.complex64).conj()):
         arrived = unpack(pack(view))
@@ -58,7 +58,7 @@ def test_views_arrive_as_the_numbers_they_show():
         assert arrived.is_contiguous()
 
 
-def test_what_is_copied_no_longer_changes():
+def test_copy_does_not_change_with_original():
     x = torch.ones(2, requires_grad=True)
     copy = to_plain_data({"x": [x]})["x"][0]
     with torch.no_grad():
@@ -86,12 +86,12 @@ def test_what_is_copied_no_longer_changes():
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_not_plain_becomes_so_or_is_named(value, plain):
+def test_converts_or_names_other_values(value, plain):
     assert to_plain_data(value) == plain
     assert type(to_plain_data(value)) is type(plain)
 
 
-def test_a_subclass_of_tensors_runs_none_of_its_own_code():
+def test_never_runs_methods_of_tensor_subclasses():
     class Hostile(torch.Tensor):
         @classmethod
         def __torch_function__(cls, *_, **__):
@@ -130,8 +130,8 @@ class RunsCode:
     ],
     ids=lambda data: f"{len(data)}_bytes",
 )
-def test_other_bytes_are_refused_and_run_nothing(data, capsys):
-    with pytest.raises(NotPlainData, match="these bytes hold no plain data"):
+def test_rejects_other_bytes_without_running_code(data, capsys):
+    with pytest.raises(NotPlainData, match="the bytes do not contain plain data"):
         unpack(data)
     assert capsys.readouterr().out == ""
 
@@ -157,13 +157,13 @@ def test_different_data_is_not_the_same(a, b):
     assert same(a, a) and same(b, b)
 
 
-def test_within_a_tolerance_numbers_are_the_same_and_so_is_nan():
+def test_same_allows_tolerance_and_matching_nan():
     assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
     assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
-    assert same((1, 2), [1, 2])  # how a sequence was written does not matter
+    assert same((1, 2), [1, 2])  # the type of a sequence does not matter
 
 
-def test_data_that_is_small_enough_may_be_unpacked():
+def test_small_data_may_be_unpacked():
     check_size(pack({"x": [torch.ones(2, 3), torch.ones(6) > 0], "y": "text"}), 2, 6, 200)
 
 
@@ -174,26 +174,26 @@ def test_data_that_is_small_enough_may_be_unpacked():
         (b"garbage!" * 99, "header"),
         (pack([torch.ones(1)] * 3), "at most 2 tensors"),
         (pack(torch.ones(7)), "shape"),
-        (pack(torch.ones(3, 3)), "at most 6 numbers"),
+        (pack(torch.ones(3, 3)), "at most 6 elements"),
         (pack(torch.ones(0, 2**40)), "shape"),
         (pack(torch.ones([1] * 20)), "shape"),
-        (pack(torch.ones(1, dtype=torch.complex64)), "usual dtypes"),
+        (pack(torch.ones(1, dtype=torch.complex64)), "supported dtypes"),
         (pack("x" * 300), "at most 200 bytes"),
         (save({}), "no header"),
         ((1 << 62).to_bytes(8, "little") + b"{}", "header must have"),
         ((500).to_bytes(8, "little") + b"[" * 500, "no header"),
     ],
 )
-def test_what_is_too_large_is_refused_by_its_header(data, why):
+def test_rejects_large_data_by_its_header(data, why):
     with pytest.raises(NotPlainData, match=why):
         check_size(data, max_tensors=2, max_numbers=6, max_tree_bytes=200)
 
 
-def test_numbers_are_counted_however_deep_they_lie():
+def test_counts_numbers_at_any_depth():
     assert count_numbers({"a": [torch.zeros(2, 3), 1.5], "b": (), "c": None}) == 8
 
 
-def test_what_is_packed_by_hand_is_what_safetensors_writes_itself():
+def test_manual_packing_matches_safetensors():
     kinds = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.int16]
     kinds += [torch.int8, torch.uint8, torch.bool]
     for values in (torch.randn(3, 5), torch.tensor(2.5), torch.zeros(0, 4)):
@@ -206,7 +206,7 @@ def test_what_is_packed_by_hand_is_what_safetensors_writes_itself():
             assert torch.equal(again[str(number)], read[str(number)])
 
 
-def test_a_usual_tensor_is_copied_as_any_other():
+def test_dense_tensor_is_copied_like_any_other():
     table = torch.arange(12.0).view(3, 4)
     views = (table.T, table[::2], table.expand(2, 3, 4), torch.tensor([1 + 2j]).conj(), torch.tensor([1j]).conj().imag)
     for view in (table, *views, table.clone().requires_grad_()):
@@ -218,7 +218,7 @@ def test_a_usual_tensor_is_copied_as_any_other():
 @pytest.mark.parametrize(
     "kind", [torch.float32, torch.float16, torch.int8, torch.bool, torch.complex64, torch.bfloat16]
 )
-def test_what_is_packed_is_what_safetensors_writes_of_tensors(kind):
+def test_packed_data_matches_safetensors_of_tensors(kind):
     for values in (torch.ones(3, 5), torch.tensor(0.0), torch.zeros(0, 4)):
         expected = bytes_of({"list": [{"tensor": "0"}, {"tensor": "1"}]}, **{"0": values.to(kind), "1": torch.ones(2)})
         assert pack([values.to(kind), torch.ones(2)]) == expected

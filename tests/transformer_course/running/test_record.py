@@ -1,4 +1,4 @@
-"""What is recorded is what came of the call, as it is; and what is dealt out is no draw."""
+"""A record contains the raw results of a call, and samples in a fixed proportion are detected."""
 
 import torch
 from torch.testing import assert_close
@@ -15,16 +15,16 @@ def writes(x: torch.Tensor) -> torch.Tensor:
     return x * 2
 
 
-def test_arguments_come_back_as_the_call_left_them():
+def test_records_arguments_as_call_left_them():
     observed = record(writes, Case({"x": X}))
     assert_close(observed["left"]["x"], X + 1)
     assert_close(observed["output"], 2 * (X + 1))
-    assert "changed" not in observed  # that is for others to say
+    assert "changed" not in observed  # judging that is up to others
     assert observation_of(observed, Case({"x": X}))["changed"] == ["x"]
 
 
-def test_constants_come_without_gradients():
-    """An answer that detaches them is as right as one that does not."""
+def test_constants_have_no_gradients():
+    """An answer that detaches them is just as correct as one that does not."""
     inputs = {"x": X + 2, "constant": X + 1}
 
     def detaches(x: torch.Tensor, constant: torch.Tensor) -> torch.Tensor:
@@ -38,7 +38,7 @@ def test_constants_come_without_gradients():
     assert observe(detaches, Case(inputs))["gradients"]["constant"] is None
 
 
-def test_the_samples_themselves_come_back():
+def test_records_samples():
     def draws(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         return torch.multinomial(logits.softmax(-1), 1, generator=generator).squeeze(-1)
 
@@ -50,8 +50,8 @@ def test_the_samples_themselves_come_back():
     assert observe(draws, case)["varies_with_seed"]
 
 
-def test_tokens_that_are_dealt_out_instead_of_drawn_are_seen():
-    """Their frequencies are exact, in an order that the seed decides: no two draws agree like this."""
+def test_detects_tokens_in_fixed_proportion():
+    """Their frequencies are exact and the seed only determines the order; random draws never agree this closely."""
 
     def deals(logits: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
         rows = [torch.arange(400)[torch.randperm(400, generator=generator)] % 5 for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Models that are served answer as they would here, and there is nothing in them to read."""
+"""Served models behave like local ones, and an attempt cannot read their tables."""
 
 import copy
 from collections.abc import Iterator
@@ -45,14 +45,14 @@ def judged(name: str, attempt) -> str:
 
 
 @pytest.mark.parametrize("name", CALLED)
-def test_the_reference_passes_and_mistakes_are_named(name: str):
+def test_reference_passes_and_mistakes_are_recognized(name: str):
     exercise = every_exercise()[name]
     assert judged(name, exercise.reference) == "passed"
     for mistake in exercise.mistakes[:8:4]:
         assert judged(name, mistake.attempts[0]) == mistake.name
 
 
-def test_what_a_model_draws_while_it_trains_is_what_it_would_draw_here():
+def test_random_numbers_in_training_match_local_model():
     tables = {"embedding": torch.randn(6, 4), "mixing": torch.randn(3, 3), "mixing_in_training": torch.randn(3, 3)}
     mixer = describe_model("token_mixer", **tables, noise=torch.tensor(1.0))
     there, here, tokens = served(Case({"model": mixer})), build_model(mixer), torch.tensor([[1, 5, 2]])
@@ -64,7 +64,7 @@ def test_what_a_model_draws_while_it_trains_is_what_it_would_draw_here():
     assert_close(there.eval()(tokens), here.eval()(tokens))
 
 
-def test_gradients_come_back_in_every_way_of_asking():
+def test_returns_gradients_for_every_way_of_differentiating():
     here, there, x = build_model(MIXER), served(Case({"model": MIXER})), torch.randn(4, 5)
     right = torch.autograd.functional.jacobian(here, x)
     assert_close(torch.autograd.functional.jacobian(there, x), right)
@@ -73,7 +73,7 @@ def test_gradients_come_back_in_every_way_of_asking():
     assert_close(torch.func.vmap(there)(several), torch.stack([here(one) for one in several]))
 
 
-def test_an_error_of_the_model_is_raised_where_it_is_called():
+def test_raises_models_error_at_the_call():
     model = served(Case({"model": MIXER}))
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         model(torch.randn(7, 5))
@@ -81,13 +81,13 @@ def test_an_error_of_the_model_is_raised_where_it_is_called():
         model.new_cache()
 
 
-def test_there_is_nothing_to_read_and_a_copy_answers_as_well():
+def test_contains_no_tables_and_copy_works():
     model, x = served(Case({"model": MIXER})), torch.randn(4, 5)
     assert not [*model.parameters(), *model.buffers()] and "mixing" not in dir(model)
     assert_close(copy.deepcopy(model)(x), build_model(MIXER)(x))
 
 
-def test_only_models_that_are_called_are_left_out_of_the_cases():
+def test_replaces_only_models_that_are_called():
     affine = describe_model("affine", weight=torch.ones(2, 3), bias=torch.ones(2))
     case = Case({"a": affine, "b": MIXER, "c": 3}, "what it shows", keywords={"d": MIXER})
     [message], models = without_tables([case.as_dict()])
@@ -97,5 +97,5 @@ def test_only_models_that_are_called_are_left_out_of_the_cases():
 
 
 @pytest.mark.parametrize("request_", [b"", b"x" * 99, served_models.pack({"what": "eval", "model": 0})])
-def test_a_made_up_request_is_answered_with_an_error(request_: bytes):
+def test_fabricated_request_returns_error(request_: bytes):
     assert "error" in served_models.unpack(ModelServer([MIXER]).answer(request_))

@@ -1,4 +1,4 @@
-"""The stand-in runs nothing, and gives results of the types that IPython's own shell gives."""
+"""The stand-in runs nothing and returns results of the same types as IPython."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from IPython.utils.capture import CapturedIO
 from transformer_course.running.stand_in_ipython import StandInShell
 
 
-def test_no_command_runs(tmp_path: Path):
+def test_runs_no_command(tmp_path: Path):
     file = tmp_path / "made"
     stand_in = StandInShell()
     assert stand_in.system(f"touch {file}") is None
@@ -16,7 +16,7 @@ def test_no_command_runs(tmp_path: Path):
     assert stand_in.run_cell_magic("sx", "", f"touch {file}").n == "" and not file.exists()
 
 
-def test_results_have_the_attributes_of_ipythons():
+def test_results_have_same_attributes_as_ipythons():
     times = StandInShell().run_line_magic("timeit", "-n1 -o f(1)")
     own = TimeitResult(1, 1, 1.0, 1.0, [1.0], 1.0, 3)
     assert {name for name in [*vars(own), "average", "stdev", "timings"] if name[0] != "_"} <= {*dir(times)}
@@ -24,7 +24,7 @@ def test_results_have_the_attributes_of_ipythons():
     assert {name for name in dir(CapturedIO) if name[0] != "_"} <= {*dir(captured)}
 
 
-def test_everything_else_does_nothing():
+def test_other_methods_do_nothing():
     shell = StandInShell()
     assert shell.run_line_magic("timeit", "1") is None
     assert shell.events.register("post_run_cell", print) is shell

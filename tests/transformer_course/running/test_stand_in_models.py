@@ -1,4 +1,4 @@
-"""Small models made of tables give what can be worked out by hand, and survive a journey as plain data."""
+"""Small models defined by tables have outputs that can be computed by hand, and are described by plain data."""
 
 import pytest
 import torch
@@ -22,41 +22,41 @@ MIXER = {
 }
 
 
-def test_a_token_mixer_mixes_embeddings_by_position():
+def test_token_mixer_mixes_embeddings_by_position():
     model = build_model(describe_model("token_mixer", **MIXER)).eval()
     assert model(TOKENS).tolist() == [[[1.0], [32.0]], [[10.0], [50.0]]]
     assert model(TOKENS[:, :1]).tolist() == [[[1.0]], [[10.0]]]
 
 
-def test_a_token_mixer_is_another_while_it_trains():
+def test_token_mixer_differs_in_training_mode():
     assert build_model(describe_model("token_mixer", **MIXER))(TOKENS).tolist() == [[[10.0], [1.0]], [[10.0], [10.0]]]
     noisy = build_model(describe_model("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
     assert not torch.equal(noisy(TOKENS), noisy(TOKENS))
     assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
 
 
-def test_only_some_tokens_of_a_mixer_may_hear_what_comes_later():
+def test_only_some_tokens_receive_later_ones():
     leaky = {**MIXER, "mixing": torch.tensor([[1.0, 2], [0, 1]]), "hears_later": torch.tensor([0.0, 1.0])}
     model = build_model(describe_model("token_mixer", **leaky)).eval()
     assert model(TOKENS).tolist() == [[[1.0], [10.0]], [[30.0], [10.0]]]
 
 
-def test_a_mixer_comes_in_train_mode_unless_it_is_said_to_evaluate():
+def test_mixer_starts_in_train_mode_by_default():
     assert build_model(describe_model("token_mixer", **MIXER)).training
     assert not build_model(describe_model("token_mixer", **MIXER, evaluates=torch.tensor(True))).training
 
 
-def test_a_mixer_knows_no_token_below_zero():
+def test_mixer_rejects_negative_tokens():
     with pytest.raises(IndexError):
         build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, -1]]))
 
 
-def test_a_mixer_names_the_number_of_tokens_that_it_cannot_read():
+def test_mixer_error_names_number_of_tokens():
     with pytest.raises(ValueError, match="at most 2 tokens; got 3"):
         build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, 1, 1]]))
 
 
-def test_a_sampler_takes_logits_of_one_position_and_adds_noise_that_stays():
+def test_sampler_adds_constant_noise_to_logits():
     sample = build_model(describe_model("fixed_noise_sampler", noise=torch.tensor([0.0, 0.5, -9.0])))
     logits = torch.tensor([[1.0, 0.8, 2.0], [1.0, 0.4, 2.0]])
     assert sample(logits).tolist() == sample(logits).tolist() == [1, 0]
@@ -64,19 +64,19 @@ def test_a_sampler_takes_logits_of_one_position_and_adds_noise_that_stays():
         sample(logits[None])
 
 
-def test_the_state_of_a_model_is_its_tables_and_its_mode():
+def test_state_contains_tables_and_mode():
     mixer = build_model(describe_model("token_mixer", **MIXER))
     assert state_of(mixer).keys() == {*MIXER, "training"}
     assert state_of(mixer)["training"]
     assert not state_of(mixer.eval())["training"]
 
 
-def test_a_next_token_table_looks_at_the_last_token_only():
+def test_next_token_table_uses_only_last_token():
     model = build_model(describe_model("next_token_table", transition=torch.tensor([[1.0, 2], [3, 4]])))
     assert model(TOKENS).tolist() == [[[1, 2], [3, 4]], [[3, 4], [3, 4]]]
 
 
-def test_a_translator_is_pushed_by_its_source_and_by_the_place():
+def test_translator_depends_on_source_and_position():
     model = build_model(
         describe_model(
             "table_translator",
@@ -87,11 +87,11 @@ def test_a_translator_is_pushed_by_its_source_and_by_the_place():
     )
     assert model(TOKENS, TOKENS[:, :1]).tolist() == [[[11, 102]], [[3, 204]]]
     assert model(TOKENS[:1, :1], torch.tensor([[0, 0]])).tolist() == [[[11, 2], [11.5, 2]]]
-    with pytest.raises(ValueError, match="reads at most 2 target tokens; got 3"):
+    with pytest.raises(ValueError, match="accepts at most 2 target tokens; got 3"):
         model(TOKENS, torch.zeros(2, 3).long())
 
 
-def test_tied_parameters_are_of_every_kind_and_share_one():
+def test_tied_parameters_share_one_of_several_kinds():
     shapes = {"embedding": (3, 2), "weight": (5, 2), "bias": (5,), "norm_weight": (2,), "norm_bias": (2,)}
     shapes |= {"places": (4, 2), "filters": (2, 2, 2), "table": (3, 2), "gate": (2,), "scale": (), "positions": (4, 2)}
     model = build_model(
@@ -102,13 +102,13 @@ def test_tied_parameters_are_of_every_kind_and_share_one():
     assert [name for name, _ in model.named_buffers()] == ["positions"]
 
 
-def test_a_model_that_writes_into_its_tables_spoils_no_other():
+def test_changed_tables_do_not_affect_other_models():
     description = describe_model("next_token_table", transition=torch.ones(2, 2))
     build_model(description).transition.zero_()
     assert torch.equal(build_model(description).transition, torch.ones(2, 2))
 
 
-def test_a_description_is_plain_data():
+def test_description_is_plain_data():
     description = describe_model("next_token_table", transition=torch.eye(2))
     arrived = unpack(pack(description))
     assert is_description(arrived)
@@ -116,16 +116,16 @@ def test_a_description_is_plain_data():
 
 
 @pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
-def test_other_data_is_no_description(value):
+def test_other_data_is_not_a_description(value):
     assert not is_description(value)
 
 
-def test_an_unknown_model_is_named():
-    with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
+def test_error_names_unknown_model():
+    with pytest.raises(ValueError, match="unknown stand-in model 'gpt'"):
         describe_model("gpt")
 
 
-def test_a_linear_layer_is_one_of_torchs_with_or_without_a_bias():
+def test_linear_layer_matches_torch():
     tables = {"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), "bias": torch.tensor([7.0, 8.0, 9.0])}
     layer = build_model(describe_model("linear_layer", **tables))
     assert isinstance(layer, torch.nn.Linear)
@@ -134,7 +134,7 @@ def test_a_linear_layer_is_one_of_torchs_with_or_without_a_bias():
     assert build_model(describe_model("linear_layer", weight=tables["weight"])).bias is None
 
 
-def test_parameters_after_backward_have_the_gradients_they_are_given():
+def test_parameters_have_given_gradients():
     tables = {"embedding.weight": torch.ones(3, 2), "embedding.weight.grad": torch.full((3, 2), 5.0)}
     tables |= {"layers.0.w.weight": torch.ones(4, 2), "layers.0.w.bias": torch.ones(4), "scale": torch.tensor(2.0)}
     tables |= {"layers.0.w.bias.grad": torch.arange(4.0), "frozen": torch.ones(1), "tied": torch.tensor(True)}
@@ -151,7 +151,7 @@ def test_parameters_after_backward_have_the_gradients_they_are_given():
     assert [name for name, p in model.named_parameters() if not p.requires_grad] == ["frozen"]
 
 
-def test_the_state_of_a_model_tells_a_gradient_that_is_written_into_or_new():
+def test_state_detects_changed_and_new_gradients():
     tables = {"w.weight": torch.ones(2, 3), "w.weight.grad": torch.ones(2, 3), "w.bias": torch.ones(2)}
     model = build_model(describe_model("after_backward", **tables))
     before = state_of(model)
@@ -162,7 +162,7 @@ def test_the_state_of_a_model_tells_a_gradient_that_is_written_into_or_new():
     assert float(before["w.weight.grad"].sum()) == 6.0
 
 
-def test_a_caching_mixer_reads_single_tokens_with_a_cache_by_another_table():
+def test_caching_mixer_uses_other_table_for_single_tokens():
     tables = {"embedding": torch.tensor([[1.0], [10.0]]), "mixing": torch.tensor([[1.0, 0], [2, 3]])}
     model = build_model(describe_model("caching_mixer", **tables, cached_mixing=torch.tensor([[1.0, 0], [2, 5]])))
     cache, tokens = model.new_cache(), torch.tensor([[0, 1]])
@@ -170,14 +170,14 @@ def test_a_caching_mixer_reads_single_tokens_with_a_cache_by_another_table():
     assert model(tokens[:, :1], cache).tolist() == [[[1.0]]]
     assert model(tokens[:, 1:], cache).tolist() == [[[52.0]]]
     assert model(tokens, model.new_cache()).tolist() == model(tokens).tolist()
-    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+    with pytest.raises(ValueError, match="accepts at most 2 tokens; got 3"):
         model(tokens[:, 1:], cache)
-    with pytest.raises(ValueError, match="of 1 texts; got 2"):
+    with pytest.raises(ValueError, match="batch size 1; got a batch of size 2"):
         model(tokens.expand(2, -1), cache)
 
 
 @pytest.mark.parametrize(("hears", "counts", "moved"), [(0.0, False, 2.0), (1.0, False, 4.0), (0.0, True, 14.0)])
-def test_a_padded_reader_hears_padding_or_counts_it_as_it_is_told(hears, counts, moved):
+def test_padded_reader_uses_or_counts_padding_as_configured(hears, counts, moved):
     tables = {"embedding": torch.tensor([[6.0], [2.0]]), "places": torch.tensor([[1.0], [7.0]])}
     faults = {"hears_padding": torch.tensor(hears), "counts_padding": torch.tensor(counts)}
     model = build_model(
@@ -185,11 +185,11 @@ def test_a_padded_reader_hears_padding_or_counts_it_as_it_is_told(hears, counts,
     )
     assert model(torch.tensor([[1]])).tolist() == [[[2.0]]]
     assert model(torch.tensor([[0, 1]]))[0, 1].tolist() == [moved]
-    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+    with pytest.raises(ValueError, match="accepts at most 2 tokens; got 3"):
         model(torch.ones(1, 3).long())
 
 
-def test_outputs_are_larger_in_training_and_a_model_may_come_in_eval_mode():
+def test_training_scales_outputs_unless_in_eval_mode():
     tables = {"embedding": torch.ones(1, 1), "mixing": torch.ones(1, 1), "cached_mixing": torch.ones(1, 1)}
     tables |= {"gain_in_training": torch.tensor(1.5)}
     one = torch.zeros(1, 1).long()
@@ -199,14 +199,14 @@ def test_outputs_are_larger_in_training_and_a_model_may_come_in_eval_mode():
     assert model(one).item() == 1.0
 
 
-def test_a_position_mixer_mixes_positions_and_projects_them():
+def test_position_mixer_mixes_and_projects():
     tables = {"mixing": torch.tensor([[1.0, 0, 2]]), "projection": torch.tensor([[1.0, 1.0], [0.0, 3.0]])}
     x = torch.tensor([[1.0, 0], [9, 9], [0, 1]])
     assert build_model(describe_model("position_mixer", **tables))(x).tolist() == [[1.0, 7.0]]
 
 
 @pytest.mark.parametrize("ends_in_norm", [False, True])
-def test_a_normed_layer_adds_to_as_much_of_x_and_of_its_norm_as_it_is_told(ends_in_norm):
+def test_normed_layer_adds_given_fractions(ends_in_norm):
     torch.manual_seed(0)
     x, mixing, projections = torch.randn(2, 3, 5), torch.randn(2, 3, 3), torch.randn(2, 5, 5)
     sums = torch.tensor([[0.5, 0.0], [1.0, -2.0]])

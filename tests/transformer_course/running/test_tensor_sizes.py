@@ -1,4 +1,4 @@
-"""The size of the largest tensor that is made of an argument is what torch computes of it, views aside."""
+"""The largest tensor computed from an argument is measured, without views."""
 
 import pytest
 import torch
@@ -31,25 +31,25 @@ def largest(function):
         (14, lambda q, k: sum((q @ block.T).sum() for block in k.split(7))),
     ],
 )
-def test_what_is_made_of_an_argument_counts_and_what_is_made_of_that(size, function):
+def test_measures_direct_and_indirect_results(size, function):
     assert largest(function) == size
 
 
-def test_views_and_what_is_made_of_something_else_do_not_count():
+def test_ignores_views_and_unrelated_tensors():
     assert largest(lambda q, k: (q[:, None].expand(2, 31, 5), (3 * k).exp(), torch.empty(2, 0) + q[:, :0])) == 0
 
 
-def test_storage_that_is_freed_and_used_again_is_another_tensors():
+def test_reused_storage_belongs_to_another_tensor():
     def makes_and_forgets(q, k):
         for _ in range(50):
             torch.zeros_like(q)
-            torch.zeros(2, 5) + 1  # may lie where that was
+            torch.zeros(2, 5) + 1  # may reuse the same address
             torch.zeros(1000)
 
     assert largest(makes_and_forgets) == 10
 
 
-def test_gradients_and_vmap_do_not_hide_it():
+def test_measures_inside_gradients_and_vmap():
     def attention(q, k):
         return F.softmax(q @ k.T, dim=-1) @ k
 
@@ -58,11 +58,11 @@ def test_gradients_and_vmap_do_not_hide_it():
 
 
 @pytest.mark.parametrize(("most", "observed"), [(61, ["queries"]), (62, None)])
-def test_an_observation_says_which_limit_was_broken(most, observed):
+def test_observation_lists_exceeded_limit(most, observed):
     case = Case({"queries": queries, "keys": keys}, "", max_numbers={"queries": most})
     assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == observed
 
 
-def test_watching_does_not_import_torchs_compiler():
-    """That would take more than a second of the first check; torch wraps the method in what imports it."""
+def test_does_not_import_torchs_compiler():
+    """The import would add more than a second to the first check. torch wraps the method in code that imports it."""
     assert not hasattr(LargestTensor.__torch_dispatch__, "__wrapped__")

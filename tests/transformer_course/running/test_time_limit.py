@@ -1,4 +1,4 @@
-"""Code that does not come back is stopped, code that does is left alone, and nothing is stopped afterwards."""
+"""Code that does not return is stopped, other code is not, and nothing is stopped afterwards."""
 
 import threading
 import time
@@ -22,31 +22,31 @@ def spin_and_catch():
 
 
 @pytest.mark.parametrize("endless", [spin, spin_and_catch])
-def test_an_endless_loop_is_stopped(endless):
+def test_stops_infinite_loop(endless):
     with pytest.raises(TookTooLong), time_limit(0.05):
         endless()
 
 
-def test_of_computing_only_what_is_computed_counts():
+def test_cpu_limit_counts_only_cpu_time():
     with time_limit(0.1, clock=60):
         time.sleep(0.3)
     with pytest.raises(TookTooLong), time_limit(0.1, clock=60):
         spin()
 
 
-def test_what_computes_nothing_is_stopped_by_the_clock():
+def test_wall_clock_stops_code_without_cpu_time():
     with pytest.raises(TookTooLong), time_limit(60, clock=0.05):
         while True:
             time.sleep(0.001)
 
 
-def test_code_that_is_idle_too_long_is_stopped():
+def test_stops_code_that_is_idle_too_long():
     with pytest.raises(TookTooLong), time_limit(60, clock=60, max_idle=0.5):
         while True:
             time.sleep(0.1)
 
 
-def test_code_that_gets_a_twentieth_of_a_processor_is_not_idle():
+def test_code_with_little_cpu_time_is_not_idle():
     with time_limit(60, clock=60, max_idle=0.2):
         begun = time.monotonic()
         while time.monotonic() < begun + 0.8:
@@ -56,7 +56,7 @@ def test_code_that_gets_a_twentieth_of_a_processor_is_not_idle():
             time.sleep(0.15)
 
 
-def test_threads_side_by_side_count_once():
+def test_parallel_threads_count_once():
     others = [threading.Thread(target=spin, args=(time.monotonic() + 0.2,)) for _ in range(3)]
     watch = Stopwatch()
     for other in others:
@@ -66,7 +66,7 @@ def test_threads_side_by_side_count_once():
     assert 0 < watch.computing <= watch.clock
 
 
-def test_it_is_stopped_in_any_thread():
+def test_stops_code_in_any_thread():
     observed = []
 
     def run():
@@ -82,7 +82,7 @@ def test_it_is_stopped_in_any_thread():
     assert observed == ["stopped"]
 
 
-def test_code_that_catches_it_once_is_stopped_the_next_time():
+def test_stops_code_that_catches_exception_once():
     caught = []
     with pytest.raises(TookTooLong), time_limit(0.05):
         try:
@@ -93,14 +93,14 @@ def test_code_that_catches_it_once_is_stopped_the_next_time():
     assert len(caught) == 1
 
 
-def test_code_that_comes_back_is_left_alone_then_and_later():
+def test_does_not_stop_code_that_returns():
     for _ in range(5):
         with time_limit(1):
             spin(until=time.monotonic() + 0.01)
     spin(until=time.monotonic() + 1.2)
 
 
-def test_a_limit_that_falls_on_the_very_end_of_the_block_never_strikes_behind_it():
+def test_limit_at_end_of_block_never_raises_later():
     for _ in range(50):
         now = time.monotonic()
         try:
@@ -112,12 +112,12 @@ def test_a_limit_that_falls_on_the_very_end_of_the_block_never_strikes_behind_it
     assert [thread.name for thread in threading.enumerate() if "(watch)" in thread.name] == []
 
 
-def test_an_error_inside_comes_through():
+def test_propagates_errors():
     with pytest.raises(ZeroDivisionError), time_limit(1):
         _ = 1 / 0
 
 
-def test_of_two_limits_the_outer_one_counts():
+def test_outer_limit_applies():
     started = time.monotonic()
     with time_limit(60):
         with time_limit(0.01):
@@ -126,15 +126,15 @@ def test_of_two_limits_the_outer_one_counts():
     assert time.monotonic() > started + 0.6
     with pytest.raises(TookTooLong), time_limit(0.05), time_limit(60):
         spin()
-    with pytest.raises(TookTooLong), time_limit(0.05):  # and a later one counts again
+    with pytest.raises(TookTooLong), time_limit(0.05):  # and the limit applies again later
         spin()
 
 
-def test_an_ordinary_except_does_not_catch_it():
+def test_except_exception_does_not_catch_it():
     assert not issubclass(TookTooLong, Exception)
 
 
-def test_code_runs_all_the_same_where_no_thread_can_be_started(monkeypatch):
+def test_runs_code_without_available_threads(monkeypatch):
     def refuse(_):
         raise RuntimeError("can't start new thread")
 

@@ -1,4 +1,4 @@
-"""Traces cross to another process and back as they were; other bytes are refused before they are used."""
+"""Traces survive the transfer to another process, and other bytes are rejected."""
 
 import pytest
 import torch
@@ -24,12 +24,12 @@ SOURCE = "def f(x):\n    x += 1\n    rows = [(row * 2, row.shape[0]) for row in 
 TRACE = {"output": 1, "error": None, "crashed_in": None, "events": [], "writes": []}
 
 
-def test_expressions_arrive_as_they_were():
+def test_round_trip_preserves_expressions():
     expressions = Traced(cell(SOURCE)).expressions
     assert unpack_expressions(pack_expressions(expressions)) == expressions
 
 
-def test_traces_arrive_as_they_were():
+def test_round_trip_preserves_traces():
     traced = Traced(cell(SOURCE))
     sent = traced.run_twice(CASE)
     arrived = unpack_traces(pack_traces(sent), len(traced.expressions), 2)
@@ -43,7 +43,7 @@ def test_traces_arrive_as_they_were():
         )
 
 
-def test_a_crash_arrives_with_the_expression_it_happened_in():
+def test_round_trip_preserves_location_of_crash():
     traced = Traced(cell("def f(x):\n    return x @ x"))
     sent = traced.run(CASE)
     [arrived] = unpack_traces(pack_traces([sent]), len(traced.expressions), 1)
@@ -51,14 +51,14 @@ def test_a_crash_arrives_with_the_expression_it_happened_in():
     assert arrived.error[0] == "RuntimeError"
 
 
-def test_requests_arrive_as_they_were():
+def test_round_trip_preserves_requests():
     put = {0: X, 3: 2.5, 4: ValueSequence([X[0], X[1]])}
     request = unpack_request(pack_request(2, put, is_watched=False, times=1))
     assert (request["case"], request["is_watched"], request["times"]) == (2, False, 1)
     assert same([request["put"][0], request["put"][3], request["put"][4].values], [X, 2.5, [X[0], X[1]]])
 
 
-def test_long_texts_are_cut_off():
+def test_cuts_long_texts():
     text = "x" * 10 * MAX_TEXT
     traced = Traced(cell(f"def f(x):\n    return {text[:1]} + {len(text)} + len('{text}')"))
     assert all(len(one.text) <= MAX_TEXT for one in unpack_expressions(pack_expressions(traced.expressions)))
@@ -89,7 +89,7 @@ EXPRESSION = [0, "<cell 1>", 1, [0, 1], "x", "x", (), "Name"]
     ],
     ids=lambda rows: str(rows)[:30],
 )
-def test_other_expressions_are_refused(rows):
+def test_rejects_invalid_expressions(rows):
     with pytest.raises(NotPlainData):
         unpack_expressions(pack({"expressions": rows}))
 
@@ -122,7 +122,7 @@ def test_other_expressions_are_refused(rows):
     ],
     ids=lambda trace: str(trace)[-60:],
 )
-def test_other_traces_are_refused(trace):
+def test_rejects_invalid_traces(trace):
     with pytest.raises(NotPlainData):
         unpack_traces(pack({"traces": [trace]}), n_expressions=2, n_traces=1)
 
@@ -141,12 +141,12 @@ def test_other_traces_are_refused(trace):
     ],
     ids=lambda data: f"{len(data)}_bytes",
 )
-def test_other_bytes_are_refused(data):
+def test_rejects_other_bytes(data):
     with pytest.raises(NotPlainData):
         unpack_traces(data, n_expressions=2, n_traces=1)
 
 
-def test_a_message_of_the_error_is_short():
+def test_error_message_is_short():
     error = ["E" * 10**5, "m" * 10**5]
     [trace] = unpack_traces(pack({"traces": [{**TRACE, "error": error}]}), 2, 1)
     assert len(trace.error[0]) == len(trace.error[1]) == MAX_TEXT

@@ -1,4 +1,4 @@
-"""The job that traces: it sends the expressions of an answer, then a trace for each request."""
+"""The tracing job sends the expressions of an answer and then one trace per request."""
 
 import sys
 
@@ -18,7 +18,7 @@ X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 @pytest.fixture(autouse=True)
 def _the_course_as_it_was(monkeypatch):
-    """A job puts a stand-in in the place of what lessons import: it has a process of its own, and a test has not."""
+    """Restore the course's modules, which a job replaces because it normally has its own process."""
     monkeypatch.setitem(sys.modules, notebook.__name__, notebook)
     before = dict(vars(transformer_course))
     yield
@@ -27,7 +27,7 @@ def _the_course_as_it_was(monkeypatch):
 
 
 def sent_for(source, *requests):
-    """Serve requests on an answer called ``f``, and return what is sent."""
+    """Serve requests on an answer called ``f`` and return what is sent."""
     job = {
         "name": "f",
         "cells": [{"id": "f", "source": source}],
@@ -40,7 +40,7 @@ def sent_for(source, *requests):
     return sent
 
 
-def test_expressions_come_first_and_then_what_is_asked_for():
+def test_sends_expressions_and_then_requested_traces():
     expressions, trace, mended, twice = sent_for(
         "seen = []\ndef f(x):\n    seen.append(1)\n    return x * 3 + len(seen)",
         pack_request(0, {}),
@@ -58,24 +58,24 @@ def test_expressions_come_first_and_then_what_is_asked_for():
     assert same(second.output, first.output + 1)
 
 
-def test_the_records_of_all_cases_are_those_of_a_job_that_is_observed():
+def test_records_match_those_of_observed_job():
     _, records, _ = sent_for("def f(x):\n    return x * 3", ALL_RECORDS, pack_request(0, {}))
     [record] = unpack(records)["records"]
     assert same(record["output"], X * 3) and same(record["again"], X * 3)
 
 
-def test_what_cannot_be_traced_has_no_expressions():
+def test_untraceable_answer_has_no_expressions():
     for source in ("x = 1", "def f(x:", "1 / 0\nf = 3", "f = torch.softmax", "f = lambda x: x"):
         [sent] = sent_for(source)
         assert unpack(sent) == {}
 
 
-def test_no_more_requests_are_answered_than_the_cap():
+def test_limits_number_of_requests():
     sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_RUNS + 9))
     assert len(sent) == 1 + MAX_RUNS
 
 
-def test_a_cell_with_magic_commands_is_traced_too():
+def test_traces_cell_with_magic_commands():
     source = "%matplotlib inline\ndef f(x):\n    return x * 3\n!ls"
     expressions, trace = sent_for(source, pack_request(0, {}))
     known = unpack_expressions(expressions)

@@ -1,4 +1,4 @@
-"""The patients, by number. Each module differs from a healthy model in one thing; close the case before you open it."""
+"""The patients, by number. Each module differs from a healthy model in one way; close the case before you open it."""
 
 import inspect
 from importlib import import_module
@@ -14,18 +14,18 @@ def patient_class(number: int) -> type[Patient]:
     """Return the class of a patient.
 
     Raises:
-        ValueError: There is no patient of this number.
+        ValueError: There is no patient with this number.
     """
     return _module(number).Patient
 
 
 def report(number: int) -> Report:
-    """Return the report of a patient, which says what is wrong; raises as ``patient_class`` does."""
+    """Return the report of a patient, which reveals the bug. Raises the same errors as ``patient_class``."""
     return _module(number).REPORT
 
 
 def source(number: int) -> str:
-    """Return the code of a patient: of the parts that it exchanges, and of its class; raises as ``patient_class``."""
+    """Return the code of a patient: its replaced modules and its class. Raises the same errors as ``patient_class``."""
     module = _module(number)
     classes = [x for x in vars(module).values() if inspect.isclass(x) and x.__module__ == module.__name__]
     return "\n\n".join(inspect.getsource(x) for x in classes)

@@ -109,7 +109,7 @@ def luong_step_cases(seed: int) -> list[Case]:
         return Case(inputs, shows)
 
     def far(size: float, shows: str) -> Case:
-        """Return a case with scores near ``size`` and near each other: only the first entries are large."""
+        """Return a case whose scores are all close to ``size``: only the first entries are large."""
         inputs = dict(case(2, 3, 2, 4, shows).inputs)
         inputs["state"][:, 0] = 2 * size
         inputs["states"][:, :, 0] = 0.5

@@ -1,4 +1,4 @@
-"""Transfer task: attention with distances as scores."""
+"""Transfer task: attention whose scores are distances."""
 
 import torch
 from jaxtyping import Float

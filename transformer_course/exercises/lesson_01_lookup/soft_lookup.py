@@ -1,4 +1,4 @@
-"""A soft lookup of a single query."""
+"""A soft lookup with a single query."""
 
 import torch
 
@@ -54,7 +54,7 @@ def soft_lookup_cases(seed: int) -> list[Case]:
         return Case({"query": normal(rng, d), "keys": normal(rng, n, d), "values": normal(rng, n, d_v)}, shows)
 
     def far(size: float, shows: str) -> Case:
-        """Return a case with scores near ``size`` and near each other."""
+        """Return a case whose scores are all close to ``size``."""
         query, keys = torch.tensor([1.0, -2.0, 0.5]), normal(rng, 4, 3)
         keys[:, 2] += 2 * size
         return Case({"query": query, "keys": keys, "values": normal(rng, 4, 2)}, shows)

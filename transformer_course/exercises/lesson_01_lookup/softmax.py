@@ -1,4 +1,4 @@
-"""Turn scores into weights."""
+"""Softmax: turn scores into weights."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""Transfer task: attention with cosines as scores."""
+"""Transfer task: attention whose scores are cosines."""
 
 import torch
 from jaxtyping import Float
@@ -89,7 +89,7 @@ def cosine_attention_cases(seed: int) -> list[Case]:
 
 
 def measured(length) -> Variant:
-    """Return the answer that divides by this function of a vector instead of its length."""
+    """Return the answer that divides by another function of each vector instead of its length."""
     return STEPS.but(query_lengths=lambda queries: length(queries), key_lengths=lambda keys: length(keys))
 
 

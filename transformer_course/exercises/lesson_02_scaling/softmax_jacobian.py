@@ -54,7 +54,7 @@ STEPS = InSteps(delta, column, row, own, products, difference, jacobian, referen
 
 
 def softmax_jacobian_cases(seed: int) -> list[Case]:
-    """Return cases, of which the last is small enough for a Python loop over all pairs."""
+    """Return cases, the last of which is small enough for a Python loop over all pairs."""
     rng = generator(seed)
 
     def case(n: int) -> Case:

@@ -1,4 +1,4 @@
-"""The number of parameters of a multi-head attention."""
+"""The number of parameters in multi-head attention."""
 
 from transformer_course.exercise import Exercise, Mistake, Wording
 from transformer_course.exercises.shared.draw_cases import digits

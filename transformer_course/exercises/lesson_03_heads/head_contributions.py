@@ -1,4 +1,4 @@
-"""The contribution of each head to the output of a multi-head attention."""
+"""The contribution of each head to the output of multi-head attention."""
 
 import torch
 from jaxtyping import Float

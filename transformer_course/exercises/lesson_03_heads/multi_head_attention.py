@@ -125,7 +125,7 @@ def multi_head_cases(seed: int) -> list[Case]:
         )
 
     def drawn_mask(*shape: int) -> Tensor:
-        """Draw a mask that allows the first key for every query and the last key for none."""
+        """Draw a mask in which every query may attend to the first key and none to the last."""
         mask = torch.rand(*shape, generator=rng) < 0.6
         mask[..., 0], mask[..., -1] = True, False
         return mask
@@ -172,12 +172,12 @@ def multi_head_cases(seed: int) -> list[Case]:
 
 
 def split_by_reshaping(self):
-    """Return a function that splits into heads without a transposition."""
+    """Return a function that splits into heads without transposing."""
     return lambda x: x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 
 def small_projection(layer, x):
-    """Apply the first rows and columns of a layer, as many as a head is wide."""
+    """Apply only as many rows and columns of a layer as one head has features."""
     d = x.shape[-1]
     return x @ layer.weight[:d, :d].T + layer.bias[:d]
 

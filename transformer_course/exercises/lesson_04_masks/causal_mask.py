@@ -48,7 +48,8 @@ STEPS = InSteps(columns, past, matrix, allowed, mask, reference=causal_mask)
 
 def causal_mask_cases(seed: int) -> list[Case]:
     short, middle, long = torch.randint(4, 40, (3,), generator=generator(seed)).sort().values.tolist()
-    lengths = [3, 1, 2, short, middle + 1, long + 130]  # all different, and one longer than a table made in advance
+    # sizes that all differ and exceed a table built in advance by one
+    lengths = [3, 1, 2, short, middle + 1, long + 130]
     square = [Case({"n_query": n}, f"{n} position{'s' if n > 1 else ''}") for n in lengths]
     sizes = [(1, 3), (2, 5), (short, short + 7), (middle, middle + long)]
     later = [Case({"n_query": n, "n_key": m}, f"{n} quer{'ies' if n > 1 else 'y'} and {m} keys") for n, m in sizes]

@@ -1,4 +1,4 @@
-"""The decoder's mask: real tokens that do not come later."""
+"""The decoder's mask, which combines causal and padding mask."""
 
 import torch
 from jaxtyping import Bool, Int

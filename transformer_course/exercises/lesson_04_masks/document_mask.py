@@ -1,4 +1,4 @@
-"""The mask for several documents packed into a row."""
+"""The mask for several documents packed into one row."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -62,7 +62,7 @@ def document_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def packed(n: int, n_documents: int) -> list[int]:
-        """Draw documents that fill n positions, with numbers in random order."""
+        """Draw documents that fill n positions, with document numbers in random order."""
         cuts = [0, *(torch.randperm(n - 1, generator=rng)[: n_documents - 1] + 1).sort().values.tolist(), n]
         numbers = torch.randperm(n_documents, generator=rng).tolist()
         return [d for d, start, end in zip(numbers, cuts, cuts[1:], strict=False) for _ in range(end - start)]

@@ -57,8 +57,8 @@ def masked_attention_cases(seed: int) -> list[Case]:
 
     def case(leading, n_query, n_key, d_k, d_v, shape, shows):
         mask = torch.rand(*shape, generator=rng) < 0.6
-        mask[..., 0] = True  # every query may attend to a key
-        mask[..., -1] = False  # and not to all of them
+        mask[..., 0] = True  # every query may attend to at least one key
+        mask[..., -1] = False  # no query may attend to all keys
         inputs = {
             "queries": normal(rng, *leading, n_query, d_k),
             "keys": normal(rng, *leading, n_key, d_k),
@@ -89,7 +89,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def of_one_sign(size, d_k, d_v, n_key, shape, shows):
-        """Make one key match every query far better or far worse than the others, by the sign of its size."""
+        """Make one key match every query far better (positive size) or far worse (negative size) than the others."""
         one = case((), shape[0] if shape[0] > 1 else 4, n_key, d_k, d_v, shape, shows)
         one.inputs["queries"].abs_().add_(0.5)
         one.inputs["keys"][-1 if size > 0 else 0] = size
@@ -131,7 +131,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
 
 
 def untreated(**changes):
-    """Return the answer that does not handle queries that may attend to nothing, with other changes."""
+    """Return the answer that does not handle fully masked queries, with further changes."""
     return STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities, **changes)
 
 
@@ -142,7 +142,7 @@ def mended_in_place(probabilities):
 
 
 def added(scaled, visible):
-    """Add −∞ to hidden scores. Unlike ``masked_fill``, this lets gradients through."""
+    """Add −∞ to masked scores. Unlike ``masked_fill``, this passes gradients."""
     return scaled + torch.zeros(visible.shape).masked_fill(~visible, -torch.inf)
 
 
@@ -197,7 +197,7 @@ MISTAKES = [
     Mistake(
         "mask_inverted",
         STEPS.but(visible=lambda mask: ~mask),
-        STEPS.but(hidden=lambda visible: visible),  # fully masked queries are still found
+        STEPS.but(hidden=lambda visible: visible),  # fully masked queries are still detected
         STEPS.but(hidden=lambda visible, empty: visible & ~empty),
         STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         summary=attention_mistakes.MASK_INVERTED.summary,

@@ -45,7 +45,9 @@ VOCAB_SIZE = 9
 def draw_padded(
     rng: torch.Generator, pad_id: int, rows: list[tuple[int, int]], length: int, zero: bool = True
 ) -> Tensor:
-    """Draw one sentence per row, with this much padding before and after. Each has token 0 if that is a real token."""
+    """Draw one sentence per row with this much padding before and after it. Each contains token 0 if that is not
+    padding.
+    """
     real = [token for token in range(VOCAB_SIZE) if token != pad_id]
     tokens = torch.tensor(real)[torch.randint(len(real), (len(rows), length), generator=rng)]
     for row, (before, after) in zip(tokens, rows, strict=True):
@@ -58,7 +60,8 @@ def draw_padded(
 
 def padding_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    pad = int(torch.randint(2, VOCAB_SIZE - 1, (), generator=rng))  # some real tokens are smaller, some larger
+    # real tokens may be smaller or larger than the padding id
+    pad = int(torch.randint(2, VOCAB_SIZE - 1, (), generator=rng))
 
     def case(pad_id: int, rows: list[tuple[int, int]], length: int, shows: str) -> Case:
         return Case({"tokens": draw_padded(rng, pad_id, rows, length, zero=pad_id != 0), "pad_id": pad_id}, shows)

@@ -59,7 +59,7 @@ def sliding_window_cases(seed: int) -> list[Case]:
 
 
 def slices_from_below_zero(length, window):
-    """Fill each row from an index that may be negative, which counts from the end."""
+    """Fill each row from an index that may be negative and then counts from the end."""
     mask = torch.zeros(length, length, dtype=torch.bool)
     for i in range(length):
         mask[i, i - window + 1 : i + 1] = True

@@ -1,4 +1,4 @@
-"""Rotate queries and keys by their positions."""
+"""Rotary position embeddings: rotate queries and keys by their positions."""
 
 import torch
 from jaxtyping import Float, Int
@@ -99,7 +99,7 @@ HALVES = {
     "first": lambda x, width: x[..., : width // 2],
     "second": lambda x, width: x[..., width // 2 :],
 }
-"""Pairs of features that are half the width apart."""
+"""Pairs of features that are d/2 apart."""
 
 
 def _one_after_the_other(turned_first, turned_second):
@@ -107,7 +107,9 @@ def _one_after_the_other(turned_first, turned_second):
 
 
 def _halves_by_turns(angles):
-    """Return angles laid out for halves, and picked as if for neighbors: those of first and of second members."""
+    """Return angles laid out for pairs of halves but applied to neighbors, for the first and second features of each
+    pair.
+    """
     both = torch.cat([angles, angles], dim=-1)
     return both[..., 0::2], both[..., 1::2]
 
@@ -123,7 +125,9 @@ def _second_by_its_own(first, second, angles):
 
 
 def _neighbors_by_halves(angles):
-    """Return angles laid out for neighbors, and picked as if for halves: those of first and of second members."""
+    """Return angles laid out for neighbors but applied to pairs of halves, for the first and second features of each
+    pair.
+    """
     return angles.repeat_interleave(2, dim=-1).chunk(2, dim=-1)
 
 

@@ -1,4 +1,4 @@
-"""Add a learned number for every distance."""
+"""A learned bias for every relative position."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""A pattern of waves for every position."""
+"""Sinusoidal positional encoding."""
 
 import torch
 

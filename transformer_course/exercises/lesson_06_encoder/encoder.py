@@ -1,4 +1,4 @@
-"""A stack of layers on embedded tokens."""
+"""The encoder: a stack of layers on embedded tokens."""
 
 import math
 from typing import Any

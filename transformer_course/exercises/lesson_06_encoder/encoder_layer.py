@@ -1,4 +1,4 @@
-"""An encoder layer with post-norm."""
+"""A post-norm encoder layer."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""A small network at every position."""
+"""The feed-forward network, applied at every position."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Whether a layer has lost the residual stream, judged by its behavior alone."""
+"""A test of whether a layer preserves the residual stream, based only on its behavior."""
 
 from collections.abc import Callable
 
@@ -44,7 +44,7 @@ STEPS = InSteps(larger, output, reduced, kept, reference=keeps_the_stream)
 
 
 WHOLE, LOST, CUT, HALVED, SUBTRACTED = (1.0, 0.0), (0.0, 0.0), (0.0, 1.0), (0.5, 0.0), (-1.0, 0.0)
-"""What a sum has of x itself, and of x after the norm."""
+"""The fractions of x and of the normalized x in a residual sum."""
 Sums = list[tuple[float, float]]
 FIRST_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("both residuals are intact", [WHOLE, WHOLE], {}),
@@ -66,7 +66,7 @@ OTHER_LAYERS: list[tuple[str, Sums, dict[str, float]]] = [
     ("the second residual subtracts x", [WHOLE, SUBTRACTED], {}),
     ("both residuals are intact, another layer", [WHOLE, WHOLE], {"adds": 2.0}),
 ]
-"""Layers that lose x, and intact ones that are easily mistaken for them."""
+"""Layers that lose x, and intact layers that are easily mistaken for them."""
 LAST_LAYERS: list[tuple[str, Sums]] = [
     ("both residuals are intact", [WHOLE, WHOLE]),
     ("the second residual is missing", [WHOLE, LOST]),
@@ -81,7 +81,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         n: int, d: int, shows: str, sums: Sums, adds: float = 1.0, scale: float = 0.0, ends_in_norm: float = False
     ) -> Case:
         x = normal(rng, 2, n, d)
-        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # centered, or far from 0
+        x = scale * functional.layer_norm(x, (d,)) if scale else 3 * (x + x.sign())  # centered at 0, or far from it
         model = describe_model(
             "normed_layer",
             mixing=normal(rng, 2, n, n) / n**0.5,
@@ -92,7 +92,7 @@ def keeps_the_stream_cases(seed: int) -> list[Case]:
         return Case({"layer": model, "x": x}, shows)
 
     layers = [*FIRST_LAYERS, *(OTHER_LAYERS[i] for i in torch.randperm(len(OTHER_LAYERS), generator=rng))]
-    # x shows which of these layers were made for it. Whether the last ones keep it, only a call shows.
+    # The input reveals for which of these layers it was designed. For the last cases, only a call shows the result.
     for number, i in enumerate(torch.randint(len(LAST_LAYERS), (N_LAST_LAYERS,), generator=rng).tolist(), 1):
         shows, sums = LAST_LAYERS[i]
         layers.append((f"{shows}, layer {number} of {N_LAST_LAYERS}", sums, {}))

@@ -1,4 +1,4 @@
-"""Bring vectors to mean 0 and variance 1."""
+"""LayerNorm: normalize vectors to mean 0 and variance 1."""
 
 import torch
 from torch import Tensor
@@ -70,7 +70,7 @@ def layer_norm_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def drawn(*shape: int) -> dict[str, Tensor]:
-        """Draw vectors of every size and level, and weights that are far from 1."""
+        """Draw vectors with very different scales and means, and weights far from 1."""
         sizes, levels = 1 + torch.rand(*shape[:-1], 1, generator=rng), normal(rng, *shape[:-1], 1)
         d = shape[-1]
         return {
@@ -82,11 +82,12 @@ def layer_norm_cases(seed: int) -> list[Case]:
     nothing = {"weight": torch.ones(4), "bias": torch.zeros(4)}
     something = {"weight": torch.tensor([1.0, 2.0, 3.0, 4.0]), "bias": torch.tensor([10.0, 0.0, 0.0, -10.0])}
     alike = drawn(3, 4)
-    alike["x"][1] = 3.0  # these four have no variance
+    alike["x"][1] = 3.0  # these four rows have zero variance
     eps = uniform(rng, 0.3, 0.6)
     far = drawn(2, 8)
-    level = float(torch.randint(850, 950, (), generator=rng))  # of which the squares do not lose digits yet
-    far["x"] = level + (torch.rand(2, 8, generator=rng).argsort(dim=-1) < 3).float()  # three of eight are larger by 1
+    level = float(torch.randint(850, 950, (), generator=rng))  # the squares do not lose digits yet
+    # three of eight entries are larger by 1
+    far["x"] = level + (torch.rand(2, 8, generator=rng).argsort(dim=-1) < 3).float()
     tiny = drawn(3, 5)
     tiny["x"] = 0.003 * normal(rng, 3, 5)
     return [

@@ -1,4 +1,4 @@
-"""An encoder layer with pre-norm."""
+"""A pre-norm encoder layer."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

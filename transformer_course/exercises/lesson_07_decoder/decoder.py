@@ -1,4 +1,4 @@
-"""A stack of decoder layers on top of embedded tokens."""
+"""The decoder: a stack of layers on embedded tokens."""
 
 import math
 from typing import Any
@@ -87,7 +87,7 @@ VOCAB_SIZE, MAX_LENGTH = 17, 19
 def decoder_cases(seed: int) -> list[Case]:
     """Draw the cases.
 
-    Those with masks have as many source as target positions in all calls, so that what is exchanged does not crash.
+    In cases with masks, source and target have the same length in all calls, so that swapping them does not crash.
     """
     rng = generator(seed)
 
@@ -95,7 +95,7 @@ def decoder_cases(seed: int) -> list[Case]:
         return {
             "tokens": drawn_tokens(rng, VOCAB_SIZE, batch, n),
             "memory": normal(rng, batch, n_source, d_model),
-            "mask": None,  # said, as later calls keep what they do not change
+            "mask": None,  # required because later calls keep what they do not change
             "memory_mask": None,
             **{name: drawn_mask(rng, *shape) for name, shape in masks.items()},
         }
@@ -125,7 +125,7 @@ def decoder_cases(seed: int) -> list[Case]:
             4,
             2,
             call(2, 3, 3, 4, mask=(3, 3)),
-            call(2, 3, 3, 4),  # as large: what was kept of the first call fits
+            call(2, 3, 3, 4),  # same size, so that values kept from the first call fit
             call(3, 4, 4, 4),
         ),
         case("2 layers, a memory mask alone", 6, 2, call(2, 3, 3, 6, memory_mask=(2, 1, 1, 3)), call(3, 4, 4, 6)),
@@ -138,7 +138,7 @@ def decoder_cases(seed: int) -> list[Case]:
         ),
         case(
             "3 layers, a batch of 5: 13 tokens, a memory of 11",
-            20,  # wider than the table is long
+            20,  # wider than the number of rows of the table
             3,
             call(5, 13, 11, 20),
             call(2, 3, 7, 20),

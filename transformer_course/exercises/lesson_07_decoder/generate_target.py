@@ -1,4 +1,4 @@
-"""The autoregressive loop: an encoder-decoder reads what it has generated so far and adds one token."""
+"""The autoregressive loop of an encoder-decoder: read the tokens generated so far and append one."""
 
 from collections.abc import Callable
 
@@ -65,7 +65,7 @@ STEPS = InSteps(
 
 VOCAB_SIZE = 13
 N_PLACES = 11
-"""Number of target tokens that the models of the cases can read."""
+"""Maximum number of target tokens for the models of the cases."""
 
 
 def generate_target_cases(seed: int) -> list[Case]:
@@ -74,7 +74,7 @@ def generate_target_cases(seed: int) -> list[Case]:
     def case(batch, n_source, n_tokens, shows, *, noise_scale=0.5, always=None):
         """Draw sources and a model whose next token depends on the source, the newest token and the position.
 
-        What is chosen depends on the sizes of the logits, not only on their order; or it is ``always`` the same token.
+        The chosen token depends on the values of the logits, not only on their order, or is ``always`` the same.
         """
         tables = {"transition": (VOCAB_SIZE, VOCAB_SIZE), "reading": (VOCAB_SIZE, VOCAB_SIZE)}
         tables |= {"places": (N_PLACES, VOCAB_SIZE)}
@@ -118,7 +118,8 @@ MISTAKES = [
     Mistake(
         "chooses_after_bos_only",
         STEPS.but(shown=lambda start: lambda target: start),
-        STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),  # no position sees later ones, so it is the same
+        # no position attends to later ones, so the result is the same
+        STEPS.but(next_logits=lambda: lambda logits: logits[:, 0]),
         summary="you choose every token from the logits after bos",
         message=(
             "{summary}, as if it were the first. Which target does the model read in the second iteration, and which "

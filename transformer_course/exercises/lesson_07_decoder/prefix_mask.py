@@ -1,4 +1,4 @@
-"""Transfer: the mask of a stack that is an encoder for the prefix and a decoder after it."""
+"""Transfer task: the mask of a prefix language model, bidirectional in the prefix and causal after it."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -55,7 +55,7 @@ def prefix_mask_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def lengths(n: int, length: int) -> Tensor:
-        """Draw lengths, the first one short, so that using the first row for all of them fails."""
+        """Draw lengths, the first one short, so that using the first row's length for all rows fails."""
         drawn = torch.randint(4, length - 1, (n,), generator=rng)
         drawn[0] = 3
         return drawn

@@ -1,4 +1,4 @@
-"""The input of a decoder in training: its labels, shifted right by one position."""
+"""The decoder's input in training: the labels, shifted right by one position."""
 
 import torch
 from jaxtyping import Int
@@ -38,7 +38,7 @@ def shift_right_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def draw(*shape: int) -> Tensor:
-        """Draw tokens from 10 to 99, of which neighbors always differ."""
+        """Draw tokens from 10 to 99 in which neighbors always differ."""
         steps = torch.randint(1, 90, shape, generator=rng)
         return 10 + steps.cumsum(dim=0).cumsum(dim=1) % 90
 
@@ -57,7 +57,7 @@ def shift_right_cases(seed: int) -> list[Case]:
 
 
 def bos_in_front_of_first(tokens, bos_id):
-    """Return tokens whose very first is replaced by bos."""
+    """Return the tokens with only the very first one replaced by bos."""
     first = torch.arange(tokens.numel()).view(tokens.shape) == 0
     return tokens.masked_fill(first, bos_id)
 

@@ -98,11 +98,13 @@ STEPS = InSteps(
 
 VOCAB_SIZE, N_SOURCE = 13, 2
 N_PLACES = 9
-"""Number of target tokens that the models of the cases can read."""
+"""Maximum number of target tokens for the models of the cases."""
 
 
 def padded(output: Any, case: Case) -> Any:
-    """Let every output in which all sentences have ended be as long as is allowed: when to stop then is left open."""
+    """Pad every output in which all sentences have ended to the maximum length, because an answer may stop early or
+    not.
+    """
     eos_id, max_length = case.inputs["eos_id"], case.inputs["max_length"]
     if not isinstance(output, Tensor) or output.dim() != 2 or not (output == eos_id).any(dim=1).all():
         return output
@@ -113,11 +115,12 @@ def greedy_decode_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(ends, max_length, shows):
-        """Walk from token to token, less and less surely; a source may say that eos comes in some round.
+        """Return a case whose model walks from token to token with decreasing confidence. A source may end in a given
+        round.
 
-        The last token of the walk is never seen: it would follow the end, the lure, and bos at any place but the first,
-        where those see it who append in front. At the first place the lure follows all else, which is what those
-        write who always look from there.
+        No correct answer reads the last token of the walk, after which the model predicts a decoy. It also predicts the
+        decoy after a bos at any position but the first, which catches answers that append tokens in front. At the first
+        position the decoy follows every other token, which catches answers that always read that position.
         """
         bos, eos, lure, *walk = (1 + torch.randperm(VOCAB_SIZE - 1, generator=rng)).tolist()
         transition = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
@@ -125,7 +128,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
         places = torch.zeros(N_PLACES, VOCAB_SIZE)
         for t, (here, there) in enumerate(zip([bos, *walk], walk, strict=False)):
             transition[here, there] += 100 - 10 * t
-            reading[there, eos] = (105 - 10 * t) / N_SOURCE  # likelier than what the walk says in this round
+            reading[there, eos] = (105 - 10 * t) / N_SOURCE  # likelier than the walk's token in this round
         transition[bos, walk[0]] += 300
         reading[walk[0], eos] += 300 / N_SOURCE
         transition[eos, walk[-1]] += 600
@@ -138,7 +141,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
         return Case({"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": max_length}, shows)
 
     def unsure():
-        """Draw everything; each sentence has a source of its own."""
+        """Draw all tables at random, with a different source for each sentence."""
         tables = {"transition": (VOCAB_SIZE, VOCAB_SIZE), "reading": (VOCAB_SIZE, VOCAB_SIZE)}
         tables |= {"places": (N_PLACES, VOCAB_SIZE)}
         model = describe_model("table_translator", **{name: normal(rng, *shape) for name, shape in tables.items()})

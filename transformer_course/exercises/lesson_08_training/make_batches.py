@@ -1,4 +1,4 @@
-"""From lists of ids to batches: pairs of similar length together, padded, with the mask of the source."""
+"""Batching: group pairs of similar length, pad them and build the source mask."""
 
 import torch
 from jaxtyping import Bool, Int
@@ -110,7 +110,7 @@ def make_batches_cases(seed: int) -> list[Case]:
 
     def draw(length: int, pad_id: int) -> list[int]:
         ids = torch.randint(1 if pad_id == 0 else 0, 29, (length,), generator=rng)
-        return (ids + (ids >= pad_id) * (pad_id > 0)).tolist()  # every token but the padding
+        return (ids + (ids >= pad_id) * (pad_id > 0)).tolist()  # all tokens except the padding
 
     def case(lengths: list[tuple[int, int]], batch_size: int, pad_id: int, shows: str) -> Case:
         pairs = [(draw(n, pad_id), draw(m, pad_id)) for n, m in lengths]
@@ -129,7 +129,7 @@ def make_batches_cases(seed: int) -> list[Case]:
 
 
 def wide_as_all(wide):
-    """Make the step that takes the longest sequence of all pairs on one side, and that of the batch on the other."""
+    """Return the step that uses the longest sequence of all pairs on one side, and of the batch on the other."""
     return lambda pairs: lambda group, side: max(len(pair[side]) for pair in (pairs if side == wide else group))
 
 

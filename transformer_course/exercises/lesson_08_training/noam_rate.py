@@ -1,4 +1,4 @@
-"""The learning rate of the paper: linear warm-up, then decay with the square root of the step."""
+"""The learning-rate schedule of the paper: linear warm-up, then inverse-square-root decay."""
 
 import torch
 

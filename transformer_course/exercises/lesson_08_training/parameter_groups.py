@@ -1,4 +1,4 @@
-"""Two groups of parameters for AdamW: those that decay, and those that do not."""
+"""Two parameter groups for AdamW, with and without weight decay."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -95,7 +95,7 @@ def parameter_groups_cases(seed: int) -> list[Case]:
 
 
 def in_order(output: Any, case: Case) -> Any:
-    """Sort the groups and the parameters in them, whose order means nothing to AdamW, and leave out their names."""
+    """Sort the groups and their parameters, whose order does not matter to AdamW, and drop the names."""
     if not isinstance(output, list | tuple) or not all(map(_is_group, output)):
         return output
     groups = [{**group, "params": sorted(map(_unnamed, group["params"]), key=_key)} for group in output]
@@ -113,7 +113,7 @@ def _is_group(group: Any) -> bool:
 
 
 def _unnamed(parameter: Any) -> Any:
-    """Take the parameter from a pair of a name and a parameter, which AdamW takes as well."""
+    """Return the parameter from a (name, parameter) pair, which AdamW also accepts."""
     is_pair = isinstance(parameter, list | tuple) and len(parameter) == 2 and isinstance(parameter[0], str)
     return parameter[1] if is_pair else parameter
 
@@ -123,7 +123,7 @@ def _key(parameter: Tensor) -> tuple[int, list[int], str]:
 
 
 def by_name(rule):
-    """Make the step that decides by the names of parameters, or by parts of them."""
+    """Return the step that selects parameters by their names or parts of them."""
 
     def decays(model):
         names = {id(p): name for name, p in model.named_parameters()}

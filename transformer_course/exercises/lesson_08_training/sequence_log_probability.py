@@ -76,11 +76,11 @@ def sequence_log_probability_cases(seed: int) -> list[Case]:
     def case(batch, n, vocab_size, pad_id, shows, *, padding=(), digits=None):
         """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        targets += targets >= pad_id  # every token but the padding
+        targets += targets >= pad_id  # all tokens except the padding
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, shows)
 

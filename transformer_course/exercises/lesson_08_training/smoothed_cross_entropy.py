@@ -1,4 +1,4 @@
-"""Cross-entropy with label smoothing, over the tokens that are not padding."""
+"""Cross-entropy with label smoothing, without padding."""
 
 import torch
 from jaxtyping import Float, Int
@@ -104,11 +104,11 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
     def case(batch, n, vocab_size, pad_id, smoothing, shows, *, padding=(), digits=None):
         """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        targets += targets >= pad_id  # every token but the padding
+        targets += targets >= pad_id  # all tokens except the padding
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
         logits = normal(rng, batch, n, vocab_size)
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": smoothing}, shows)
 
@@ -137,12 +137,12 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
 
 
 def smoothed(others: int, *, of_all: bool = False, padding: bool = True):
-    """Make the step that adds up the losses with another share of the smoothing.
+    """Return the step that sums the losses with the smoothing distributed differently.
 
     Args:
-        others: The smoothing is divided by the size of the vocabulary less this number.
-        of_all: Whether the target gets a share, too.
-        padding: Whether the padding token does.
+        others: The smoothing is divided by the vocabulary size minus this number.
+        of_all: Whether the target gets a share as well.
+        padding: Whether the padding token gets a share as well.
     """
 
     def losses(surprises, of_targets, smoothing, pad_id):
@@ -155,7 +155,7 @@ def smoothed(others: int, *, of_all: bool = False, padding: bool = True):
 
 
 def divergence(cross_entropy, others: int, *, of_all: bool = False):
-    """Make the step that subtracts the entropy of the target distribution; the shares are those of ``smoothed``."""
+    """Return the step that subtracts the entropy of the target distribution, which is the one of ``smoothed``."""
 
     def losses(surprises, of_targets, smoothing, pad_id):
         vocab_size = surprises.shape[-1]

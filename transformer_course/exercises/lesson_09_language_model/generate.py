@@ -1,4 +1,4 @@
-"""Continue texts, one token after another, with a model that sees a limited number of tokens."""
+"""Text generation with a model that has a limited context length."""
 
 from collections.abc import Callable
 
@@ -77,10 +77,10 @@ def generate_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(batch, n, max_new_tokens, context_length, shows, *, readable=None, always=None):
-        """Draw prompts and a model in which every position depends on all before it, each in its own way.
+        """Draw prompts and a model in which every position depends differently on all earlier ones.
 
-        The model reads ``context_length`` tokens, or as many as ``readable`` says. What is sampled depends on the
-        sizes of the logits, not only on their order; or it is ``always`` the same token.
+        The model accepts ``context_length`` tokens, or ``readable`` tokens if that is given. The sampled token depends
+        on the values of the logits, not only on their order, or is ``always`` the same.
         """
         length = readable or context_length
         mixing = normal(rng, length, length).tril()
@@ -121,7 +121,7 @@ def generate_cases(seed: int) -> list[Case]:
 
 
 def cropped_once(tokens, shown, logits, next_logits, next_tokens, extended, n_rounds):
-    """Run the loop on a text that is cropped before it, and then grows."""
+    """Run the loop on a text that is cropped only once, before the loop."""
     so_far, window = tokens, shown(tokens)
     for _ in range(n_rounds):
         new = next_tokens(next_logits(logits(window)))

@@ -1,4 +1,4 @@
-"""A language model made of blocks with a causal mask."""
+"""A decoder-only language model."""
 
 import torch
 from jaxtyping import Float, Int
@@ -111,7 +111,7 @@ EXERCISE = Exercise(
         ),
     },
     mistakes=[
-        *stack.layer_mistakes(STEPS)[:-1],  # one more norm before the last changes next to nothing
+        *stack.layer_mistakes(STEPS)[:-1],  # an additional norm before the last one changes almost nothing
         *stack.mask_mistakes(STEPS, "layer_mask", "mask"),
         Mistake(
             "norm_after_every_block",

@@ -1,4 +1,4 @@
-"""Find induction heads: those that attend to what followed the current token before."""
+"""Find induction heads, which attend to the token that followed the previous occurrence of the current one."""
 
 from jaxtyping import Float
 from torch import Tensor

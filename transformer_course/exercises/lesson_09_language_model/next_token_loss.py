@@ -1,4 +1,4 @@
-"""The loss of a language model: every position predicts the token after it."""
+"""The loss of a language model, in which every position predicts the next token."""
 
 import torch
 from jaxtyping import Float, Int
@@ -95,11 +95,11 @@ def next_token_loss_cases(seed: int) -> list[Case]:
     def case(batch, n, vocab_size, pad_id, shows, *, lengths=(), digits=None):
         """Draw texts without padding, then pad the ends of some."""
         tokens = torch.randint(vocab_size - 1, (batch, n), generator=rng)
-        tokens += tokens >= pad_id  # every token but the padding
+        tokens += tokens >= pad_id  # all tokens except the padding
         for row, length in enumerate(lengths):
             tokens[row, length:] = pad_id
         logits = 2 * normal(rng, batch, n, vocab_size)
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             logits = logits.round(decimals=digits)
         return Case({"logits": logits, "tokens": tokens, "pad_id": pad_id}, shows)
 

@@ -1,4 +1,4 @@
-"""Accept what a draft proposes, or replace it."""
+"""Speculative decoding: accept or replace the tokens of a draft."""
 
 import torch
 from jaxtyping import Float, Int
@@ -60,9 +60,9 @@ def accept_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(kinds: str, vocab_size: int, shows: str) -> Case:
-        """Make a case of tokens that are likelier in p (+), less likely and accepted (-), or rejected (x).
+        """Return a case of tokens that are likelier in p (+), less likely but accepted (-), or rejected (x).
 
-        The uniform numbers of the others that are accepted (<) or rejected (>) are near the ratios.
+        For the tokens marked < (accepted) and > (rejected), the uniform number is close to the ratio.
         """
         p, q = (normal(rng, len(kinds) + more, vocab_size).mul(2).softmax(dim=-1) for more in (1, 0))
         signs = torch.tensor([1.0 if kind == "+" else -1.0 for kind in kinds])

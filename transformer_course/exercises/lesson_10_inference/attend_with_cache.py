@@ -1,4 +1,4 @@
-"""One step of decoding: a new token meets the keys and values that earlier ones left behind."""
+"""One decoding step with a KV cache."""
 
 import torch
 from jaxtyping import Float
@@ -58,7 +58,7 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def chain(batch: int, n_heads: int, d: int, *steps: tuple[int, str]) -> list[Case]:
-        """Draw the tokens of a text, and make cases of some: each has the cache that the tokens before it make."""
+        """Draw the tokens of a text and return cases for some of them, each with the cache of the earlier tokens."""
         length = max(n for n, _ in steps) + 1
         query, key, value = (normal(rng, batch, n_heads, length, d) for _ in range(3))
 
@@ -87,12 +87,12 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
 
 
 def joined(old, new, dim=-2):
-    """Append along an axis, where there is something to append to."""
+    """Concatenate along a dimension, if there is anything to append to."""
     return new if old is None else torch.cat([old, new], dim=dim)
 
 
 def old(cache, number):
-    """Return the old keys or values, if there are any."""
+    """Return the cached keys or values, if there are any."""
     return None if cache is None else cache[number]
 
 

@@ -1,12 +1,12 @@
-"""Attention in blocks of keys: the idea of FlashAttention.
+"""Attention in blocks of keys: the idea behind FlashAttention.
 
-Whether an answer looks at more than ``block`` keys at a time is judged by what torch makes of the queries: where there
-are many keys and few queries, no tensor may be as large as the scores of *one* query with all keys. So two passes over
-the blocks pass, and so do results of all blocks that are joined at the end, as both keep to the memory. What numpy
-computes is not seen: such an answer passes, and is told that no gradient passes through it.
+The check limits the tensors that torch computes from the queries: in a case with many keys and few queries, none may be
+as large as the scores of *one* query with all keys. Two passes over the blocks pass, and so does combining the results
+of all blocks at the end, because both stay within the memory. numpy is not monitored: such an answer passes, with a
+remark that no gradient flows through it.
 
-Where answers are graded, nothing that runs beside them is believed. There an answer that has passed is called once
-more, on so many keys that the table of all scores is larger than the memory that its process may take.
+The grader cannot trust anything that runs in the same process as an answer. It calls a passing answer again with so
+many keys that the table of all scores exceeds the memory limit of its process.
 """
 
 import dataclasses
@@ -161,7 +161,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
     extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
     extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    # All the scores of one query are 512 numbers; those of a block, or even all its products, are far fewer.
+    # The scores of one query have 512 elements. Those of a block, or even all products in it, have far fewer.
     long = dataclasses.replace(
         case((), 2, 512, 5, 4, 16, "512 keys, 16 at a time: how large are the tensors?"),
         max_numbers={"queries": 511},
@@ -180,7 +180,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
 
 
 def blockwise_attention_in_little_memory(seed: int) -> Case:
-    """Draw keys of which all scores take 128 MB, and those of a block one."""
+    """Draw keys for which all scores take 128 MB and those of one block 1 MB."""
     rng = generator(seed)
     inputs = {"queries": normal(rng, 512, 4), "keys": normal(rng, 65_536, 4), "values": normal(rng, 65_536, 3)}
     return Case({**inputs, "block": 512}, "512 queries and 65,536 keys, 512 at a time", kind="once")
@@ -204,7 +204,7 @@ def block_weights():
 
 
 def inverted_correction():
-    """Make the factor that grows with the maximum; in the first block, there is nothing to correct."""
+    """Return the factor that grows with the maximum. The first block needs no correction."""
     return lambda largest, new_largest: torch.where(largest.isinf(), 1.0, torch.exp(new_largest - largest))
 
 

@@ -1,4 +1,4 @@
-"""How much memory a KV cache takes."""
+"""The memory of a KV cache."""
 
 import torch
 

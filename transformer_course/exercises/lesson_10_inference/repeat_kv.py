@@ -1,4 +1,4 @@
-"""Give every query head a key-value head, where several query heads share one."""
+"""Repeat key-value heads that several query heads share."""
 
 import torch
 
@@ -29,7 +29,7 @@ STEPS = InSteps(copies, n_heads, repeated, reference=repeat_kv)
 
 def repeat_kv_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens count heads, the units count features, so that one can read where each number belongs.
+    # The tens digit is the head and the units digit the feature, which makes moved entries easy to see.
     readable = torch.tensor([[[[10.0, 11.0, 12.0]], [[20.0, 21.0, 22.0]]]])
     return [
         Case({"x": readable, "n_repeats": 2}, "2 heads, one position, 3 features: each head twice"),

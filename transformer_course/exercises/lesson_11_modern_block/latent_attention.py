@@ -1,4 +1,4 @@
-"""Multi-head latent attention: keys and values of all heads from one short vector a token."""
+"""Multi-head latent attention: the keys and values of all heads are computed from one short vector per token."""
 
 import torch
 from jaxtyping import Float

@@ -1,4 +1,4 @@
-"""Train a small change of a frozen layer."""
+"""LoRA: train a low-rank update of a frozen layer."""
 
 from typing import Any
 
@@ -100,7 +100,7 @@ def lora_linear_cases(seed: int) -> list[Case]:
 
 
 def compared(output: Any, case: Case) -> Any:
-    """Return an output as it is; where a or b is as the constructor made it, only whether they change the output."""
+    """Return an output unchanged. If a or b still has its initial value, return only whether they change the output."""
     if not case.not_loaded or not isinstance(output, Tensor):
         return output
     tables = case.arguments["linear"]["tables"]
@@ -125,20 +125,20 @@ def made(change):
 
 
 def turned(module, *names):
-    """Turn matrices the other way round."""
+    """Transpose matrices."""
     for name in names:
         setattr(module, name, nn.Parameter(getattr(module, name).detach().T.clone()))
 
 
 def no_longer_parameters(module):
-    """Keep plain tensors in place of the parameters."""
+    """Replace the parameters with plain tensors."""
     a, b = module.a.detach(), module.b.detach()
     del module.a, module.b
     module.a, module.b = a, b
 
 
 def bias_thawed(self, x):
-    """Leave the bias of the layer to be trained."""
+    """Leave the layer's bias trainable."""
     if self.linear.bias is not None:
         self.linear.bias.requires_grad_()
     return self.linear(x)
@@ -156,7 +156,7 @@ class Layers(nn.Module):
 
 
 class MergesItsChange(LoRALinear):
-    """Add the change to the frozen weights themselves, at every call."""
+    """Adds the update to the frozen weights themselves in every call."""
 
     def forward(self, x):
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Sort the rows of published matrices as the learner's RoPE expects them."""
+"""Reorder the rows of published matrices for the learner's RoPE."""
 
 import torch
 from jaxtyping import Float
@@ -41,7 +41,7 @@ STEPS = InSteps(heads, halves, pairs, rows, reference=pairs_from_halves)
 
 def pairs_from_halves_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    # The tens count heads, the units count rows, so that one can read where each row belongs.
+    # The tens digit is the head and the units digit the row, which makes moved rows easy to see.
     readable = torch.tensor([10.0, 11.0, 12.0, 13.0, 20.0, 21.0, 22.0, 23.0])[:, None]
     return [
         Case({"weight": readable, "d_k": 4}, "2 heads of 4 rows"),

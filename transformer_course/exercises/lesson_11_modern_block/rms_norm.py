@@ -1,4 +1,4 @@
-"""Bring vectors to the root mean square 1."""
+"""RMSNorm: scale vectors to root mean square 1."""
 
 import torch
 from torch import Tensor
@@ -63,7 +63,7 @@ def rms_norm_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def drawn(*shape: int) -> dict[str, Tensor]:
-        """Draw vectors of every size and level, and weights that are far from 1."""
+        """Draw vectors with very different scales and means, and weights far from 1."""
         sizes, levels = 1 + torch.rand(*shape[:-1], 1, generator=rng), normal(rng, *shape[:-1], 1)
         return {"x": levels + sizes * normal(rng, *shape), "weight": 0.5 + torch.rand(shape[-1], generator=rng)}
 
@@ -71,7 +71,9 @@ def rms_norm_cases(seed: int) -> list[Case]:
         return torch.tensor(numbers)[torch.randperm(len(numbers), generator=rng)]
 
     def in_half_precision() -> dict[str, Tensor]:
-        """Draw numbers of root mean square 512, of which nothing has to be rounded, and most squares are infinite."""
+        """Draw numbers with root mean square 512, which need no rounding but whose squares mostly overflow in half
+        precision.
+        """
         rows = [shuffled([3.0, 3, 3, 1, 1, 1, 1, 1]) * shuffled([1.0, 1, 1, 1, 1, -1, -1, -1]) for _ in range(3)]
         weight = shuffled([0.5, 0.5, 1, 1.5, 1.5, 2, 2, 3])
         return {"x": (256 * torch.stack(rows)).half(), "weight": weight.half()}

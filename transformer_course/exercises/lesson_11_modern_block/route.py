@@ -1,4 +1,4 @@
-"""Choose the experts of each token."""
+"""The router of a mixture of experts: choose the experts of each token."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ def route_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def drawn(n: int, n_experts: int) -> Tensor:
-        """Draw logits of which no two in a row are nearer to each other than 0.25."""
+        """Draw logits that differ by at least 0.25 within each row."""
         ranks = torch.rand(n, n_experts, generator=rng).argsort(dim=-1)
         return (ranks + torch.rand(n, n_experts, generator=rng) / 2 - n_experts / 2) / 2
 
@@ -57,7 +57,7 @@ def route_cases(seed: int) -> list[Case]:
 
 
 def by_expert(output: Any, case: Case) -> Any:
-    """Return weights and experts with the experts of each token in ascending order: any order means the same."""
+    """Sort each token's experts in ascending order, with their weights, because their order does not matter."""
     if not isinstance(output, tuple | list) or len(output) != 2 or not all(isinstance(x, Tensor) for x in output):
         return output
     weights, experts = output
@@ -72,7 +72,7 @@ SUMS = "What does each row of your weights sum to?"
 
 
 def sorted_alone(experts):
-    """Sort the experts, and leave the weights as they are."""
+    """Sort the experts without the weights."""
     return experts.sort(dim=-1).values
 
 
@@ -82,7 +82,7 @@ def shares(numbers):
 
 
 def table(logits, weights, experts):
-    """Return a table of all experts, with the weight 0 where an expert is not chosen."""
+    """Return a table of all experts, with weight 0 for those not chosen."""
     return torch.zeros_like(logits).scatter(-1, experts, weights)
 
 

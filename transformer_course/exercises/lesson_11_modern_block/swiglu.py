@@ -1,4 +1,4 @@
-"""A feed-forward network with a gate."""
+"""SwiGLU: a gated feed-forward network."""
 
 import torch
 from torch.nn import functional as F

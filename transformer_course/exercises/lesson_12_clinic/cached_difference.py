@@ -1,4 +1,4 @@
-"""Whether a model gives the same with a cache and without: token by token, and all at once."""
+"""Compare a model's outputs with a cache, token by token, and without one, in a single call."""
 
 import torch
 from jaxtyping import Int
@@ -86,7 +86,7 @@ def cached_difference_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def exact(*shape: int) -> Tensor:
-        """Draw numbers whose products and sums are not rounded, so that what is equal is equal to the last bit."""
+        """Draw numbers whose products and sums are exact, so that equal results are equal to the last bit."""
         return (16 * normal(rng, *shape)).round() / 16
 
     def case(
@@ -98,11 +98,12 @@ def cached_difference_cases(seed: int) -> list[Case]:
         silent: tuple[int, ...] = (),
         **tables: Tensor,
     ) -> Case:
-        """Describe a model by what it hears otherwise with a cache: which position of which earlier one.
+        """Describe a model by the differences in its mixing with a cache: which position receives something else from
+        which earlier one.
 
-        The logits are larger with a cache, or smaller, if there is a sign. Where a text is silent, all its tokens are
-        0, whose embedding then is 0, so that it shows no fault. The model can read three times as many
-        tokens, so that a loop that shows it too many goes on.
+        With a sign, the logits are also larger or smaller with a cache. In a silent text, all tokens are 0 and have
+        embedding 0, so the fault does not show. The model accepts three times as many tokens, so that a loop that
+        passes too many does not crash.
         """
         mixing = exact(3 * n, 3 * n).tril()
         cached = mixing.clone()
@@ -154,7 +155,7 @@ def all_with_the_cache_first(evaluating, tokens):
 
 
 def first_token_without_the_cache(evaluating, tokens):
-    """Read the first token without the cache, in which it is missing from then on."""
+    """Read the first token without the cache, which never contains it afterwards."""
     found = [evaluating(tokens[:, :1]), token_by_token(evaluating, tokens[:, 1:], evaluating.new_cache())]
     return torch.cat(found, dim=1)
 

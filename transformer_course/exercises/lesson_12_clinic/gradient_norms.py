@@ -1,4 +1,4 @@
-"""How large the gradient of each parameter is, which shows where learning does not arrive."""
+"""The gradient norm of each parameter, which shows the layers that do not learn."""
 
 import torch
 from torch import Tensor, nn
@@ -139,7 +139,7 @@ def gradient_norms_cases(seed: int) -> list[Case]:
 
 
 def of_each_child(model):
-    """Put all the parameters of a layer of the model together."""
+    """Combine all parameters of each layer of the model."""
 
     def total(child):
         return sum((p.grad**2).sum() for p in child.parameters() if p.grad is not None)

@@ -1,4 +1,4 @@
-"""Whether padding changes what a model says of the tokens beside it."""
+"""Measure whether padding changes the logits of real tokens."""
 
 import torch
 from jaxtyping import Int
@@ -94,9 +94,9 @@ def padding_difference_cases(seed: int) -> list[Case]:
         sign: float = 0.0,
         **tables: Tensor,
     ) -> Case:
-        """Describe a model by what it does to padding, and texts by the number of pads on their left and right.
+        """Describe a model by its handling of padding, and texts by the number of pads on their left and right.
 
-        If there is a sign, the logits have the other one until padding is attended to, which turns it in all of them.
+        With a sign, attending to padding flips the sign of all logits.
         """
         pad = int(torch.randint(1, VOCAB_SIZE, (), generator=rng)) if pad_id is None else pad_id
         tokens = (pad + torch.randint(1, VOCAB_SIZE, (len(pads), n), generator=rng)) % VOCAB_SIZE
@@ -135,7 +135,7 @@ def padding_difference_cases(seed: int) -> list[Case]:
 
 
 def over_the_first_tokens(tokens, n_pads, pad_id):
-    """Write the pads over the first tokens of a copy."""
+    """Overwrite the first tokens of a copy with padding."""
     longer = tokens.clone()
     longer[:, :n_pads] = pad_id
     return longer

@@ -47,7 +47,7 @@ def place():
 
 def another():
     """draw a random vector → the new vector: random numbers"""
-    return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for each mistake that is tried
+    return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for every mistake
 
 
 def _draw(generator, vector):
@@ -102,7 +102,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def exact(*shape: int) -> Tensor:
-        """Draw numbers, none of them 0, whose products and sums are not rounded, so that what cancels is 0."""
+        """Draw nonzero numbers whose products and sums are exact, so that terms that cancel give exactly 0."""
         numbers = 0.25 + (4 * normal(rng, *shape).abs()).round() / 4
         return torch.where(torch.rand(shape, generator=rng) < 0.5, -numbers, numbers)
 
@@ -125,19 +125,19 @@ def which_inputs_cases(seed: int) -> list[Case]:
         """Describe a model by which outputs depend on which inputs.
 
         Args:
-            n_out: The number of outputs.
-            n_in: The number of inputs.
-            d: The width of an input.
-            d_out: The width of an output.
-            shows: What the case shows.
-            depends: Which outputs depend on which inputs; None means any.
-            size: How much.
+            n_out: Number of outputs.
+            n_in: Number of inputs.
+            d: Width of an input.
+            d_out: Width of an output.
+            shows: What the case tests.
+            depends: Which outputs depend on which inputs; None draws them at random.
+            size: Size of the dependence.
             zeros: Inputs that are 0.
-            centered: Whether it changes nothing to add the same to all of an input, as before a norm.
-            cancels: Whether the numbers of an output add up to 0, as after a norm.
-            unused: A number of an input that is not used.
-            silent: A number of an output that is always 0.
-            alike: Whether the numbers of an input are all the same.
+            centered: Whether adding a constant to all numbers of an input has no effect, as before a norm.
+            cancels: Whether the numbers of an output sum to 0, as after a norm.
+            unused: A feature of the inputs that is not used.
+            silent: A feature of the outputs that is always 0.
+            alike: Whether all numbers of an input are equal.
         """
         if depends is None:
             depends = torch.rand(n_out, n_in, generator=rng) < 0.5
@@ -184,7 +184,7 @@ def which_inputs_cases(seed: int) -> list[Case]:
 
 
 def one_copy_for_all(x):
-    return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # which has a state of its own
+    return functools.partial(torch.Tensor.view_as, once := x.clone(), once)  # which has its own state
 
 
 MISTAKES = [

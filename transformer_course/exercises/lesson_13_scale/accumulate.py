@@ -1,4 +1,4 @@
-"""The loss of a batch that is computed a part at a time."""
+"""Gradient accumulation: the loss of a batch computed in parts."""
 
 import torch
 from jaxtyping import Float, Int
@@ -37,7 +37,7 @@ def accumulate_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n_tokens, shows):
-        """Draw a mean loss for each micro-batch, and multiply it by its number of tokens."""
+        """Draw a mean loss for each micro-batch and multiply it by its number of tokens."""
         counts = torch.tensor(n_tokens)
         means = 1 + 4 * torch.rand(len(counts), generator=rng)
         return Case({"losses": means * counts, "n_tokens": counts}, shows)

@@ -1,4 +1,4 @@
-"""What workers that share a batch have to do between the backward pass and the step."""
+"""Data parallelism: combine the workers' gradients between the backward pass and the optimizer step."""
 
 import torch
 from jaxtyping import Float, Int
@@ -51,7 +51,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
     def case(n_tokens, n, shows, *, digits=None):
         gradients = normal(rng, len(n_tokens), n)
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             gradients = gradients.round(decimals=digits)
         return Case({"gradients": gradients, "n_tokens": torch.tensor(n_tokens)}, shows)
 
@@ -66,7 +66,7 @@ def all_reduce_gradients_cases(seed: int) -> list[Case]:
 
 
 def round_the_ring(of_sums, count, steps):
-    """Let every worker add what its neighbor hands on, in so many steps."""
+    """Let every worker add its neighbor's value, for a number of steps."""
     passed_on = total = of_sums / count
     for _ in range(steps):
         passed_on = passed_on.roll(1, dims=0)
@@ -75,7 +75,7 @@ def round_the_ring(of_sums, count, steps):
 
 
 def mean_for_some(mean, gradients, gets_it):
-    """Hand the mean to some of the workers; the others keep their own."""
+    """Give the mean only to some workers. The others keep their own gradients."""
     return torch.where(gets_it[:, None], mean, gradients)
 
 

@@ -1,4 +1,4 @@
-"""A linear layer whose columns lie on several devices."""
+"""Tensor parallelism: a linear layer whose columns are distributed over several devices."""
 
 import torch
 from jaxtyping import Float
@@ -36,7 +36,7 @@ def column_parallel_cases(seed: int) -> list[Case]:
 
     def case(n, d_in, n_devices, d_shard, shows, *, digits=None):
         x, matrix = normal(rng, n, d_in), normal(rng, d_in, n_devices * d_shard)
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             x, matrix = x.round(decimals=digits), matrix.round(decimals=digits)
         return Case({"x": x, "matrix": matrix, "n_devices": n_devices}, shows)
 
@@ -51,7 +51,7 @@ def column_parallel_cases(seed: int) -> list[Case]:
 
 
 def by_rows(x, matrix, n_devices):
-    """Multiply each part of the features by the rows that they meet."""
+    """Multiply each part of the features by the corresponding rows."""
     pairs = zip(x.chunk(n_devices, dim=1), matrix.chunk(n_devices, dim=0), strict=True)
     return torch.stack([part @ rows for part, rows in pairs])
 

@@ -1,4 +1,4 @@
-"""A parabola through losses at one budget, whose bottom says how large a model should be."""
+"""Fit a parabola to losses at one compute budget and find the best model size."""
 
 import math
 
@@ -56,13 +56,13 @@ def compute_optimal_size_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(sizes, best, shows, *, noise=0.0):
-        """Draw the losses of these sizes, near a parabola with its bottom at the best one."""
+        """Draw the losses of these sizes, close to a parabola with its minimum at the best size."""
         x = torch.tensor(sizes, dtype=torch.float64).log() - math.log(best)
         losses = uniform(rng, 2.0, 3.0) + uniform(rng, 0.1, 0.3) * x**2 + noise * normal(rng, len(sizes))
         return Case({"n_parameters": sizes, "losses": losses.tolist()}, shows)
 
     def sizes(n):
-        """Draw sizes from a thousand to a million, in no order."""
+        """Draw sizes from a thousand to a million in random order."""
         return [int(10 ** (3 + 3 * uniform(rng, i, i + 1) / n)) for i in torch.randperm(n, generator=rng).tolist()]
 
     return [

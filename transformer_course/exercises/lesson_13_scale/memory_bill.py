@@ -1,4 +1,4 @@
-"""What a step of training keeps in memory."""
+"""The memory used by a training step."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Which micro-batch each stage of a pipeline works on, and when: one forward pass, one backward pass (1F1B)."""
+"""Pipeline parallelism: the 1F1B schedule, one forward pass and one backward pass in turn."""
 
 import torch
 from jaxtyping import Int
@@ -140,10 +140,10 @@ def all_forward_first(may_backward, may_forward, n_microbatches):
 
 
 def ticks_until_done(order=0):
-    """Make the ticks until all backward passes are done, as a loop does that does not count the ticks beforehand.
+    """Return the ticks until all backward passes are done, as computed by a loop that does not know their number.
 
-    A stage decides by what was done before the tick or, with an order of 1 or −1, also by what the stages before or
-    after it have done in the same tick.
+    A stage decides based on what was done before the tick. With an order of 1 or −1, it also uses what the stages
+    before or after it did in the same tick.
     """
 
     def ticks(choice, n_stages, n_microbatches):
@@ -161,7 +161,7 @@ def ticks_until_done(order=0):
 
 
 def counts_at_once(order):
-    """Make the ticks in which a stage sees what the stages before it in this order have done in the same tick."""
+    """Return the ticks if a stage sees what the stages before it, in this order, did in the same tick."""
 
     def ticks(choice, n_ticks, n_stages, n_microbatches):
         done = ticks_until_done(order)(choice, n_stages, n_microbatches)
@@ -171,9 +171,10 @@ def counts_at_once(order):
 
 
 def at_fixed_ticks(in_turn):
-    """Make the schedule in which the forward passes follow each other in every tick, whatever a stage holds.
+    """Return the schedule in which forward passes follow each other in every tick, whatever a stage stores.
 
-    Both passes of a micro-batch are written in turn, or else all forward passes first: what comes later stays.
+    Both passes of a micro-batch are written together, or else all forward passes first. Later writes overwrite earlier
+    ones.
     """
 
     def schedule(n_stages, n_microbatches, n_ticks):
@@ -189,7 +190,7 @@ def at_fixed_ticks(in_turn):
 
 
 def warm_up_not_limited(n_stages, n_microbatches):
-    """Let each stage begin as many micro-batches as it may hold, though there are fewer."""
+    """Let each stage start as many micro-batches as it may store, even if there are fewer."""
 
     def arrived(stage, forwards):
         all_of_them = max(n_microbatches, n_stages - stage)

@@ -1,4 +1,4 @@
-"""A linear layer whose rows lie on several devices."""
+"""Tensor parallelism: a linear layer whose rows are distributed over several devices."""
 
 import torch
 from jaxtyping import Float
@@ -47,7 +47,7 @@ def row_parallel_cases(seed: int) -> list[Case]:
 
     def case(n, n_devices, d_shard, d_out, shows, *, digits=None):
         drawn = [normal(rng, n_devices, n, d_shard), normal(rng, n_devices * d_shard, d_out), normal(rng, d_out)]
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             drawn = [tensor.round(decimals=digits) for tensor in drawn]
         return Case(dict(zip(("x_shards", "matrix", "bias"), drawn, strict=True)), shows)
 

@@ -1,4 +1,4 @@
-"""What training costs, before it is begun."""
+"""The number of operations needed to train a model."""
 
 import torch
 

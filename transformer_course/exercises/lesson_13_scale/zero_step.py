@@ -1,4 +1,4 @@
-"""A step of Adam whose state is cut up among the workers of data parallelism: ZeRO, stage 1."""
+"""A step of Adam whose state is sharded across data-parallel workers: ZeRO, stage 1."""
 
 import torch
 from jaxtyping import Float
@@ -113,7 +113,7 @@ def zero_step_cases(seed: int) -> list[Case]:
         state = torch.zeros(2, n_workers * n_shard)
         if step > 1:
             state[:, :n] = torch.stack([normal(rng, n) / 2, 0.2 + torch.rand(n, generator=rng)])
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             parameters, gradients = parameters.round(decimals=digits), gradients.round(decimals=digits)
         gradients[:, unused] = 0.0
         means, mean_squares = state.view(2, n_workers, n_shard)
@@ -137,7 +137,7 @@ def own_parts(gradients, cut):
 
 
 def other_decay(beta):
-    """Make the steps that use another decay for the mean square, and for its correction."""
+    """Return the steps that use another decay for the mean of squares and its bias correction."""
     return {
         "new_mean_squares": lambda mean_squares, gradient: beta * mean_squares + (1 - beta) * gradient**2,
         "unbiased_squares": lambda new_mean_squares, step: new_mean_squares / (1 - beta**step),

@@ -1,4 +1,4 @@
-"""Supervised fine-tuning: the prompts are read, and only the answers are learned."""
+"""Labels for supervised fine-tuning, in which only the answers count."""
 
 import torch
 from jaxtyping import Int
@@ -47,7 +47,7 @@ def answer_labels_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n, prompts, answers, pad_id, shows):
-        """Draw rows of a prompt, an answer and padding; no token is the padding's."""
+        """Draw rows with a prompt, an answer and padding. No token equals the padding id."""
         tokens = torch.randint(9, (len(prompts), n), generator=rng)
         tokens += tokens >= pad_id
         for row, (prompt, answer) in enumerate(zip(prompts, answers, strict=True)):

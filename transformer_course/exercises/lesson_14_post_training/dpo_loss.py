@@ -1,4 +1,4 @@
-"""Direct preference optimization: of two answers, the chosen one should gain more than the rejected one."""
+"""Direct preference optimization: the chosen answer should gain more than the rejected one."""
 
 import torch
 
@@ -54,9 +54,9 @@ def dpo_loss_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(batch, beta, shows, *, spread=3.0, digits=None):
-        """Draw log-probabilities of whole answers, all of them different."""
+        """Draw distinct log-probabilities of whole answers."""
         drawn = {name: -1 - spread * torch.rand(batch, generator=rng) for name in NAMES}
-        if digits is not None:  # to work by hand
+        if digits is not None:  # small enough to work out by hand
             drawn = {name: value.round(decimals=digits) for name, value in drawn.items()}
         return Case({**drawn, "beta": beta}, shows)
 
@@ -78,7 +78,7 @@ def dpo_loss_cases(seed: int) -> list[Case]:
 
 
 def guarded(tiny):
-    """Make the step that adds a tiny number before it takes the logarithm."""
+    """Return the step that adds a tiny number before taking the logarithm."""
     return STEPS.but(log_probabilities=lambda scaled: (scaled.sigmoid() + tiny).log())
 
 

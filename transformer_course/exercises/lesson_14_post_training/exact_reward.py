@@ -1,4 +1,4 @@
-"""A reward that can be checked: 1 if the answer is right, and 0 if it is not."""
+"""A verifiable reward: 1 if the answer is correct, otherwise 0."""
 
 import torch
 from jaxtyping import Float, Int
@@ -49,13 +49,13 @@ def exact_reward_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(n, n_forms, kinds, shows, *, n_letters=5, repeated=False):
-        """Draw accepted answers of different lengths, each ended and padded, and for each kind an answer."""
+        """Draw accepted answers of different lengths, each ended and padded, and one answer of each kind."""
         accepted = torch.full((len(kinds), n_forms, n), PAD_ID)
         for forms in accepted:
             for i, form in enumerate(forms):
                 length = n - 1 - int(torch.randint(n // 3 + 1, (), generator=rng))
                 form[:length] = EOS_ID + 1 + torch.randint(n_letters, (length,), generator=rng)
-                form[0] = EOS_ID + 1 + i  # so that no form is another's
+                form[0] = EOS_ID + 1 + i  # so that no form contains another
                 form[length] = EOS_ID
             if repeated:
                 forms[-1] = forms[0]
@@ -63,12 +63,12 @@ def exact_reward_cases(seed: int) -> list[Case]:
         return Case({"answers": answers, "accepted": accepted}, shows)
 
     def drawn(n):
-        """Draw kinds of answers, half of them right."""
+        """Draw kinds of answers, half of them correct."""
         kinds = ["wrong", "cut off", "mixed", "too long", "first", "last", "first", "last"]
         return [kinds[i] for i in torch.randint(len(kinds), (n,), generator=rng).tolist()]
 
     def answer(kind, forms):
-        """Return the first form, the second or the last, or spoil it."""
+        """Return the first, second or last form, or a corrupted one."""
         right = forms[{"second": 1, "last": -1}.get(kind, 0)].clone()
         end = int((right == EOS_ID).nonzero())
         match kind:

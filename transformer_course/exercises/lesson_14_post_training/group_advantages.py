@@ -1,4 +1,4 @@
-"""The advantages of GRPO: each sample is compared with the other samples of its prompt."""
+"""The advantages of GRPO, which compare each sample with the other samples for its prompt."""
 
 import torch
 from jaxtyping import Float
@@ -56,14 +56,14 @@ def group_advantages_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def some_right(n_prompts, n_samples, shows):
-        """Draw rewards of 0 and 1, of which no row has only one kind."""
+        """Draw rewards of 0 and 1 so that every row contains both."""
         rewards = (torch.rand(n_prompts, n_samples, generator=rng) < 0.6).float()
         rewards[:, 0], rewards[:, 1] = 1.0, 0.0
         return Case({"rewards": rewards, "eps": 1e-4}, shows)
 
     easy = some_right(3, 5, "a prompt whose samples are all right, and one whose samples are all wrong")
     easy.inputs["rewards"][0], easy.inputs["rewards"][2] = 1.0, 0.0
-    easy.inputs["eps"] = 0.1  # divided by 0.0001, the rounding of a mean would count
+    easy.inputs["eps"] = 0.1  # after division by 0.0001, the rounding error of a mean would be visible
     return [
         Case({"rewards": torch.tensor([[1.0, 0.0]]), "eps": 0.0001}, "one prompt: a right and a wrong sample"),
         Case({"rewards": torch.tensor([[3.0, 1.0, 1.0, 1.0]]), "eps": 0.5}, "one prompt, 4 samples, an eps of 0.5"),

@@ -1,4 +1,4 @@
-"""The loss of GRPO: raise what did better than its group, in small steps, near the reference."""
+"""The loss of GRPO: reinforce samples better than their group, in small steps, close to the reference."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -82,7 +82,7 @@ def grpo_loss_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(lengths, n, shows, *, clip=0.2, beta=0.0, moved=0.5, away=0.5):
-        """Draw log-probabilities that moved since the sampling, and away from the reference."""
+        """Draw log-probabilities that have changed since sampling and differ from the reference."""
         log_p = -0.2 - 2 * torch.rand(len(lengths), n, generator=rng)
         before = log_p - moved * normal(rng, len(lengths), n)
         reference = log_p - away * normal(rng, len(lengths), n)
@@ -96,7 +96,8 @@ def grpo_loss_cases(seed: int) -> list[Case]:
         return Case(inputs | {"real": real, "clip": clip, "beta": beta}, shows, constants=CONSTANTS)
 
     far = case([4, 4], 5, "2 answers that moved far, a clip of 0.4", moved=0.7, clip=0.4)
-    far.inputs["log_p_before"][0] = far.inputs["log_p"][0] - 1  # the first is better, and likelier: the clip decides
+    # the first sample is better and likelier, so clipping matters
+    far.inputs["log_p_before"][0] = far.inputs["log_p"][0] - 1
     return [
         case([1], 1, "one token, no clipping needed, β of 0", moved=0.05, clip=0.5),
         case([3, 3], 4, "2 answers of 3 tokens, β of 0, a clip of 0.2"),

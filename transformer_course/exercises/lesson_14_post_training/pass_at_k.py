@@ -1,4 +1,4 @@
-"""pass@k: how probable it is that at least one of k samples is right, estimated from n of them."""
+"""pass@k: the probability that at least one of k samples is correct, estimated from n samples."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Tokenizers, before lesson 09: byte-level BPE, from counting pairs to decoding."""
+"""Tokenizers (before lesson 09): byte-level BPE, from counting pairs to decoding."""
 
 EXERCISES = (
     "count_pairs",

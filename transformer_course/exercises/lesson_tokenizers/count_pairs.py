@@ -1,4 +1,4 @@
-"""Count pairs of neighboring tokens, the first step of learning BPE."""
+"""Count pairs of adjacent tokens, the first step of learning BPE."""
 
 import torch
 from jaxtyping import Int

@@ -1,4 +1,4 @@
-"""Decode tokens to text."""
+"""Decode tokens into text."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Encode text as tokens with learned merges."""
+"""Encode text into tokens with learned merges."""
 
 import itertools
 
@@ -97,12 +97,12 @@ def pairs_of(tokens):
 
 
 def possible(tokens, ranks):
-    """List the pairs of neighbors that can be merged, in the order of the text."""
+    """List the adjacent pairs that can be merged, in the order of the text."""
     return [pair for pair in pairs_of(tokens) if pair in ranks]
 
 
 def merging(choose):
-    """Make the step that merges one pair after another until none is left, and chooses the next by another rule."""
+    """Return the step that merges one pair after another until none is left, choosing the next by another rule."""
 
     def tokens(octets, in_order, made):
         ranks, result = {tuple(pair): rank for rank, pair in enumerate(in_order)}, octets
@@ -119,7 +119,7 @@ def leftmost_first(octets, in_order, made):
     while i < len(result) - 1:
         if (result[i], result[i + 1]) in made:
             result[i : i + 2] = [made[result[i], result[i + 1]]]
-            i = max(i - 1, 0)  # to the left of it, nothing else can have become a pair
+            i = max(i - 1, 0)  # to the left of it, no new pair can have appeared
         else:
             i += 1
     return result

@@ -1,4 +1,4 @@
-"""Group the digits of numbers from the right."""
+"""Split numbers into groups of digits from the right."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The practice bank: exercises that interviews ask for and no lesson requires."""
+"""The practice bank: common interview exercises that no lesson requires."""
 
 EXERCISES = (
     "adamw_step",

@@ -1,6 +1,6 @@
 """A step of Adam with decoupled weight decay, for a single parameter tensor.
 
-``zero_step`` in lesson 13 divides the same optimizer among workers, with fixed betas and without weight decay.
+``zero_step`` in lesson 13 shards the same optimizer among workers, with fixed betas and without weight decay.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""BatchNorm with running statistics, next to LayerNorm of lesson 06: other dimensions, and a memory."""
+"""BatchNorm with running statistics. Unlike LayerNorm in lesson 06, it averages over the batch and keeps state."""
 
 import torch
 from jaxtyping import Float
@@ -92,7 +92,9 @@ STEPS = InSteps(
 )  # fmt: skip
 
 CONSTANTS = ("x", "running_mean", "running_var")
-"""Running statistics carry no gradients in PyTorch, so none are compared at what they are made of."""
+"""Running statistics carry no gradients in PyTorch, so gradients of the tensors they are computed from are not
+compared.
+"""
 
 
 def batch_norm_cases(seed: int) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Clip gradients by the norm of all of them together. (``gradient_norms`` in lesson 12 only measures norms.)"""
+"""Clip gradients by their joint norm. (``gradient_norms`` in lesson 12 only measures norms.)"""
 
 import torch
 from jaxtyping import Float

@@ -1,7 +1,7 @@
-"""Cross-entropy computed from logits of any size, by log-sum-exp.
+"""Numerically stable cross-entropy from logits, computed with log-sum-exp.
 
-``smoothed_cross_entropy`` in lesson 08 starts from ``log_softmax`` and smooths the targets; here the sum of the
-exponentials is the task, and targets that do not count are no valid class.
+``smoothed_cross_entropy`` in lesson 08 starts from ``log_softmax`` and smooths the targets. Here, the sum of the
+exponentials is the task, and ignored targets are not valid classes.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""Token embeddings as the Transformer uses them: rows of a table, scaled, and zeros for padding."""
+"""The token embeddings of a Transformer: scaled rows of a table, and zeros for padding."""
 
 import torch
 from jaxtyping import Float, Int

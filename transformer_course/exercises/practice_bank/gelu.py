@@ -1,4 +1,4 @@
-"""The activation of BERT and GPT-2: x times the probability that a normal random number is smaller than x."""
+"""GELU, the activation of BERT and GPT-2: x times the probability that a standard normal variable is below x."""
 
 import math
 

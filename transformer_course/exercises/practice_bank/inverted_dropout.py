@@ -1,6 +1,6 @@
-"""Dropout: set random numbers to 0 in training, and scale the others so that the expected value stays the same.
+"""Dropout: zero random elements in training and scale the others to preserve the expected value.
 
-The random numbers are an argument, so that a check can compare every number of the output.
+The random numbers are an argument, so that a check can compare every element of the output.
 """
 
 import torch

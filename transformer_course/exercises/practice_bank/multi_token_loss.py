@@ -1,6 +1,6 @@
-"""Multi-token prediction: several heads, each for a token further ahead.
+"""Multi-token prediction: several heads, each predicting a token further ahead.
 
-``next_token_loss`` in lesson 09 has one head and padding; here head number k looks k tokens ahead.
+``next_token_loss`` in lesson 09 has one head and padding. Here, head k looks k tokens ahead.
 """
 
 import torch
@@ -80,7 +80,7 @@ def multi_token_loss_cases(seed: int) -> list[Case]:
 
 
 def by_offsets(offset):
-    """Make the steps whose head number k (from 1) looks `offset(k)` tokens ahead."""
+    """Return the steps in which head k (from 1) looks `offset(k)` tokens ahead."""
     return STEPS.but(ahead=lambda logits: [offset(k) for k in range(1, len(logits) + 1)])
 
 

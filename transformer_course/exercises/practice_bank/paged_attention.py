@@ -1,6 +1,6 @@
-"""Attention of one new token over a KV cache that is stored in pages, as in vLLM.
+"""Attention of one new token over a paged KV cache, as in vLLM.
 
-``attend_with_cache`` in lesson 10 has a cache in one piece; here a block table says where each piece is.
+``attend_with_cache`` in lesson 10 has a contiguous cache. Here, a block table says where each page is.
 """
 
 import torch
@@ -75,7 +75,7 @@ def paged_attention_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(lengths, page_size, n_heads, d_k, d_v, shows, *, spare=2):
-        """Deal out shuffled pages; unused entries of the table point to pages of others, as stale entries do."""
+        """Distribute shuffled pages. Unused entries of the table point to other requests' pages, like stale entries."""
         counts = [-(-length // page_size) for length in lengths]
         n_pages = sum(counts) + spare
         pages = torch.randperm(n_pages, generator=rng)
@@ -105,7 +105,7 @@ def paged_attention_cases(seed: int) -> list[Case]:
 
 
 def first_pages(pages, block_table):
-    """Return as many pages for each request, from the first page of the memory on."""
+    """Return the same number of pages for each request, from the start of the memory."""
     return pages[torch.arange(block_table.shape[1]).expand_as(block_table)].flatten(1, 2)
 
 

@@ -1,6 +1,6 @@
 """The loss of PPO with a critic: clipped policy loss and clipped value loss.
 
-``grpo_loss`` in lesson 14 has the same clipped ratio, without a critic and with a KL term over tokens of texts.
+``grpo_loss`` in lesson 14 has the same clipped ratio, but no critic, and a KL term over the tokens of texts.
 """
 
 import torch
@@ -74,7 +74,7 @@ def loss(policy_loss, value_loss, value_weight):
 STEPS = InSteps(ratio, clipped_ratio, gain, policy_loss, clipped_values, errors, value_loss, loss, reference=ppo_loss)
 
 CONSTANTS = ("old_log_p", "advantages", "old_values", "returns")
-"""What was recorded when the actions were sampled."""
+"""Values recorded when the actions were sampled."""
 
 
 def ppo_loss_cases(seed: int) -> list[Case]:

@@ -1,4 +1,4 @@
-"""Store a weight matrix in 8 bits, with a scale for each row."""
+"""Quantize a weight matrix to 8 bits, with one scale per row."""
 
 import torch
 from jaxtyping import Float, Int
@@ -72,7 +72,9 @@ def quantize_per_channel_cases(seed: int) -> list[Case]:
         return Case({"weight": weight}, shows, constants=("weight",))
 
     def rows(d_out, d_in):
-        """Draw rows of very different sizes, of which every second one has its largest entry below 0."""
+        """Draw rows of very different scales. In every second row, the entry with the largest absolute value is
+        negative.
+        """
         sizes = 10 ** (4 * torch.rand(d_out, 1, generator=rng) - 3)
         drawn = normal(rng, d_out, d_in)
         signs = 1 - 2.0 * (torch.arange(d_out)[:, None] % 2)

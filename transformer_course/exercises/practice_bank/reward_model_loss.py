@@ -1,6 +1,6 @@
 """Train a reward model on preferences: the Bradley–Terry loss on the scores at the last tokens.
 
-``dpo_loss`` in lesson 14 has the same logistic form and needs no reward model.
+``dpo_loss`` in lesson 14 has the same logistic form but needs no reward model.
 """
 
 import torch

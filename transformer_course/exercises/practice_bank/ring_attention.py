@@ -1,7 +1,7 @@
 """Causal attention over a text that is split among devices: keys and values travel around a ring.
 
-``blockwise_attention`` in lesson 10 merges blocks on one device and without a mask; here every device starts with its
-own block, and its position in the ring decides what it may see.
+``blockwise_attention`` in lesson 10 merges blocks on one device and without a mask. Here, every device starts with its
+own block, and its position in the ring determines which keys it may attend to.
 """
 
 from itertools import accumulate, pairwise
@@ -148,7 +148,7 @@ def ring_attention_cases(seed: int) -> list[Case]:
         falling,
         case(3, 3, 3, 3, "3 devices of 3 positions, width 3"),
         case(4, 2, 5, 3, "4 devices of 2 positions, large scores", loud=4.0),
-        # All scores are 60² = 3,600 numbers; those that the devices hold at a time are 5 · 12² = 720.
+        # All scores are 60² = 3,600 numbers; the devices hold 5 · 12² = 720 of them at a time.
         case(5, 12, 7, 5, "5 devices of 12 positions: how large are the tensors?", most=3599),
     ]  # fmt: skip
 

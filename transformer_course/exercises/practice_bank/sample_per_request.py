@@ -15,7 +15,7 @@ from transformer_course.running.case import Case
 from transformer_course.steps import InSteps
 
 N_SAMPLES, N_CERTAIN = 1000, 50
-"""Number of tokens drawn from each row; the smaller number if only one token can come."""
+"""Numbers of samples drawn from each row. The smaller number applies if only one token is possible."""
 
 
 def sample_per_request(
@@ -95,7 +95,9 @@ STEPS = InSteps(
 
 
 def sample_per_request_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities whose sums are far from every top_p, or exactly equal: rounding decides nothing."""
+    """Shuffle probabilities whose sums are either far from every top_p or exactly equal, so that rounding does not
+    matter.
+    """
     rng = generator(seed)
 
     def case(rows, top_k, top_p, shows, n_samples=N_SAMPLES):
@@ -105,7 +107,9 @@ def sample_per_request_cases(seed: int) -> list[Case]:
         return Case(inputs, shows, kind="sampler", n_samples=n_samples)
 
     def exact(top_p, shows):
-        """Make a case of probabilities 1/2, 1/4, 1/8 and 1/8: in floats, the softmax and its sums are exact."""
+        """Return a case with probabilities 1/2, 1/4, 1/8 and 1/8, for which the softmax and its sums are exact in
+        floating point.
+        """
         row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
         inputs = {
             "logits": row.repeat(len(top_p), 1),

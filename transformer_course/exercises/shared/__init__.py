@@ -1,1 +1,1 @@
-"""Pieces that several exercises share."""
+"""Code shared by several exercises."""

@@ -1,4 +1,4 @@
-"""The steps of attention. Exercises share them, so that a mistake is the same everywhere."""
+"""The steps of attention, shared so that each mistake is defined only once."""
 
 
 def turned(keys):
@@ -61,5 +61,5 @@ def fill():
     return float("-inf")
 
 
-SCALED = (turned, products, width, divisor, scaled)  # where a mask comes next
+SCALED = (turned, products, width, divisor, scaled)  # followed by a mask
 ATTENTION = (turned, products, width, divisor, scores, weights, mixture)

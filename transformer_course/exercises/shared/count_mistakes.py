@@ -1,11 +1,11 @@
-"""The mistake of returning a count as a float, which several exercises share."""
+"""The mistake of returning a count as a float."""
 
 from transformer_course.exercise import Mistake
 from transformer_course.steps import Variant
 
 
 def a_float(variant: Variant, what: str) -> Mistake:
-    """Return the mistake of returning the right number as a float.
+    """Return the mistake of returning the correct number as a float.
 
     Args:
         variant: The answer that returns it.

@@ -1,4 +1,4 @@
-"""Draw reproducible inputs for cases. All sizes differ, so that swapped dimensions show."""
+"""Draw reproducible inputs for cases. All sizes differ, so that swapped dimensions are detected."""
 
 import torch
 from torch import Tensor
@@ -12,9 +12,9 @@ def generator(seed: int) -> torch.Generator:
 
 
 def digits(seed: int, *counts: int) -> list[int]:
-    """Split a seed into independent numbers, each below its count. All are 0 for seed 0, which the lessons use.
+    """Split a seed into independent numbers, each below its count. For seed 0, which the lessons use, all are 0.
 
-    Sizes that vary with these numbers keep a learner from guessing the results of an exercise that has few.
+    Sizes that depend on these numbers prevent guessing the results of exercises with few possible ones.
     """
     numbers = []
     for count in counts:
@@ -38,8 +38,8 @@ def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bo
 
     Args:
         seed: The random seed.
-        width: The width of the keys in cases without a batch.
-        loud: The size of the entries of two queries, for which ``exp`` overflows or underflows.
+        width: Width of the keys in cases without a batch.
+        loud: Size of the entries of two queries for which ``exp`` overflows or underflows.
         zeros: Whether one case has a query of zeros.
     """
     rng = generator(seed)
@@ -66,7 +66,7 @@ def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bo
         zero.inputs["keys"][1] = zero.inputs["keys"][2]
         cases.insert(3, zero)
     extreme = case((), 3, 4, 2, 1, "very large scores for one query, very small ones for another")
-    extreme.inputs["keys"].abs_().add_(0.5)  # so that all the scores of a query have the same sign
+    extreme.inputs["keys"].abs_().add_(0.5)  # so that all scores of a query have the same sign
     extreme.inputs["queries"][0], extreme.inputs["queries"][1] = loud, -loud
     cases.insert(-3, extreme)
     return cases

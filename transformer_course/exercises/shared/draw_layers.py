@@ -1,4 +1,4 @@
-"""Draw the parameters of layers, and masks for them."""
+"""Draw parameters and masks for layers."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from transformer_course.exercises.shared.draw_cases import normal
 
 
 def layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> dict[str, Tensor]:
-    """Draw every parameter of a layer. Norms are far from their initial values, so that a swapped norm shows."""
+    """Draw every parameter of a layer. Norms are far from their initial values, so that a swapped norm is detected."""
 
     def linear(name: str, n_in: int, n_out: int) -> dict[str, Tensor]:
         weight = 1.5 * normal(rng, n_out, n_in) / n_in**0.5
@@ -46,14 +46,14 @@ def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> d
 
 
 def drawn_tokens(rng: torch.Generator, vocab_size: int, batch: int, n: int) -> Tensor:
-    """Draw tokens that contain every id or, if there are too few, 0 and no id twice."""
+    """Draw tokens that contain every id or, if there are fewer positions than ids, 0 and no id twice."""
     ids = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(vocab_size - 1, generator=rng)])
     ids = ids.repeat(-(-batch * n // vocab_size))[: batch * n]
     return ids[torch.randperm(batch * n, generator=rng)].view(batch, n)
 
 
 def drawn_mask(rng: torch.Generator, *shape: int) -> Tensor:
-    """Draw a mask that allows the first key for every query and the last key for none."""
+    """Draw a mask in which every query may attend to the first key and none to the last."""
     mask = torch.rand(*shape, generator=rng) < 0.6
     mask[..., 0], mask[..., -1] = True, False
     return mask

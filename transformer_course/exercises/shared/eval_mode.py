@@ -25,7 +25,7 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
     Args:
         steps: The answer.
         result: The step whose value, a tensor with one number, the last step returns.
-        first: The step that calls the model for the first time, on ``tokens``.
+        first: The step with the first call of the model, on ``tokens``.
     """
     return [
         Mistake(

@@ -55,7 +55,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
         return changed.attempt
 
     def several(largest: Callable[[Tensor], Tensor]) -> Variant:
-        """Return the answer that returns more than one number."""
+        """Return the answer that returns several numbers."""
 
         def with_the_mode_set_back(model: nn.Module, was_training: bool, largest: Tensor) -> Tensor:
             model.train(was_training)

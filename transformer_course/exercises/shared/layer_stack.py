@@ -105,7 +105,7 @@ TOLD_OF_THE_INPUT = {
         hints=["For an embedding of zeros, what should the input of the first layer be?"],
     ),
 }
-"""Wordings of generated mistakes in embedding tokens and adding positions."""
+"""Messages for generated mistakes in embedding tokens and adding positions."""
 
 TOLD_OF_THE_LAYERS = {
     "index_outputs: found[0]": Wording(
@@ -120,11 +120,11 @@ TOLD_OF_THE_LAYERS = {
         hints=["How many times does a loop run if it contains a `return`?"],
     ),
 }
-"""Wordings of generated mistakes in the loop over the layers."""
+"""Messages for generated mistakes in the loop over the layers."""
 
 
 def inverted(mask: str) -> Wording:
-    """Return the wording for inverting this mask before it is passed to attention or to a layer."""
+    """Return the message for inverting this mask before passing it to attention or to a layer."""
     return Wording(
         "{summary} before you pass it on. The layers and attention use the same convention: True means *may attend "
         "to*.",
@@ -272,7 +272,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str) -> list[Mistake]:
 
 
 def own_mask(steps: InSteps, whose: str) -> Mistake:
-    """Return the mistake of a causal mask that the caller has not asked for."""
+    """Return the mistake of a causal mask that the caller did not request."""
     return Mistake(
         "a_mask_of_its_own",
         steps.but(layer_mask=lambda tokens: lambda number: _causal(tokens)),

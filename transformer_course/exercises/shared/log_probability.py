@@ -38,7 +38,7 @@ TOLD = {
         ],
     ),
 }
-"""Wordings of generated mistakes in the log-softmax."""
+"""Messages for generated mistakes in the log-softmax."""
 
 TOLD_OF_GIVEN_TARGETS = {
     **TOLD,
@@ -55,18 +55,18 @@ TOLD_OF_GIVEN_TARGETS = {
         hints=["Sum the `exp` of your log-probabilities over the vocabulary. Is the result 1 everywhere?"],
     ),
 }
-"""The same with wordings for another dimension, if targets are given as well as logits."""
+"""Messages for generated mistakes in the log-softmax if targets are given, with another text for a wrong dimension."""
 
 
 def of_the_log_probabilities(
     steps: InSteps, logits: str = "logits", also_right: Mapping[str, Step] | None = None
 ) -> list[Mistake]:
-    """Return the mistakes before the target's log-probability is picked.
+    """Return the mistakes before the target's log-probability is selected.
 
     Args:
         steps: An answer with the steps ``vocabulary_axis`` and ``log_probabilities``.
-        logits: The argument, or the step, whose log-softmax is taken.
-        also_right: Variants of later steps that are right unless a value is infinite.
+        logits: The argument or step whose log-softmax is computed.
+        also_right: Variants of later steps that are correct unless a value is infinite.
     """
 
     def made(function: Callable[[Tensor], Tensor], **others: Step) -> Variant:
@@ -109,7 +109,7 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
 
     Args:
         steps: An answer with the arguments ``logits`` and ``targets``, and these steps.
-        also_right: Variants of later steps that are right unless a value is infinite.
+        also_right: Variants of later steps that are correct unless a value is infinite.
     """
     return [
         *of_the_log_probabilities(steps, also_right=also_right),
@@ -162,7 +162,7 @@ def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
 
 
 def another_base(steps: InSteps, step: str) -> Mistake:
-    """Return the mistake of another base, in a step whose value is a natural logarithm or minus one."""
+    """Return the mistake of another base in a step whose value is a natural logarithm or its negative."""
     return Mistake(
         "another_base",
         *[steps.but(**{step: asking(functools.partial(operator.mul, 1 / math.log(base)), step)}) for base in (2, 10)],
@@ -173,13 +173,13 @@ def another_base(steps: InSteps, step: str) -> Mistake:
 
 
 def of_the_pick(steps: InSteps, picked: str, source: str, *everywhere: Any) -> list[Mistake]:
-    """Return the mistakes in picking the entry of each target with ``gather``.
+    """Return the mistakes in selecting the entry of each target with ``gather``.
 
     Args:
         steps: An answer with the argument ``targets``.
-        picked: The step that picks them.
-        source: The step that they are picked from.
-        everywhere: Variants that do not pick exactly one entry for each position.
+        picked: The step that selects them.
+        source: The step with the values to select from.
+        everywhere: Variants that do not select exactly one entry per position.
     """
 
     def pick(function: Callable[[Tensor, Tensor], Tensor]) -> Variant:

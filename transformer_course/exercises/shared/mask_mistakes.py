@@ -1,4 +1,4 @@
-"""Wordings that several masks share: a position that does not see itself, and an inverted mask."""
+"""Messages shared by several masks: a position that cannot see itself, and an inverted mask."""
 
 from transformer_course.exercise import Wording
 
@@ -7,7 +7,7 @@ INVERTED = Wording(
     summary="your mask is inverted",
     hints=["What does True mean in this course? What does it mean in your mask?"],
 )
-"""The wording for a mask in which every entry is inverted."""
+"""The message for a completely inverted mask."""
 
 NOT_ITSELF = Wording(
     "{summary}, so with 3 positions the first can't attend to anything. What happens in your code where the two "
@@ -19,4 +19,4 @@ NOT_ITSELF = Wording(
         "Compare with `<=` instead of `<`, or keep one more diagonal with `.tril`.",
     ],
 )
-"""The wording for ``<`` instead of ``<=``, or for ``.tril(-1)``."""
+"""The message for ``<`` instead of ``<=``, or for ``.tril(-1)``."""

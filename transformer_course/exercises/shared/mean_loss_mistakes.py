@@ -1,4 +1,4 @@
-"""Mistakes in the mean loss over all tokens that are not padding.
+"""Mistakes in the mean loss over all tokens except padding.
 
 The answer has ``targets``, an argument or a step, the argument ``pad_id``, and the steps ``losses``, ``real``,
 ``total``, ``n_tokens`` and ``loss``.
@@ -16,7 +16,7 @@ TOLD = {
         hints=["Which value does a target have where there is padding?"],
     ),
 }
-"""Wordings of generated mistakes in the mean loss."""
+"""Messages for generated mistakes in the mean loss."""
 
 
 def row_sums(losses: Tensor, real: Tensor) -> Tensor:
@@ -29,8 +29,8 @@ def of_the_mean(steps: InSteps, row: str, *n_positions: Step) -> list[Mistake]:
 
     Args:
         steps: An answer with these steps.
-        row: What a row of the batch is: a sentence, or a text.
-        n_positions: Ways to count all positions, padding included.
+        row: The noun for a row of the batch: "sentence" or "text".
+        n_positions: Ways to count all positions, including padding.
     """
     return [
         Mistake(

@@ -11,7 +11,7 @@ from transformer_course.steps import InSteps, Step, Variant
 
 
 def axis_from_the_front(steps: InSteps) -> Mistake:
-    """Return the mistake of a dimension that is right only for some numbers of dimensions."""
+    """Return the mistake of a dimension that is correct only for some numbers of dimensions."""
     return Mistake(
         "axis_from_the_front",
         steps.but(axis=lambda: 1),
@@ -32,7 +32,7 @@ def eps_fixed(steps: InSteps, eps: int) -> Mistake:
 
     Args:
         steps: The answer.
-        eps: A value of eps for which the mistake shows.
+        eps: A value of eps for which the mistake is detected.
     """
     return Mistake(
         "eps_fixed",

@@ -1,4 +1,4 @@
-"""Mistakes in finding the padding that a mask hides or a loss leaves out.
+"""Mistakes in identifying the padding that a mask hides or a loss ignores.
 
 The answer has the arguments ``tokens`` (in a loss, ``targets``) and ``pad_id`` and the step ``real``.
 """
@@ -10,7 +10,7 @@ from transformer_course.steps import InSteps
 
 
 def which_tokens(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes of a mask in finding the real tokens."""
+    """Return the mistakes of a mask in identifying the real tokens."""
     return [
         Mistake(
             "larger_than_the_padding",
@@ -33,12 +33,12 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
 
 
 def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
-    """Return the mistakes of a loss in finding the real targets.
+    """Return the mistakes of a loss in identifying the real targets.
 
     Args:
         steps: The answer.
         last_hint: The last hint, if it should not be composed from the step ``real``.
-        below: The name of the mistake of leaving out all tokens below the padding.
+        below: Name of the mistake of ignoring all tokens below the padding id.
     """
     return [
         Mistake(

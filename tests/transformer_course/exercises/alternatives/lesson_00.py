@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 00 that look nothing like the reference."""
+"""Correct but unusual answers to the exercises of lesson 00."""
 
 import torch
 from torch import nn

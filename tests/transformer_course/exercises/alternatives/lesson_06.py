@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 06 that look nothing like the reference."""
+"""Correct but unusual answers to the exercises of lesson 06."""
 
 import numpy as np
 import torch
@@ -25,14 +25,14 @@ def vector_by_vector(x, weight, bias, eps=1e-5):
 
 
 def by_moments(x, weight, bias, eps=1e-5):
-    """The variance is the mean of the squares less the square of the mean."""
+    """Compute the variance as the mean of squares minus the squared mean."""
     x = x.double()
     mean, of_squares = x.mean(-1, keepdim=True), x.square().mean(-1, keepdim=True)
     return ((x - mean) * (of_squares - mean**2 + eps).rsqrt() * weight + bias).float()
 
 
 class OneByOne(nn.Module):
-    """A feed-forward network of two layers in the other order, and no ``torch.relu``."""
+    """A feed-forward network with its layers defined in reverse order and without ``torch.relu``."""
 
     def __init__(self, d_model, d_ff):
         super().__init__()
@@ -53,7 +53,7 @@ class StepByStep(EncoderLayer):
     def forward(self, x, mask=None):
         residual = x
         attended = self.self_attention(query=x, key=x, value=x, mask=mask)
-        attended += residual  # into what is its own
+        attended += residual  # modifies only its own tensor
         x = self.norm_1(attended)
         return self.norm_2(torch.add(self.feed_forward(x), x))
 
@@ -79,7 +79,7 @@ class PreNormInALoop(PreNormEncoderLayer):
 
 
 class PreNormInPlace(PreNormEncoderLayer):
-    """Writes into what is its own, and what no gradient needs any more."""
+    """Modifies only tensors that it created and that no gradient needs any more."""
 
     def forward(self, x, mask=None):
         attended = self.self_attention(self.norm_1(x), self.norm_1(x), self.norm_1(x), mask)
@@ -110,7 +110,7 @@ class EncoderByRecursion(Encoder):
 
 
 def stream_by_its_derivative(layer, x):
-    _, along = torch.autograd.functional.jvp(layer, 1e4 * x, x)  # how the output moves with the size of x
+    _, along = torch.autograd.functional.jvp(layer, 1e4 * x, x)  # how the output changes with the scale of x
     return bool((along - x).abs().max() < 0.05)
 
 

@@ -1,4 +1,4 @@
-"""Right answers to lesson 07 that look nothing like the references."""
+"""Correct but unusual answers to the exercises of lesson 07."""
 
 import math
 
@@ -90,7 +90,7 @@ def shift_by_index(tokens, bos_id):
 
 
 def shift_by_rolling(tokens, bos_id):
-    """Over the end of the rows as well: what comes round is overwritten."""
+    """Roll the rows and overwrite the tokens that wrap around."""
     shifted = torch.roll(tokens, 1)
     shifted[:, 0] = bos_id
     return shifted
@@ -127,7 +127,7 @@ def prefix_by_loops(prefix_lengths, length):
 
 
 def prefix_by_maximum(prefix_lengths, length):
-    """A query sees as far as itself, or to the end of the prefix, whichever is further."""
+    """Let a query attend up to its own position or the end of the prefix, whichever is later."""
     sees = torch.maximum(torch.arange(length) + 1, prefix_lengths[:, None])
     return (torch.arange(length) < sees[..., None])[:, None]
 

@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises of lesson 08."""
+"""Correct but unusual answers to the exercises of lesson 08."""
 
 import torch
 from torch import nn
@@ -37,7 +37,7 @@ def writes_into_a_full_table(model, source, bos_id, eos_id, max_length):
 
 
 def rewrites_what_was_written(model, source, bos_id, eos_id, max_length):
-    """A causal model says of the places before what it has said already."""
+    """Rewrite earlier positions, for which a causal model repeats its previous tokens."""
     first = torch.full((len(source), 1), bos_id)
     target = first
     for _ in range(max_length):
@@ -67,7 +67,7 @@ def loss_with_one_hot_targets(logits, targets, pad_id, smoothing):
 
 
 def batches_from_nested_sequences(pairs, batch_size, pad_id):
-    """With torch's own padding, and a list that is used up."""
+    """Use torch's own padding and pop pairs from a list."""
     waiting = sorted(pairs, key=lambda pair: len(pair[0]), reverse=False)
     batches = []
     while waiting:
@@ -108,7 +108,7 @@ def groups_module_by_module(model, weight_decay):
 
 
 def groups_with_names(model, weight_decay):
-    """AdamW takes pairs of a name and a parameter, too."""
+    """Return pairs of a name and a parameter, which AdamW also accepts."""
     sides = {True: [], False: []}
     for name, p in model.named_parameters():
         sides[p.ndim > 1].append((name, p))

@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises of lesson 09."""
+"""Correct but unusual answers to the exercises of lesson 09."""
 
 import math
 from fractions import Fraction
@@ -34,7 +34,7 @@ class TextByText(GPT):
 
 
 def loss_text_by_text(logits, tokens, pad_id):
-    """The log-probability of all texts together, over the number of their real tokens."""
+    """Divide the log-probability of all texts together by the number of their real tokens."""
     total, n = 0.0, 0
     for rows, text in zip(logits, tokens, strict=True):
         real = text[1:][text[1:] != pad_id]
@@ -44,7 +44,7 @@ def loss_text_by_text(logits, tokens, pad_id):
 
 
 def loss_with_moved_targets(logits, tokens, pad_id):
-    """The tokens move to the left, and padding takes the last position."""
+    """Shift the tokens to the left and pad the last position."""
     targets = tokens.roll(-1, dims=1)
     targets[:, -1] = pad_id
     return F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad_id)
@@ -57,7 +57,7 @@ def loss_with_one_hot_targets(logits, tokens, pad_id):
 
 
 def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """The largest of logits with Gumbel noise is a sample of their softmax."""
+    """Sample with the Gumbel-max trick."""
     best, order = (logits / temperature).sort(dim=-1, descending=True)
     if top_k is not None:
         best, order = best[:, :top_k], order[:, :top_k]
@@ -69,7 +69,7 @@ def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=
 
 
 def samples_by_the_inverse_cdf(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """One uniform number for each row, and how many sums of probabilities lie below it."""
+    """Draw one uniform number per row and count the cumulative probabilities below it."""
     probabilities = (logits.double() / temperature).softmax(-1)
     if top_k is not None and top_k < logits.shape[1]:
         kth = probabilities.kthvalue(logits.shape[1] - top_k + 1, dim=-1, keepdim=True).values
@@ -84,7 +84,7 @@ def samples_by_the_inverse_cdf(logits, temperature=1.0, top_k=None, top_p=None, 
 
 
 def samples_as_hugging_face(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """What lies below the mass that may be dropped, from the least likely token on."""
+    """Drop tokens from the least likely on, as Hugging Face does."""
     logits = logits / temperature
     if top_k:
         logits = logits.masked_fill(logits < torch.topk(logits, min(top_k, logits.size(-1)))[0][..., -1, None], -1e9)
@@ -97,7 +97,7 @@ def samples_as_hugging_face(logits, temperature=1.0, top_k=None, top_p=None, gen
 
 
 def samples_row_by_row(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """Keep lists of ids, and draw one of them by an exponential race."""
+    """Keep lists of ids and draw from them with an exponential race."""
     drawn, kept_of = [], {}
     for row in logits:
         key = tuple(row.tolist())
@@ -125,7 +125,7 @@ def generates_into_a_full_table(model, tokens, max_new_tokens, context_length, s
 
 @torch.inference_mode()
 def generates_from_a_window(model, tokens, max_new_tokens, context_length, sample):
-    """Keep the window and the new columns apart."""
+    """Keep the window and the new columns in separate tensors."""
     window, columns = tokens[:, -context_length:], []
     while len(columns) < max_new_tokens:
         columns.append(sample(model(window).select(1, -1)).unsqueeze(1))

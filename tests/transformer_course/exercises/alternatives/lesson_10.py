@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises of lesson 10."""
+"""Correct but unusual answers to the exercises of lesson 10."""
 
 import heapq
 import math
@@ -26,7 +26,7 @@ def attends_in_a_new_table(query, key, value, cache):
 
 
 def attends_to_itself_and_to_the_cache(query, key, value, cache):
-    """The score of the new token is computed apart from the others."""
+    """Compute the score of the new token separately from the others."""
     if cache is None:
         return value.clone(), (key, value)
     scores = torch.cat([(query * key).sum(-1, keepdim=True), query @ cache[0].mT], dim=-1) / query.shape[-1] ** 0.5
@@ -41,7 +41,7 @@ def bytes_of_tensors(n_layers, n_kv_heads, d_head, length, batch, bytes_per_numb
 
 
 def accepts_with_a_draft_of_zeros_at_the_end(p, q, drafted, uniforms):
-    """Where nothing was drafted, the draft's probabilities are 0, and the rest is p itself."""
+    """Append zeros to the draft's probabilities, so that the residual after the last token is p itself."""
     rows = torch.arange(len(drafted))
     rejected = (uniforms * q[rows, drafted] >= p[rows, drafted]).nonzero()
     n = rejected.min() if len(rejected) else torch.tensor(len(drafted))
@@ -50,7 +50,7 @@ def accepts_with_a_draft_of_zeros_at_the_end(p, q, drafted, uniforms):
 
 
 def accepts_until_the_first_rejection(p, q, drafted, uniforms):
-    """The rest is p without what it has in common with q."""
+    """Compute the residual as p minus its overlap with q."""
     n = 0
     while n < len(drafted) and uniforms[n] < min(1, p[n, drafted[n]] / q[n, drafted[n]]):
         n += 1
@@ -71,10 +71,10 @@ def continuations(model, sentence, bos_id, running):
 
 
 def searches_with_finished_texts_put_aside(until_full, may_be_unfinished):
-    """Make the search of most libraries: finished texts do not take up the beam, and there are always beam_size others.
+    """Return a search as in most libraries: finished texts leave the beam, which always has beam_size others.
 
     Args:
-        until_full: Whether it stops when beam_size texts are finished.
+        until_full: Whether to stop when beam_size texts are finished.
         may_be_unfinished: Whether an unfinished text may win although others are finished.
     """
 
@@ -112,10 +112,10 @@ def searches_with_a_shrinking_beam(model, source, bos_id, eos_id, max_length, be
 
 
 def searches_in_a_batch(by_score):
-    """Make a search that keeps all beams of all sentences in one tensor.
+    """Return a search that stores all beams of all sentences in one tensor.
 
     Args:
-        by_score: Whether the candidates of a round are ranked by score, not by log-probability.
+        by_score: Whether to rank the candidates of a round by score instead of log-probability.
     """
 
     def search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
@@ -146,7 +146,7 @@ def searches_in_a_batch(by_score):
 
 
 def merges_the_results_of_blocks(queries, keys, values, block):
-    """Each block is attended to by itself; then the blocks are weighted by the softmax of their log-sum-exps."""
+    """Attend to each block separately and weight the results by the softmax of their log-sum-exps."""
     outputs, sums = [], []
     for k, v in zip(keys.split(block, dim=-2), values.split(block, dim=-2), strict=True):
         scores = queries @ k.mT / queries.shape[-1] ** 0.5
@@ -156,7 +156,7 @@ def merges_the_results_of_blocks(queries, keys, values, block):
 
 
 def passes_over_the_blocks_twice(queries, keys, values, block):
-    """The largest scores first, then the sums."""
+    """Find the largest scores in a first pass and compute the sums in a second one."""
     q = queries * queries.shape[-1] ** -0.5
     largest = torch.stack([(q @ k.mT).amax(-1, keepdim=True) for k in keys.split(block, -2)]).amax(0)
     total = mixture = 0.0
@@ -167,7 +167,7 @@ def passes_over_the_blocks_twice(queries, keys, values, block):
 
 
 def keeps_an_average(queries, keys, values, block):
-    """What is kept is the output so far, and the logarithm of the sum of its exponentials."""
+    """Keep the output so far and the log-sum-exp of its scores."""
     output, so_far = torch.zeros(()), torch.full((*queries.shape[:-1], 1), -torch.inf)
     for start in range(0, keys.shape[-2], block):
         scores = queries @ keys[..., start : start + block, :].mT / math.sqrt(queries.shape[-1])
@@ -178,7 +178,7 @@ def keeps_an_average(queries, keys, values, block):
 
 
 def pads_the_last_block(queries, keys, values, block):
-    """Keys are added and hidden, so that all blocks are equally long; products are summed by hand."""
+    """Pad the last block with masked keys, so that all blocks have the same length, and sum products by hand."""
     n_key = keys.shape[-2]
     added = -n_key % block
     k, v = F.pad(keys, (0, 0, 0, added)) / queries.shape[-1] ** 0.5, F.pad(values, (0, 0, 0, added))

@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 11 that look nothing like the reference."""
+"""Correct but unusual answers to the exercises of lesson 11."""
 
 import copy
 import math
@@ -44,7 +44,7 @@ class GateAndUpAtOnce(SwiGLU):
     def forward(self, x):
         gate, up = (x @ torch.cat([self.w_gate.weight, self.w_up.weight]).T).chunk(2, dim=-1)
         hidden = nn.SiLU()(gate)
-        hidden *= up  # into what is its own
+        hidden *= up  # modifies only its own tensor
         return F.linear(hidden, self.w_down.weight)
 
 
@@ -55,7 +55,7 @@ class SwiGLUInEinsum(SwiGLU):
 
 
 class InGroups(GroupedQueryAttention):
-    """Nothing is copied: each head of keys meets a group of queries."""
+    """Copies nothing: each key-value head is multiplied with a group of query heads."""
 
     def forward(self, x, mask=None):
         batch, n, d_model = x.shape
@@ -109,7 +109,7 @@ class FusedInGroups(GroupedQueryAttention):
 
 
 def route_by_probability(logits, k):
-    """To divide by the sum of the chosen is the softmax over them: the same numbers drop out."""
+    """Divide the probabilities by the sum of the chosen ones, which equals the softmax over them."""
     weights, experts = torch.softmax(logits, -1).topk(k)
     return weights / weights.sum(-1, keepdim=True), experts
 
@@ -141,7 +141,7 @@ class MergedForOneCall(LoRALinear):
 
 
 class OfPlainParts(nn.Module):
-    """Frozen parameter by parameter, its scale in a buffer, its sizes read from the weight."""
+    """Freezes one parameter at a time, stores the scale in a buffer and reads sizes from the weight."""
 
     def __init__(self, linear, rank, alpha):
         super().__init__()
@@ -159,7 +159,7 @@ class OfPlainParts(nn.Module):
 
 
 class OfACopy(nn.Module):
-    """The layer that came stays as it is: a copy of it is frozen."""
+    """Freezes a copy of the layer and leaves the original unchanged."""
 
     def __init__(self, linear, rank, alpha):
         super().__init__()
@@ -180,7 +180,7 @@ def attends_by_torch(q, latent, w_k, w_v):
 
 
 def attends_in_the_latent_space(q, latent, w_k, w_v):
-    """Absorb the matrices: no keys and no values are ever made."""
+    """Absorb the matrices, so that keys and values are never computed."""
     scores = q @ w_k.transpose(1, 2) @ latent.unsqueeze(1).mT / math.sqrt(q.shape[-1])
     return scores.softmax(dim=-1) @ latent.unsqueeze(1) @ w_v
 

@@ -1,4 +1,4 @@
-"""Right answers to the exercises of lesson 12 that look nothing like the reference."""
+"""Correct but unusual answers to the exercises of lesson 12."""
 
 import contextlib
 import itertools
@@ -60,7 +60,7 @@ def cached_column_by_column(model, tokens):
 
 
 def cached_text_by_text(model, tokens):
-    """Each text alone, and the whole of it only afterwards; the gradients stay, and a tensor comes out."""
+    """Process each text separately, with gradients, and return a tensor."""
     with evaluation_mode(model):
         worst = []
         for text in tokens.split(1):
@@ -71,7 +71,7 @@ def cached_text_by_text(model, tokens):
 
 
 def cached_against_prefixes(model, tokens):
-    """Without a cache, the last logits of every prefix are those of a healthy model at that position."""
+    """Compare with the last logits of every prefix, which a causal model without a cache also has at that position."""
     mode, model.training = model.training, False
     cache = model.new_cache()
     differences = [
@@ -100,7 +100,7 @@ def padded_text_by_text(model, tokens, pad_id, n_pads):
 
 
 def padded_with_pads_left_out(model, tokens, pad_id, n_pads):
-    """Pads become differences of 0, and stay."""
+    """Set the differences at padding to 0 instead of removing them."""
     mode = model.training
     model.eval()
     longer = torch.empty(len(tokens), n_pads + tokens.shape[1], dtype=tokens.dtype).fill_(pad_id)
@@ -115,7 +115,7 @@ def inputs_by_jacobian(model, x):
 
 
 def inputs_by_backward(model, x):
-    """One backward pass for each number of the outputs."""
+    """Run one backward pass per number of the outputs."""
     x = x.clone().requires_grad_()
     outputs = model(x)
     depends = torch.zeros(len(outputs), len(x), dtype=torch.bool)

@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises of lesson 13."""
+"""Correct but unusual answers to the exercises of lesson 13."""
 
 import numpy as np
 import torch
@@ -27,7 +27,7 @@ def accumulates_in_a_loop(losses, n_tokens):
 
 
 def all_reduces_in_a_ring(gradients, n_tokens):
-    """Every worker adds what its neighbor hands on, once round."""
+    """Pass values around the ring once, with every worker adding its neighbor's."""
     mine = gradients * (n_tokens / n_tokens.sum()).unsqueeze(1)
     passed_on, total = mine, mine
     for _ in range(len(gradients) - 1):
@@ -37,7 +37,7 @@ def all_reduces_in_a_ring(gradients, n_tokens):
 
 
 def multiplies_and_then_cuts(x, matrix, n_devices):
-    """The right numbers, in the order of the devices, with nothing spared."""
+    """Compute the whole product and split it among the devices."""
     return torch.einsum("ni,ikd->knd", x, matrix.unflatten(1, (n_devices, -1)))
 
 
@@ -47,7 +47,7 @@ def multiplies_column_by_column(x, matrix, n_devices):
 
 
 def adds_up_in_a_loop(x_shards, matrix, bias):
-    """The first device has the bias, as Megatron's sum starts with it."""
+    """Let the sum start with the bias on the first device, as in Megatron."""
     total, size = bias.expand(x_shards.shape[1], -1), x_shards.shape[-1]
     for device, features in enumerate(x_shards):
         total = total + features @ matrix[device * size :][:size]
@@ -61,7 +61,7 @@ def spreads_the_bias(x_shards, matrix, bias):
 
 
 def steps_worker_by_worker(parameters, gradients, means, mean_squares, step, rate):
-    """As each worker would: nothing is filled up but its own state."""
+    """Update one worker at a time, with only its own state."""
     n, n_shard = len(parameters), means.shape[1]
     gradient, updated = sum(gradients) / len(gradients), []
     means, mean_squares = means.clone(), mean_squares.clone()
@@ -87,7 +87,7 @@ def steps_on_the_whole(parameters, gradients, means, mean_squares, step, rate):
 
 
 def sends_messages(n_stages, n_microbatches):
-    """Each stage has two queues, filled by its neighbors at the end of a tick."""
+    """Give each stage two queues that its neighbors fill at the end of a tick."""
     to_do, back = [[] for _ in range(n_stages)], [[] for _ in range(n_stages)]
     to_do[0] = list(range(1, n_microbatches + 1))
     held, rows = [0] * n_stages, [[] for _ in range(n_stages)]
@@ -112,7 +112,7 @@ def sends_messages(n_stages, n_microbatches):
 
 
 def warms_up_and_alternates(n_stages, n_microbatches):
-    """As in Megatron: each stage has its order of passes, and waits where it must."""
+    """Give each stage a fixed order of passes and wait where necessary, as in Megatron."""
     orders = []
     for stage in range(n_stages):
         n_warm = min(n_stages - stage - 1, n_microbatches)

@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises of lesson 14."""
+"""Correct but unusual answers to the exercises of lesson 14."""
 
 import math
 
@@ -24,7 +24,7 @@ def advantages_row_by_row(rewards, eps=1e-4):
 
 
 def loss_by_sign(log_p, log_p_before, log_p_reference, advantages, real, clip, beta):
-    """As in PPO's picture: a positive advantage is cut off above, a negative one below."""
+    """Clip from above for a positive advantage and from below for a negative one, as in PPO's figure."""
     advantage = advantages.unsqueeze(1).expand_as(log_p)
     ratio = torch.exp(log_p - log_p_before.detach())
     counted = torch.where(advantage > 0, ratio.clamp(max=1 + clip), ratio.clamp(min=1 - clip))

@@ -1,4 +1,4 @@
-"""Unusual right answers to the exercises on tokenizers."""
+"""Correct but unusual answers to the exercises on tokenizers."""
 
 import codecs
 import re
@@ -42,7 +42,7 @@ def counted_by_one_hot_vectors(tokens, vocab_size):
 
 
 def merged_with_a_flag(tokens, pair, new_id):
-    """Look back: a new token appears when its second half is read."""
+    """Emit the new token when reading the second half of the pair."""
     merged, can_merge = [], False
     for token in tokens:
         if can_merge and (merged[-1], token) == tuple(pair):
@@ -69,7 +69,7 @@ def merged_by_an_iterator(tokens, pair, new_id):
 
 
 def merged_as_a_string(tokens, pair, new_id):
-    """Characters for tokens: a string replaces from left to right, without overlap."""
+    """Convert tokens to characters and use string replacement, which does not overlap."""
     text = "".join(map(chr, tokens)).replace(chr(pair[0]) + chr(pair[1]), chr(new_id))
     return [ord(character) for character in text]
 
@@ -84,7 +84,7 @@ def merged_recursively_in_place(tokens, pair, new_id):
 
 
 def encoded_by_rank(text, merges):
-    """As minbpe: the pair that was learned first, among those in the text."""
+    """Merge the pair that was learned first among those in the text, as minbpe does."""
     ranks = {tuple(pair): i for i, pair in enumerate(merges)}
     tokens = [*text.encode()]
     while len(tokens) > 1:
@@ -103,7 +103,7 @@ def decoded_recursively(tokens, merges):
 
 
 def decoded_by_expanding(tokens, merges):
-    """Undo the merges, the last one first."""
+    """Undo the merges in reverse order."""
     for new_id in range(255 + len(merges), 255, -1):
         tokens = [part for token in tokens for part in (merges[new_id - 256] if token == new_id else [token])]
     return bytearray(tokens).decode(errors="replace")
@@ -118,7 +118,7 @@ def decoded_incrementally(tokens, merges):
 
 
 def grouped_backwards(text):
-    """Turned round, the groups begin at the left."""
+    """Reverse the text, so that groups start at the left."""
     return [piece[::-1] for piece in re.findall(r"[0-9]{1,3}|[^0-9]+", text[::-1])][::-1]
 
 

@@ -1,4 +1,4 @@
-"""Right answers to the practice bank in the styles in which they are published: loops, NumPy, einsum, classes, F.*."""
+"""Correct answers to the practice bank in published styles: loops, NumPy, einsum, classes and torch.nn.functional."""
 
 import math
 
@@ -46,7 +46,7 @@ class GELU(nn.Module):
 
 
 def gae_in_a_buffer(rewards, values, last_value, done, gamma, lam):
-    """As in widely read implementations of PPO."""
+    """Write advantages into a buffer, as widely read implementations of PPO do."""
     advantages = torch.zeros_like(rewards)
     lastgaelam = 0
     for t in reversed(range(rewards.shape[0])):
@@ -58,7 +58,7 @@ def gae_in_a_buffer(rewards, values, last_value, done, gamma, lam):
 
 
 def gae_from_returns(rewards, values, last_value, done, gamma, lam):
-    """By the recursion of λ-returns, from which the values are subtracted at the end."""
+    """Compute λ-returns recursively and subtract the values at the end."""
     found, following, value_after = [], last_value, last_value
     for reward, value, ended in zip(rewards.flip(0), values.flip(0), done.flip(0), strict=True):
         ahead = (1 - lam) * value_after + lam * following
@@ -218,7 +218,7 @@ def multi_token_with_ignored_ends(logits, tokens):
 
 
 def sample_with_filtered_logits(logits, top_k, top_p, generator=None):
-    """As inference servers do: logits of −∞, thresholds, and the sorted order undone."""
+    """Mask logits with −∞ by thresholds and undo the sorting, as inference servers do."""
     sorted_logits, order = logits.sort(dim=-1, descending=True)
     k = top_k.clamp(max=logits.size(1))
     threshold = sorted_logits.gather(1, (k - 1).unsqueeze(1))
@@ -296,7 +296,7 @@ def paged_by_torch(query, key_pages, value_pages, block_table, lengths):
 
 
 def paged_with_running_sums(query, key_pages, value_pages, block_table, lengths):
-    """Page after page, as the kernel does it."""
+    """Process page after page, as the kernel does."""
     largest = torch.full(query.shape[:2], -torch.inf)
     total, mixed = torch.zeros_like(largest), torch.zeros(*query.shape[:2], value_pages.shape[-1])
     size = key_pages.shape[1]
@@ -314,7 +314,7 @@ def paged_with_running_sums(query, key_pages, value_pages, block_table, lengths)
 
 
 def ring_device_by_device(queries, keys, values):
-    """Every device looks at its own block and at earlier ones, from the nearest to the first."""
+    """Let every device attend to its own block and earlier ones, from the nearest to the farthest."""
     n, d = queries.shape[1:]
     outputs = []
     for device, q in enumerate(queries):
@@ -331,7 +331,7 @@ def ring_device_by_device(queries, keys, values):
 
 
 def ring_by_log_sum_exp(queries, keys, values):
-    """Finished outputs of the steps are merged by their log-sum-exps, as the published code does."""
+    """Merge the normalized outputs of the steps by their log-sum-exps, as the published code does."""
     n_devices, n, d = queries.shape
     out, lse = None, None
     for step in range(n_devices):
@@ -353,7 +353,7 @@ def ring_by_log_sum_exp(queries, keys, values):
 
 
 def ring_in_two_passes(queries, keys, values):
-    """The maximum goes around the ring first, then the sums."""
+    """Pass the maximum around the ring first and then the sums."""
     n_devices, n, d = queries.shape
     place = torch.arange(n_devices * n).reshape(n_devices, n)
 
@@ -373,7 +373,7 @@ def reward_by_indexing(chosen, rejected, chosen_lengths, rejected_lengths, margi
 
 
 def reward_by_log_sum_exp(chosen, rejected, chosen_lengths, rejected_lengths, margin):
-    """The softmax of two rewards: −log of the share of the chosen one."""
+    """Compute −log of the chosen reward's softmax."""
     last = F.one_hot(chosen_lengths - 1, chosen.shape[1]), F.one_hot(rejected_lengths - 1, rejected.shape[1])
     r_w, r_l = (chosen * last[0]).sum(1) - margin, (rejected * last[1]).sum(1)
     return (torch.logaddexp(r_w, r_l) - r_w).mean()
@@ -388,7 +388,7 @@ def reward_pair_by_pair(chosen, rejected, chosen_lengths, rejected_lengths, marg
 
 
 def ppo_as_two_losses(log_p, old_log_p, advantages, values, old_values, returns, clip, value_weight):
-    """As in CleanRL: a maximum of losses."""
+    """Take the maximum of two losses, as CleanRL does."""
     ratio = torch.exp(log_p - old_log_p)
     pg_loss1 = -advantages * ratio
     pg_loss2 = -advantages * torch.clamp(ratio, 1 - clip, 1 + clip)

@@ -1,4 +1,4 @@
-"""The reference of ``leaks_future``, and its steps."""
+"""The reference of ``leaks_future`` and the same answer in steps."""
 
 import torch
 from jaxtyping import Int

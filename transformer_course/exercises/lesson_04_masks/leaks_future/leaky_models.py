@@ -1,4 +1,4 @@
-"""Models with and without leaks, to try a leak test on."""
+"""Models with and without leaks, for testing a leak test."""
 
 from collections.abc import Mapping
 
@@ -11,10 +11,10 @@ from transformer_course.running.stand_in_models import describe_model
 
 VOCAB_SIZE = 7
 LARGE_LEAK, SMALL_LEAK, ROUNDING_LEAK = 8.0, 0.03, 2e-7
-"""The size of a leak; the last is none, but another order of summation."""
+"""Sizes of a leak. The last is not a leak but the rounding error of another summation order."""
 N_LAST_CASES = 4
 Leaks = Mapping[tuple[int, int], float]
-"""How much a position (the first number) hears of a later one (the second)."""
+"""How much one position (the first number) receives from a later one (the second)."""
 
 
 def leaks_future_cases(seed: int) -> list[Case]:
@@ -24,7 +24,9 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return low + (high - low) * torch.rand(*shape, generator=rng)
 
     def mixing(n: int, leaks: Leaks) -> Tensor:
-        """Return mixing weights: large for the position itself, small for earlier ones, ``leaks`` for later ones."""
+        """Return mixing weights: large for the position itself, small for earlier positions, and ``leaks`` for later
+        ones.
+        """
         table = between(0.5, 1.0, n, n).tril() / n + 2 * torch.eye(n)
         for pair, size in leaks.items():
             table[pair] = size
@@ -39,7 +41,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         embedding: Tensor | None = None,
         **tables: Tensor,
     ) -> Case:
-        """Return a case with a model that has these leaks in eval mode and in training, and this dropout."""
+        """Return a case whose model has these leaks in eval and training mode, and this dropout rate."""
         table = mixing(tokens.shape[1], leaks)
         if embedding is None:
             embedding = torch.eye(VOCAB_SIZE) + between(0.2, 0.3, VOCAB_SIZE, VOCAB_SIZE)
@@ -54,12 +56,12 @@ def leaks_future_cases(seed: int) -> list[Case]:
         return Case({"model": model, "tokens": tokens}, shows)
 
     def draw(n: int, *wanted: Mapping[int, int]) -> Tensor:
-        """Draw two sentences of different tokens, with some at given positions and the largest id in both."""
+        """Draw two sentences of distinct tokens with some given tokens. Both contain the largest id."""
         wanted = wanted or ({n - 1: VOCAB_SIZE - 1}, {1: VOCAB_SIZE - 1})
         return torch.stack([_different_tokens(rng, n, row) for row in wanted])
 
     def holding(token: int, at: int, listener: int) -> Case:
-        """Return a case with a model that leaks from one position, which holds the same id in both sentences."""
+        """Return a case whose model leaks from one position, which has the same id in both sentences."""
         elsewhere = {} if token == VOCAB_SIZE - 1 else {(at + 1) % 5: VOCAB_SIZE - 1}
         tokens = draw(5, *[{**elsewhere, at: token}] * 2)
         where = f"a model whose {ORDINALS[listener]} position sees the {ORDINALS[at]}, which holds token {token}"
@@ -70,7 +72,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
     loud = torch.eye(VOCAB_SIZE)[3]
 
     def shuffled(*cases: Case) -> list[Case]:
-        """Shuffle cases, so that a fixed list of results does not pass."""
+        """Shuffle the cases so that a fixed list of results does not pass."""
         return [cases[i] for i in torch.randperm(len(cases), generator=rng)]
 
     leaks_at_the_end = bool(torch.randint(2, (), generator=rng))
@@ -140,7 +142,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
         if leaks_at_the_end
         else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]
-    # The tokens above give away which model they belong to. Here, only a call shows whether the model leaks.
+    # The tokens above reveal which model they belong to. Here, only a call shows whether the model leaks.
     for number, leaks in enumerate(torch.randint(2, (N_LAST_CASES,), generator=rng).tolist(), 1):
         listener, at = sorted(torch.randperm(7, generator=rng)[:2].tolist())
         where = {(listener, at): LARGE_LEAK} if leaks else {}
@@ -153,7 +155,7 @@ ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def _different_tokens(rng: torch.Generator, n: int, wanted: Mapping[int, int]) -> Tensor:
-    """Draw different tokens, with some at given positions."""
+    """Draw distinct tokens, with given ones at some positions."""
     order = torch.randperm(VOCAB_SIZE, generator=rng)
     for place, token in wanted.items():
         elsewhere = int((order == token).nonzero())

@@ -1,1 +1,1 @@
-"""Steps and mistakes that several exercises of the lesson share."""
+"""Steps and mistakes shared by several exercises of the lesson."""

@@ -1,4 +1,4 @@
-"""The frequency of each pair of features, base^(−2i/width): how to compute it in steps, and what goes wrong."""
+"""Steps and mistakes in computing the frequency of each pair of features, base^(−2i/width)."""
 
 import torch
 
@@ -33,7 +33,7 @@ def frequency_messages(d: str) -> dict[str, str | Wording]:
     """Return the messages for generated mistakes between the width and the angles.
 
     Args:
-        d: The name of the width in the exercise.
+        d: Name of the width in the exercise.
     """
     of_six = f"For {d} = 6 the exponents should be 0, −2/6 and −4/6. Which ones does your code use?"
     return {
@@ -74,8 +74,8 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
     """Return the mistakes between the width and the angles.
 
     Args:
-        steps: An answer with a step ``width``, these steps, and a step ``angles``.
-        d: The name of the width in the exercise.
+        steps: An answer with the steps ``width`` and ``angles`` and the frequency steps between them.
+        d: Name of the width in the exercise.
     """
     return [
         Mistake(

@@ -1,4 +1,4 @@
-"""What goes wrong with the positions of queries and keys, where the last query is the last key's."""
+"""Mistakes in the positions of queries and keys, of which the last ones are aligned."""
 
 import torch
 
@@ -7,7 +7,7 @@ from transformer_course.steps import InSteps
 
 
 def position_mistakes(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes that are made on the way to the offsets.
+    """Return the mistakes in computing the offsets.
 
     Args:
         steps: An answer with the steps ``queries``, ``keys`` and ``offsets``.

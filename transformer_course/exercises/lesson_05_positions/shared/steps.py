@@ -1,4 +1,4 @@
-"""Steps that several encodings of positions take."""
+"""Steps shared by several positional encodings."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Both kinds of layer: their common steps, and the mistakes that are possible in either.
+"""Steps and mistakes shared by post-norm and pre-norm layers.
 
 The steps are ``attended``, ``first_norm``, ``computed`` and ``second_norm``.
 """
@@ -43,11 +43,11 @@ TOLD = {
         ],
     ),
 }
-"""Messages for generated mistakes in either layer."""
+"""Messages for generated mistakes in either kind of layer."""
 
 
 def of_either_layer(steps: InSteps, network_first: Variant) -> list[Mistake]:
-    """Return the mistakes with the mask, the sublayers and the parameters of the norms.
+    """Return the mistakes in the mask, the sublayers and the parameters of the norms.
 
     Args:
         steps: The answer in steps.

@@ -1,4 +1,4 @@
-"""Draw cases for a layer, post-norm or pre-norm."""
+"""Draw cases for a post-norm or pre-norm layer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from transformer_course.running.case import Case
 
 
 def layer_cases(seed: int) -> list[Case]:
-    """Draw cases for a layer: no mask, masks of every shape, and calls of the same layer with other inputs."""
+    """Draw cases for a layer: without a mask, with masks of every shape, and with later calls of the same layer."""
     rng = generator(seed)
 
     def vectors(*shape: int) -> Tensor:

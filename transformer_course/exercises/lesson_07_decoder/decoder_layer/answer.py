@@ -1,4 +1,4 @@
-"""The answer to ``DecoderLayer``, plainly and in steps."""
+"""The reference of ``DecoderLayer`` and the same answer in steps."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

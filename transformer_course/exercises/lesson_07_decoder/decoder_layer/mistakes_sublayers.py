@@ -1,4 +1,4 @@
-"""Mistakes with the inputs, the residual connections and the order of the sublayers."""
+"""Mistakes in the inputs, the residual connections and the order of the sublayers."""
 
 import torch
 
@@ -11,7 +11,7 @@ NOTHING_ADDED: dict[str, Step] = {
     "cross_sum": lambda cross_attended: cross_attended,
     "network_sum": lambda network_output: network_output,
 }
-"""Each sublayer without its residual connection."""
+"""For each sublayer, the step without the residual connection."""
 
 
 def causal(x):

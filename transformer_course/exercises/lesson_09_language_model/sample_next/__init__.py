@@ -1,4 +1,4 @@
-"""Draw the next token: temperature, top-k, top-p."""
+"""Sampling the next token: temperature, top-k and top-p."""
 
 import math
 
@@ -11,31 +11,34 @@ from transformer_course.exercises.shared.draw_cases import generator, uniform
 from transformer_course.running.case import Case
 
 N_SAMPLES, N_CERTAIN = 1000, 100
-"""So many tokens are drawn from each row; the smaller number where only one token can come.
+"""Numbers of samples drawn from each row. The smaller number applies if only one token is possible.
 
-Enough for every token that may come to do so: the rarest has a probability of 0.026, and is missing in one of 10¹¹
-checks. Few enough for answers that go through the rows one by one.
+The larger one is enough for every possible token to occur: the rarest has probability 0.026 and is missing in one of
+10¹¹ checks. It is also small enough for answers that process the rows one by one.
 """
 
 
 def sample_next_cases(seed: int) -> list[Case]:
-    """Shuffle probabilities that are far from 0, and whose sums are far from every top_p, or exactly equal to it.
+    """Shuffle probabilities that are far from 0 and whose sums are either far from every top_p or exactly equal to it.
 
-    So what may be drawn, and how often, does not depend on rounding; nor does it on which of two equal tokens is kept.
+    The possible tokens and their frequencies therefore depend neither on rounding nor on which of two equal tokens is
+    kept.
     """
     rng = generator(seed)
 
     def logits(*rows):
-        """Make logits of these probabilities, each row in an order of its own and with a constant of its own.
+        """Return logits for these probabilities, with a random order and a random offset for each row.
 
-        That of the first row of several is large, so that its logits add up to more than any top_p.
+        The first of several rows has a large offset, so that its logits sum to more than any top_p.
         """
         shuffled = [torch.tensor(row)[torch.randperm(len(row), generator=rng)] for row in rows]
         lowest = [2.0 if i == 0 and len(rows) > 1 else -3.0 for i in range(len(rows))]
         return torch.stack([row.log() + uniform(rng, low, 3.0) for row, low in zip(shuffled, lowest, strict=True)])
 
     def exact(shows, **keywords):
-        """Make a case of probabilities 1/2, 1/4, 1/8 and 1/8: in floats, the softmax and its sums are exact."""
+        """Return a case with probabilities 1/2, 1/4, 1/8 and 1/8, for which the softmax and its sums are exact in
+        floating point.
+        """
         row = -math.log(2) * torch.tensor([0.0, 1.0, 2.0, 2.0])[torch.randperm(4, generator=rng)]
         return Case({"logits": row[None]}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 
@@ -43,7 +46,7 @@ def sample_next_cases(seed: int) -> list[Case]:
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 
     def certain(rows, shows, **keywords):
-        """Make a case in which only one token of each row can come."""
+        """Return a case in which each row has only one possible token."""
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_CERTAIN)
 
     steep, even = [0.5, 0.25, 0.12, 0.08, 0.05], [0.3, 0.25, 0.2, 0.15, 0.1]

@@ -1,4 +1,4 @@
-"""The answer to ``sample_next``, plainly and in steps."""
+"""The reference of ``sample_next`` and the same answer in steps."""
 
 import math
 

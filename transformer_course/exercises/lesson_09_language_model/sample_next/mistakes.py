@@ -1,4 +1,4 @@
-"""Mistakes with the temperature, top-k, top-p and the draw."""
+"""Mistakes in the temperature, top-k, top-p and the draw."""
 
 import math
 
@@ -10,17 +10,17 @@ from transformer_course.exercises.lesson_09_language_model.sample_next.answer im
 
 
 def if_wanted(change):
-    """Make the step that hides logits by top-k, if there is a top_k."""
+    """Return the step that masks logits by top-k, if there is a top_k."""
     return lambda scaled, smallest, top_k: scaled if top_k is None else change(scaled, smallest)
 
 
 def kept(number):
-    """Make the step that keeps another number of tokens, if there is a top_k."""
+    """Return the step that keeps a different number of tokens, if there is a top_k."""
     return lambda top_k, logits: logits.shape[-1] if top_k is None else min(number(top_k), logits.shape[-1])
 
 
 def where_the_mass(condition):
-    """Make the step that finds what is superfluous by the mass with each token and before it, if there is a top_p."""
+    """Return the step that selects the tokens to drop by the mass with and before each token, if there is a top_p."""
 
     def superfluous(candidates, order, mass_before, top_p):
         mass = mass_before + candidates.gather(-1, order)
@@ -31,25 +31,25 @@ def where_the_mass(condition):
 
 
 def up_to_the_first_above(mass, before, top_p):
-    """Return the mask of all tokens behind the first with a mass above p, which is the first where there is none."""
+    """Mask all tokens after the first one with a mass above p, or after the first token if there is none."""
     first = (mass > top_p).int().argmax(dim=-1, keepdim=True)
     return torch.arange(mass.shape[-1]) > first
 
 
 def below_the_first_above(candidates, order, mass_before, top_p):
-    """Return the mask of all tokens less likely than the first in sorted order with a mass above p."""
+    """Mask all tokens less likely than the first one in sorted order with a mass above p."""
     ranked = candidates.gather(-1, order)
     first = (mass_before + ranked > top_p).int().argmax(dim=-1, keepdim=True)
     return candidates < (0 if top_p == math.inf else ranked.gather(-1, first))
 
 
 def in_the_vocabulary(condition):
-    """Make the step that drops tokens by another condition, if there is a top_p."""
+    """Return the step that drops tokens by another condition, if there is a top_p."""
     return lambda candidates, dropped, top_p: dropped if top_p is None else condition(candidates, top_p)
 
 
 def but_the_first(mask):
-    """Return a mask in which the first of each row is not marked."""
+    """Unmask the first token of each row."""
     return torch.cat([torch.zeros_like(mask[:, :1]), mask[:, 1:]], dim=-1)
 
 

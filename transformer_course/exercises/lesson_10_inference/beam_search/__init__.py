@@ -1,4 +1,4 @@
-"""Follow several translations at once."""
+"""Beam search: follow several translations at once."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -15,15 +15,16 @@ from transformer_course.running.case import Case
 from transformer_course.running.stand_in_models import describe_model
 
 Tree = Mapping[str, Mapping[str, float]]
-"""What follows each word, with which probability; ``<`` is bos and ``>`` is eos. Each word stands at one position."""
+"""For each word, the probabilities of the next words; ``<`` is bos and ``>`` is eos. Each word has only one position.
+"""
 N_PLACES = 9
-"""So many target tokens the models of the cases can read."""
+"""Maximum number of target tokens for the models of the cases."""
 
 GARDEN_PATH: Tree = {
     "<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "c": {"g": 0.6, "h": 0.3},
     "d": {"i": 0.5}, "e": {"f": 0.95}, "f": {">": 0.96}, "g": {">": 0.9}, "h": {">": 0.9}, "i": {">": 0.9},
 }  # fmt: skip
-"""The likeliest first word does not begin the likeliest text."""
+"""The likeliest first word does not start the likeliest text."""
 ONE_PARENT: Tree = {
     "<": {"a": 0.6, "b": 0.3}, "a": {"c": 0.5, "d": 0.44}, "b": {"e": 0.8}, "c": {"f": 0.5}, "d": {"g": 0.95},
     "e": {"h": 0.6}, "f": {"i": 0.9}, "g": {">": 0.95}, "h": {">": 0.9}, "i": {">": 0.9},
@@ -33,15 +34,17 @@ THIRD_BEST: Tree = {
     "<": {"a": 0.5, "b": 0.45}, "a": {"c": 0.5, "d": 0.41}, "b": {"e": 0.5, "f": 0.3}, "c": {"g": 0.62},
     "d": {"h": 0.97}, "e": {"i": 0.6}, "f": {"j": 0.7},
 }  # fmt: skip
-"""What begins the likeliest text is only the third of the texts of two words."""
+"""The start of the likeliest text is only the third-best text of two words."""
 AT_ONCE: Tree = {"<": {">": 0.4, "a": 0.33}, "a": {"b": 0.98}, "b": {"c": 0.98}, "c": {">": 0.98}}
-"""The best text is empty, but only if nothing is charged for what might follow its end."""
+"""The best text is empty, but only without a cost for what could follow its end."""
 
 
 def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
-    """Make a text of 2 tokens of this probability and a longer one of ``ratio`` times its log-probability.
+    """Return a tree with a text of 2 tokens with this probability and a longer one with ``ratio`` times its
+    log-probability.
 
-    After 2 tokens the longer one has nearly all of that, so that the short text is ahead already if it ever is.
+    After 2 tokens, the longer text already has nearly all of its log-probability, so if the short text ever leads, it
+    leads then.
     """
     begin, end = 0.45, 0.99 ** (n_long - 2)
     words = ["b", *"cdef"[: n_long - 2], ">"]
@@ -82,12 +85,12 @@ def beam_search_cases(seed: int) -> list[Case]:
 
 
 def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, object], Tensor, int, int]:
-    """Describe a model that continues each sentence by its tree: the model, the sources, bos and eos.
+    """Describe a model that continues each sentence according to its tree; return the model, the sources, bos and eos.
 
-    Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
-    does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
-    Ends and words are probable only where a tree says so, and bos nowhere, so that searches that stop after so many
-    ends find the same text. Token 0 is a word or nothing, but never the one that fills up a text.
+    Rows of logits have different offsets, which don't change the probabilities. Every position and every sentence add
+    logits of their own, so the rows of the table alone reveal nothing. After eos comes a token outside all trees. Words
+    and ends are probable only where a tree says so, and bos nowhere, so searches that stop after a number of ends find
+    the same text. Token 0 is a word or unused, but never the padding.
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
     vocab_size = len(words) + 12
@@ -108,7 +111,7 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
                 continue
             wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, others, rng)
             wanted += uniform(rng, -9, 9)
-            if word == "<":  # the same row for all sentences: here the sentence makes the difference
+            if word == "<":  # the same row for all sentences, which therefore differ only in their sources
                 sentences[number] = wanted - places[0] - transition[bos]
             else:
                 transition[ids_of[word]] = wanted - places[position]
@@ -123,10 +126,10 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
 
 
 def _positions(tree: Tree) -> dict[str, int]:
-    """Map the words of a tree to their positions, bos being at 0."""
+    """Map the words of a tree to their positions, with bos at position 0."""
     found = {"<": 0}
     reached = ["<"]
-    for word in reached:  # appended to while iterating
+    for word in reached:  # the list grows during iteration
         for following in tree.get(word, {}):
             if following not in found and following != ">":
                 found[following] = found[word] + 1
@@ -135,7 +138,7 @@ def _positions(tree: Tree) -> dict[str, int]:
 
 
 def _log_probabilities(wanted: Mapping[int, float], others: Tensor, rng: torch.Generator) -> Tensor:
-    """Return the logarithms of these probabilities, what is left over being spread over others, about as given."""
+    """Return the logarithms of these probabilities, with the remainder distributed over the other tokens."""
     others = others * (0.5 + torch.rand(len(others), generator=rng))
     others[list(wanted)] = 0.0
     row = others / others.sum() * (1 - sum(wanted.values()))

@@ -1,11 +1,11 @@
-"""The answer to ``beam_search``, plainly and in steps: what is decided in each round of the loop is a step, too.
+"""The reference of ``beam_search`` and the same answer in steps, which include the decisions in each round of the loop.
 
-Many beam searches differ in detail. This one: in each round the candidates are every unfinished text with every
-next token, and the finished texts as they are; the ``beam_size`` of them with the largest log-probability go on. After
-``max_length`` rounds, the text in the beam with the best score wins, ended or not: its log-probability divided by
-((5 + length) / 6) ** ``length_penalty``, where the length counts the eos (equation 14 of Wu et al. 2016,
-arXiv:1609.08144, without its other term). The cases are such that the usual others find the same: those that rank
-candidates by score, and those that put finished texts aside.
+Beam searches differ in detail. In this one, the candidates of a round are all unfinished texts extended by every token,
+and the finished texts unchanged. The ``beam_size`` candidates with the largest log-probability survive. After
+``max_length`` rounds, the text with the best score wins, finished or not. The score is the log-probability divided by
+((5 + length) / 6) ** ``length_penalty``, where the length includes eos (equation 14 of Wu et al. 2016,
+arXiv:1609.08144, without its other term). In the cases, common variants find the same text: those that rank candidates
+by score, and those that set finished texts aside.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""What goes wrong in the rounds of a beam search, in the scores, and in what is returned."""
+"""Mistakes in the rounds of a beam search, in the scores and in the result."""
 
 import torch
 
@@ -7,7 +7,7 @@ from transformer_course.exercises.lesson_10_inference.beam_search.answer import 
 
 
 def one_candidate_each(beam_size, rank):
-    """Make the step that extends each text by its own best token only, once there are several texts."""
+    """Return the step that extends each text only by its best token, once there are several texts."""
 
     def pruned(candidates, n_texts):
         ordered = sorted(candidates, key=lambda found: rank(*found), reverse=True)
@@ -24,7 +24,7 @@ def one_candidate_each(beam_size, rank):
 
 
 def one_too_many(beam_size, rank):
-    """Make the step that lets one candidate too many go on."""
+    """Return the step that keeps one candidate too many."""
     return lambda candidates, n_texts: sorted(candidates, key=lambda found: rank(*found))[::-1][: beam_size + 1]
 
 

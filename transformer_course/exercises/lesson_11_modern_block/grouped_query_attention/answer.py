@@ -1,4 +1,4 @@
-"""The answer to ``GroupedQueryAttention``, plainly and in steps."""
+"""The reference of ``GroupedQueryAttention`` and the same answer in steps."""
 
 import torch
 from jaxtyping import Bool, Float

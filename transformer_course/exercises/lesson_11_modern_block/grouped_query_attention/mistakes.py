@@ -1,4 +1,4 @@
-"""What goes wrong with heads that share keys and values, with the mask, and where nothing may be seen."""
+"""Mistakes in sharing keys and values among heads, in the mask, and in fully masked queries."""
 
 import torch
 
@@ -9,12 +9,12 @@ from transformer_course.steps import asking
 
 
 def in_turn(n_repeats):
-    """Repeat all heads as a whole."""
+    """Repeat the whole sequence of heads."""
     return lambda heads: heads.repeat(1, n_repeats, 1, 1)
 
 
 def one_in_turn(name):
-    """Return the answer in which the heads of keys alone, or of values, are repeated as a whole."""
+    """Return the answer that repeats the whole sequence of heads only for the keys or only for the values."""
 
     def change(self, split, n_repeats, features):
         return in_turn(n_repeats)(split(features, self.n_kv_heads))
@@ -23,7 +23,7 @@ def one_in_turn(name):
 
 
 def features_repeated(name):
-    """Return how each feature of the keys or values is repeated, and then they are split."""
+    """Repeat each feature of the keys or values, and then split."""
 
     def change(self, split, n_repeats, features):
         return split(features.repeat_interleave(n_repeats, dim=-1), self.n_heads)
@@ -32,12 +32,12 @@ def features_repeated(name):
 
 
 def viewed(features, n_heads):
-    """Cut features into heads without a transposition."""
+    """Split features into heads without transposing."""
     return features.reshape(len(features), n_heads, features.shape[1], -1)
 
 
 def untreated(**changes):
-    """Return the answer that does nothing for a query that may see nothing, with other changes."""
+    """Return the answer that does not handle fully masked queries, with further changes."""
     return STEPS.but(
         empty=lambda visible: None if visible is None else torch.zeros_like(visible[..., :1]),
         **changes,

@@ -1,4 +1,4 @@
-"""Mistakes in reading a mask and in masking out scores."""
+"""Mistakes in interpreting a mask and in masking out scores."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,11 +25,11 @@ TOLD_OF_THE_MASK = {
         hints=["What weight does a score of 0 get next to scores of −1 and 1?"],
     ),
 }
-"""Wordings of generated mistakes in masking out scores."""
+"""Messages for generated mistakes in masking out scores."""
 
 
 def of_the_mask(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in reading a mask and in masking out scores. The mask may be None."""
+    """Return the mistakes in interpreting a mask, which may be None, and in masking out scores."""
 
     def transposed(mask: Any) -> Any:
         return None if mask is None else mask.mT
@@ -106,7 +106,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "mask_transposed",
             steps.but(visible=transposed),
-            steps.but(visible=transposed, fill=lambda: -1e9),  # nothing left to see: −∞ gives nan, this does not
+            steps.but(visible=transposed, fill=lambda: -1e9),  # fully masked: −∞ gives nan, this number does not
             summary="you transpose the mask",
             message=(
                 "{summary}, but its rows already correspond to queries and its columns to keys. Your code crashes, "

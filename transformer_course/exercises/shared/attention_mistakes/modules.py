@@ -8,7 +8,7 @@ from transformer_course.steps import InSteps, Variant, asking
 
 
 def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
-    """Return mistakes with an optional ``mask``."""
+    """Return the mistakes with an optional ``mask``."""
     return [
         Mistake(
             "mask_asked_for_its_truth",
@@ -27,7 +27,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
 
 
 def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
-    """Return mistakes in merging the heads.
+    """Return the mistakes in merging the heads.
 
     Args:
         steps: An answer with the steps ``mixture`` and ``merged``.
@@ -79,7 +79,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
 
 
 def split_by_view(*variants: Variant | Callable[..., Any]) -> Mistake:
-    """Return the mistake of splitting into heads without a transposition, with these variants."""
+    """Return the mistake of splitting into heads without a transpose, with these variants."""
     return Mistake(
         "split_by_view",
         *variants,
@@ -107,12 +107,12 @@ def heads_interleaved(*variants: Variant) -> Mistake:
 
 
 def of_the_heads(steps: InSteps, queries: str, n_query: str) -> list[Mistake]:
-    """Return mistakes with the shape of the mask.
+    """Return the mistakes with the shape of the mask.
 
     Args:
         steps: An answer with the step ``visible``.
         queries: The argument that is projected to the queries.
-        n_query: The name of the number of queries.
+        n_query: Name of the number of queries.
     """
     return [
         Mistake(

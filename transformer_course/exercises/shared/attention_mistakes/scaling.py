@@ -1,4 +1,4 @@
-"""Mistakes in the division by √d_k: a different size, a different function of it, or a division too early."""
+"""Mistakes in the division by √d_k: another size, another function of it, or a division in the wrong place."""
 
 from torch.nn import functional as F
 
@@ -20,7 +20,7 @@ TOLD_OF_THE_SCALING = {
         hints=["In a new cell, try `64 ** 1 / 2`. Is it 8?"],
     ),
 }
-"""Wordings of generated mistakes in the divisor."""
+"""Messages for generated mistakes in the divisor."""
 
 ROOT_OF_D_MODEL = Wording(
     "{summary}. Each head compares vectors of width d_k = d_model / n_heads, so a score adds up only d_k products.",
@@ -30,7 +30,7 @@ ROOT_OF_D_MODEL = Wording(
 
 
 def no_scaling(steps: InSteps) -> Mistake:
-    """Return the mistake of not dividing. It is not left to the generator, so that it is also found next to a crash."""
+    """Return the mistake of not scaling. It is not generated, so that it is also found together with a crash."""
     return Mistake(
         "no_scaling",
         steps.but(**{first_of(steps, "scaled", "scores"): lambda products: products}),
@@ -44,7 +44,7 @@ def no_scaling(steps: InSteps) -> Mistake:
 
 
 def root_of_the_number(of: str) -> Wording:
-    """Return the wording for the number of keys or queries used instead of their width."""
+    """Return the message for using the number of keys or queries instead of their width."""
     n = "n_key" if of == "keys" else "n_query"
     return Wording(
         f"You divide by √{n}, the square root of the *number* of {of}. The scale should depend on how wide each of "
@@ -76,5 +76,5 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
 
 
 def _unit(x):
-    """Divide vectors by their lengths; a vector of zeros becomes nan."""
+    """Normalize vectors to unit length. A zero vector becomes nan."""
     return x / x.norm(dim=-1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Mistakes in the scores, in the weights, and in the weighted average of the values."""
+"""Mistakes in the scores, the weights and the weighted average of the values."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ TRANSPOSES_THE_BATCH = Wording(
     summary="you transpose the keys as if there were no batch",
     hints=["Which shape does `.T` give for keys of shape (7, 3, 4)?"],
 )
-"""The wording for ``.T`` instead of ``.mT``."""
+"""The message for ``.T`` instead of ``.mT``."""
 
 
 def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
@@ -72,10 +72,10 @@ SOFTMAX_OVER_THE_QUERIES = Wording(
 
 
 def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
-    """Return the mistake for exercises with a mask.
+    """Return the mistake of normalizing over the queries, for exercises with a mask.
 
-    It has variants that fill with −1e9 instead of −∞, because only these two differ in fully masked rows: nan and a
-    number. That is not a second mistake.
+    Some variants fill with −1e9 instead of −∞. In fully masked rows, these two differ: nan and a number. That is not a
+    second mistake.
     """
     made = {first_of(steps, "probabilities", "weights"): lambda scores: scores.softmax(dim=-2)}
     return Mistake(
@@ -90,7 +90,7 @@ def softmax_over_the_queries(steps: InSteps, *variants: Variant) -> Mistake:
 
 
 def overflows(steps: InSteps) -> Mistake:
-    """Return the mistake of a softmax that does not subtract the maximum."""
+    """Return the mistake of a softmax without subtracting the maximum."""
 
     def made(change: Step) -> Variant:
         return steps.but(**{first_of(steps, "probabilities", "weights"): change})

@@ -1,4 +1,4 @@
-"""A teacher's own words for generated mistakes: each belongs to one, and is written as all others are."""
+"""Teachers' messages for generated mistakes each apply to at least one and follow the style of all messages."""
 
 import re
 
@@ -14,12 +14,12 @@ EXERCISES_WITH_MESSAGES = [exercise for exercise in every_exercise().values() if
 
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
-def test_every_key_means_a_stored_generated_mistake(exercise):
+def test_every_key_matches_a_stored_generated_mistake(exercise):
     check_told(exercise, catalog_of(exercise))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
-def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise):
+def test_sentences_end_properly_and_do_not_reveal_answer(exercise):
     lines = {line.strip() for line in exercise.solution.splitlines() if line.strip()}
     for wording in map(as_wording, exercise.messages.values()):
         for text in (wording.sentence, *wording.hints):
@@ -30,7 +30,7 @@ def test_each_sentence_ends_properly_and_does_not_give_the_answer_away(exercise)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES_WITH_MESSAGES, ids=lambda one: one.name)
-def test_each_summary_is_a_clause_and_hints_are_at_least_three(exercise):
+def test_summaries_are_clauses_with_at_least_three_hints(exercise):
     wordings = [wording for wording in exercise.messages.values() if isinstance(wording, Wording)]
     for summary in (wording.summary for wording in wordings if wording.summary):
         assert re.match(r"[a-zδεπ√`*−\d]", summary), summary

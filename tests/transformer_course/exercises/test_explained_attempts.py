@@ -1,4 +1,4 @@
-"""Attempts of which too little was told once: each is the right answer, with some lines done otherwise."""
+"""Attempts that once got too little explanation: the correct answer with some lines changed."""
 
 import pytest
 
@@ -82,7 +82,7 @@ def session():
 
 
 @pytest.mark.parametrize("what", ATTEMPTS)
-def test_what_is_wrong_is_told(what, session):
+def test_explains_what_is_wrong(what, session):
     name, edits, mistakes = ATTEMPTS[what]
     code = EXERCISES[name].solution
     for right, wrong in edits:

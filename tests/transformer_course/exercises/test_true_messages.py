@@ -1,4 +1,4 @@
-"""Attempts of which something untrue was said once, or that were sent to the wrong place: what is said of them now."""
+"""Attempts that once got an untrue message or a wrong line get a true one."""
 
 import re
 
@@ -42,7 +42,7 @@ def session():
 
 
 @pytest.mark.parametrize("of", SAID)
-def test_what_is_said_is_true_of_the_attempt(of, session):
+def test_message_is_true_of_the_attempt(of, session):
     is_said, is_not = SAID[of]
     message = re.sub(r"Line \d+: y", "Y", check(ATTEMPTS[of], session).message)
     assert is_said in message

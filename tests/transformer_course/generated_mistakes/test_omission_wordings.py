@@ -1,0 +1,53 @@
+"""Templates for missing steps, operands, calls and conditions."""
+
+import pytest
+
+from tests.transformer_course.generated_mistakes.answer import STEPS
+from transformer_course.generated_mistakes.generated_mistake import AnswerEdit
+from transformer_course.generated_mistakes.wording import words
+
+ONLY_TOTAL = {"shares": "if a:\n    return 0\nreturn total"}
+
+
+@pytest.mark.parametrize(
+    ("edit", "summary"),
+    [
+        (AnswerEdit("shares", "left_out", "", "weights"), "you never divide by the sum"),
+        (
+            AnswerEdit("shares", "done_again", "weights", "mean", "mean"),
+            "you also divide the mean by the sum of the weights",
+        ),
+        (AnswerEdit("shares", "part_left_out", "weights / total", "weights"), "you never divide by the sum"),
+        (AnswerEdit("shares", "part_left_out", "weights / total", "total"), "you use only the sum of the weights"),
+        (AnswerEdit("shares", "part_left_out", "weights + 1", "weights"), "you never add 1 when you divide by the sum"),
+        (
+            AnswerEdit("shares", "part_left_out", "weights ** 0.5", "weights"),
+            "you never take the square root of `weights` when you divide by the sum",
+        ),
+        (
+            AnswerEdit("shares", "part_left_out", "torch.cat([rows, weights])", "rows"),
+            "you leave out `weights` where you should divide by the sum",
+        ),
+        (
+            AnswerEdit("shares", "part_left_out", "torch.cat([rows, a])", "torch.cat([rows, rows])"),
+            "you use `rows` twice when you divide by the sum",
+        ),
+        (AnswerEdit("shares", "call_left_out", "f(total)", "total", code=ONLY_TOTAL), "you never divide by the sum"),
+        (
+            AnswerEdit("total", "call_left_out", "len(rows)", "rows", code={"total": "return rows * 2"}),
+            "you use `rows` itself instead of its length when you add up the weights",
+        ),
+        (
+            AnswerEdit("total", "call_left_out", "a.log()", "a", code={"total": "return a[0]"}),
+            "you leave out the natural logarithm when you add up the weights",
+        ),
+        (
+            AnswerEdit("mean", "call_left_out", "a.flatten(2)", "a", code={"mean": "return a[0]"}),
+            "you never flatten when you add up the rows",
+        ),
+        (AnswerEdit("scaled", "always_one", "", "shares if x else 0"), "you never use `scale`"),
+        (AnswerEdit("scaled", "always_one", "", "scale * shares"), "you don't handle the case that `scale` is None"),
+    ],
+)
+def test_summary_names_what_is_missing(edit, summary):
+    assert words(STEPS, edit).summary == summary
