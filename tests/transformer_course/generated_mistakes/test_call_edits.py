@@ -19,7 +19,7 @@ def edits_of(code):
         ("x.sum(dim=-1, keepdim=True)", "axis", "x.sum(dim=-2, keepdim=True)"),
         ("x.sum(dim=-1, keepdim=True)", "all_axes", "x.sum()"),
         ("x.sum(dim=-1)", "sibling", "x.mean(dim=-1)"),
-        ("x.masked_fill(~mask, -torch.inf)", "not_inverted", "x.masked_fill(mask, -torch.inf)"),
+        ("x.masked_fill(mask, -torch.inf)", "not_inverted", "x.masked_fill(~mask, -torch.inf)"),
         ("torch.cat([x, y], dim=1)", "parts_exchanged", "torch.cat([y, x], dim=1)"),
         ("torch.relu(x)", "sibling", "torch.nn.functional.gelu(x)"),
         ("self.w(x)", "call_left_out", "x"),

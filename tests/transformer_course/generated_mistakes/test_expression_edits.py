@@ -20,6 +20,7 @@ def of(code):
         ("x - y", "order", "y - x"),
         ("x - y", "operator", "x + y"),
         ("q @ k.mT", "not_transposed", "q @ k"),
+        ("x.masked_fill(~mask, -torch.inf)", "not_inverted", "x.masked_fill(mask, -torch.inf)"),
         ("x <= y", "comparison", "x < y"),
         ("x[:, :-1]", "slice", "x[:, 1:]"),
         ("x.shape[-1]", "length", "x.shape[-2]"),
