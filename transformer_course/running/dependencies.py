@@ -155,7 +155,7 @@ def names_in(code: CodeType) -> Iterator[tuple[str, str]]:
             yield (
                 summary,
                 code.co_names[number >> 1 if summary == "LOAD_GLOBAL" else number],
-            )  # the lowest bit belongs to a following call
+            )  # the lowest bit marks a following call
 
 
 def _is_function(code: CodeType) -> bool:

@@ -484,8 +484,7 @@ def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
             changed = _changed_name(node)
             assert changed is not None
             after: ast.stmt = ast.Expr(_call(_RECORD, number, ast.Name(changed, ast.Load())))
-            # record after the statement: inside it, the name could be unbound, and assigning it would make a global
-            # local
+            # Bind the name only in this case, because an assignment would make a global name local.
             if number in replaced:
                 after = ast.Assign([ast.Name(changed, ast.Store())], _call(_PUT, number))
             ast.copy_location(after, node)

@@ -139,7 +139,7 @@ def _expression(row: Any, index: int, n_expressions: int) -> Expression:
             str(kind),
         ]:
             if not (isinstance(inside, tuple) and len(inside) <= MAX_INSIDE):
-                raise NotPlainData(f"an expression must be inside a tuple of at most {MAX_INSIDE} expressions")
+                raise NotPlainData(f"the field inside must be a tuple of at most {MAX_INSIDE} expression numbers")
             in_range = number == index and all(_is_number(one, n_expressions) for one in inside)
             if in_range and 0 < line < MAX_COORDINATE and 0 <= begin <= end < MAX_COORDINATE:
                 text, source_line = text[:MAX_TEXT], source_line[:MAX_TEXT]
@@ -153,7 +153,7 @@ def _trace(found: Any, n_expressions: int) -> Trace:
     match found:
         case {"output": output, "error": error, "crashed_in": crashed_in, "events": list(events), "writes": writes}:
             if len(events) > MAX_EVENTS or not (crashed_in is None or _is_number(crashed_in, n_expressions)):
-                raise NotPlainData(f"a trace must have at most {MAX_EVENTS} events and a valid location of the crash")
+                raise NotPlainData(f"a trace must have at most {MAX_EVENTS} events and a valid crashed_in")
             return Trace(
                 output,
                 _error(error),

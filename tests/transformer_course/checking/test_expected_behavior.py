@@ -48,7 +48,7 @@ def test_quick_output_matches_full_observation(name):
                 )
 
 
-def test_pairs_combine_both_changes_and_fewest_changes_come_first():
+def test_pairs_combine_changes_and_are_sorted_by_number():
     pairs = behavior(SOFTMAX, 0).pairs
     changes = [pair.n_changes for pair in pairs]
     assert changes == sorted(changes)

@@ -32,7 +32,7 @@ def test_backticks_mark_code_and_stars_emphasis():
     assert "Look at <code>x * y * z</code> and <em>each row</em>." in page("Look at `x * y * z` and *each row*.")
 
 
-def test_emphasis_may_contain_code_and_star_in_code_is_literal():
+def test_emphasis_may_contain_code_with_literal_stars():
     assert "<em><code>keys</code> as it came in</em>" in page("It should be *`keys` as it came in*.")
     assert "<code>*args</code> and <code>a*</code>" in page("See `*args` and `a*`.")
 

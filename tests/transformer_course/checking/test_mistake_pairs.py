@@ -79,7 +79,7 @@ def test_unreadable_output_may_combine_with_anything():
     assert tried(["ro", "no", "oo"], "ss")[:2] == ["ab", "bc"]
 
 
-def test_unexpected_forms_come_last_and_all_pairs_are_tried():
+def test_tries_all_pairs_with_unexpected_forms_last():
     found = tried(["", "o", "o", "o"], "s")
     assert found == ["bc", "bd", "cd", "ab", "ac", "ad"]
 

@@ -647,7 +647,7 @@ def test_unusual_answer_passes(name, how, monkeypatch):
 @pytest.mark.parametrize(
     "name", ["similarity", *(pytest.param(name, marks=pytest.mark.thorough) for name in [*SLOW][1:])]
 )
-def test_slow_answer_passes_with_remark_and_is_not_used(name):
+def test_slow_answer_passes_but_is_not_used(name):
     notebook.current_session().seconds = 100  # does not depend on how busy the machine is
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict

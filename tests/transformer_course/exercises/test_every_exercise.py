@@ -84,7 +84,7 @@ def apart_in_outputs(runs):
     return apart
 
 
-def test_only_pairs_close_in_every_case_are_too_close():
+def test_pairs_must_differ_clearly_in_some_case():
     def run(*numbers):
         return [{"output": torch.tensor([1.0, number])} for number in numbers]
 

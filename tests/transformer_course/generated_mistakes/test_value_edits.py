@@ -11,6 +11,6 @@ FORMS = [form for forms in (*OF_RESULTS.values(), *OF_ARGUMENTS.values(), OF_THE
 
 
 @pytest.mark.parametrize(("form", "kind"), sorted({(form, kind) for form, kind, _ in FORMS}))
-def test_every_operation_is_valid_code_with_its_own_message(form, kind):
+def test_every_operation_is_valid_code_with_message(form, kind):
     compile(form.replace("§", "value"), "form", "eval")
     assert kind in TEMPLATES or kind in TEMPLATES_OF_ARGUMENTS or kind in UNCLEAR_KINDS

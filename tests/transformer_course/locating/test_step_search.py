@@ -57,7 +57,7 @@ def test_reports_crash_that_no_argument_repairs():
     assert "It crashes (RuntimeError)" in fault.message
 
 
-def test_first_of_two_mistakes_is_reported_as_one_of_two():
+def test_reports_first_of_two_mistakes():
     fault = fault_in(
         "scores = (queries + 0.1) @ keys.mT / keys.shape[-1] ** 0.5",
         "weights = torch.softmax(scores, dim=-1).round(decimals=1)",

@@ -49,7 +49,7 @@ def test_uses_layout_that_fits():
     assert torch.equal(torch.stack(list(turns.values)), RIGHT)
 
 
-def test_keeps_layout_of_correct_value_that_does_not_fit():
+def test_keeps_correct_value_whose_layout_differs():
     assert torch.equal(in_layout([RIGHT.mT], RIGHT), RIGHT)
 
 

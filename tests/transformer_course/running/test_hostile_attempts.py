@@ -113,7 +113,7 @@ def test_preserves_torch_state():
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_global_settings_do_not_affect_verdict_and_are_kept():
+def test_preserves_global_settings_and_ignores_them():
     right = every_exercise()["softmax"].reference
     torch.set_default_dtype(torch.float64)
     try:

@@ -421,7 +421,7 @@ def test_gradients_of_indexed_values_ignore_order():
     assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
 
 
-def test_case_that_runs_out_of_memory_is_the_last():
+def test_stops_after_case_that_runs_out_of_memory():
     def fills(x):
         raise MemoryError
 

@@ -170,7 +170,7 @@ def test_small_data_may_be_unpacked():
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "no header"),
+        (b"", "no valid header"),
         (b"garbage!" * 99, "header"),
         (pack([torch.ones(1)] * 3), "at most 2 tensors"),
         (pack(torch.ones(7)), "shape"),
@@ -179,9 +179,9 @@ def test_small_data_may_be_unpacked():
         (pack(torch.ones([1] * 20)), "shape"),
         (pack(torch.ones(1, dtype=torch.complex64)), "supported dtypes"),
         (pack("x" * 300), "at most 200 bytes"),
-        (save({}), "no header"),
+        (save({}), "no valid header"),
         ((1 << 62).to_bytes(8, "little") + b"{}", "header must have"),
-        ((500).to_bytes(8, "little") + b"[" * 500, "no header"),
+        ((500).to_bytes(8, "little") + b"[" * 500, "no valid header"),
     ],
 )
 def test_rejects_large_data_by_its_header(data, why):
