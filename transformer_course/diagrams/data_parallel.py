@@ -1,10 +1,15 @@
-"""Data parallelism in diagrams: one step of training by several processes, and how a ring adds up their gradients."""
+"""Data parallelism in diagrams: a step of training, a ring all-reduce, and what each worker keeps with ZeRO."""
 
 from transformer_course.diagrams.canvas import Diagram
 from transformer_course.diagrams.elements import BLUE, GRAY, GREEN, ORANGE
 
 COLUMN_WIDTH = 1.9
 CELL_SIZE = (0.52, 0.3)
+ZERO_CELL = (0.22, 0.2)
+BYTES = {"parameters": 2, "gradients": 2, "optimizer": 12}
+"""Bytes per parameter in mixed precision; the optimizer state includes the master weights."""
+SHARDED_LAST_FIRST = ("optimizer", "gradients", "parameters")
+"""Stage n of ZeRO shards the first n."""
 
 
 def step(n_processes: int = 2) -> Diagram:
@@ -80,6 +85,48 @@ def ring(n_processes: int = 3) -> Diagram:
     for color, words in ((BLUE, "a partial sum has arrived"), (GREEN, "the total")):
         d.swatch(words, (x, y), color)
         x += 2.2
+    return d
+
+
+def zero(n_workers: int = 4) -> Diagram:
+    """Draw what each worker keeps in stages 0 to 3 of ZeRO: a row of tables per stage, a column of tables per worker.
+
+    The columns of a table are the shards of all parameters. Rajbhandari et al. (2020), arXiv:1910.02054, figure 1.
+
+    Args:
+        n_workers: Number of workers.
+
+    Raises:
+        ValueError: There are fewer than two.
+
+    >>> [label.words for label in zero(4).labels if label.words.endswith("bytes")]
+    ['16 bytes', '7 bytes', '5.5 bytes', '4 bytes']
+    """
+    _check(n_workers)
+    d = Diagram(
+        "What each worker keeps with ZeRO. Each table is one worker; its columns are the shards of the model, and a "
+        "filled cell is kept. In stage 0, plain data parallelism, every worker keeps everything. Stage 1 shards the "
+        "optimizer state, stage 2 also the gradients, stage 3 also the parameters."
+    )
+    colors = dict(zip(BYTES, (GREEN, BLUE, ORANGE), strict=True))
+    width, height = n_workers * ZERO_CELL[0] + 0.25, len(BYTES) * ZERO_CELL[1] + 0.25
+    after = (n_workers - 1) * width + max(n_workers * ZERO_CELL[0] / 2, 0.4) + 0.24
+    for stage in range(len(BYTES) + 1):
+        sharded = SHARDED_LAST_FIRST[:stage]
+        for worker in range(n_workers):
+            kept = [[line not in sharded or i == worker for i in range(n_workers)] for line in BYTES]
+            d.cells(
+                [["×" if is_kept else None for is_kept in row] for row in kept],
+                (worker * width, -stage * height),
+                "" if stage else f"worker {worker}",
+                ZERO_CELL,
+                fill=[[colors[line] if x else None for x in row] for line, row in zip(BYTES, kept, strict=True)],
+                row_names=[f"{line}, {n} bytes" for line, n in BYTES.items()] if worker == 0 else [],
+            )
+        n_bytes = sum(n / n_workers if line in sharded else n for line, n in BYTES.items())
+        d.text(f"{n_bytes:g} bytes", (after, -stage * height), align="left")
+        d.text(f"stage {stage}", (-width / 2 - 1.5, -stage * height), bold=True)
+    d.text("per parameter", (after, 0.43), align="left")
     return d
 
 

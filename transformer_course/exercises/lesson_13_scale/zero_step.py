@@ -253,6 +253,7 @@ EXERCISE = Exercise(
     steps=STEPS,
     cases=zero_step_cases,
     points=4,
+    stretch=True,
     verified="Your parameters are those of Adam on one device, and each worker keeps only its own part of the state, "
     "even if the parameters can't be split into equal parts.",
     hints=[

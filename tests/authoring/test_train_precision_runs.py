@@ -1,0 +1,40 @@
+"""The losses that lesson 13 reads come from its own models."""
+
+import json
+from itertools import product
+
+import pytest
+
+from authoring.stored_runs import defined
+from authoring.train_precision_runs import COMMAND, FILE, LESSON, NEEDED, PRECISION_RATES, PRECISIONS, SEEDS, precision
+
+CARD = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def test_file_has_every_setting():
+    assert CARD["command"] == COMMAND
+    found = [(run["rate"], run["kind"], run["seed"]) for run in CARD["precisions"]]
+    assert found == list(product(PRECISION_RATES, PRECISIONS, SEEDS))
+
+
+def test_precision_takes_means_of_ten_steps():
+    def train_in_16_bits(*arguments):
+        assert arguments == (7, True, False, 0.5)
+        return [float(step) for step in range(60)], 0.25
+
+    found = precision(0.5, "mixed precision", 7, {"train_in_16_bits": train_in_16_bits})
+    assert found == {"losses": [4.5, 14.5, 24.5, 34.5, 44.5, 54.5], "unchanged": 0.25}
+
+
+def test_command_reproduces_a_stored_run():
+    [stored] = [r for r in CARD["precisions"] if (r["rate"], r["kind"], r["seed"]) == (0.01, "float32", 0)]
+    again = precision(0.01, "float32", 0, defined(NEEDED, LESSON))
+    assert again["losses"] == pytest.approx(stored["losses"], abs=0.05)
+
+
+def test_what_the_lesson_says_holds_with_every_seed():
+    losses = {(r["rate"], r["kind"], r["seed"]): r["losses"][-1] for r in CARD["precisions"]}
+    for rate, seed in product(PRECISION_RATES, SEEDS):
+        exact = losses[rate, "float32", seed]
+        assert abs(losses[rate, "mixed precision", seed] - exact) < 0.02
+        assert (losses[rate, "all in bfloat16", seed] - exact > 0.2) == (rate == 0.0003)
