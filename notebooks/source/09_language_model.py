@@ -10,14 +10,13 @@
 #
 # The first line is ours; a stored model in *your* class wrote the rest.
 #
-# **The question.** Large models are first trained to do one thing, this one nothing else: guess the next token. Why is
-# that enough? And how does a model copy a name that it has read only once?
+# **The question.** Large models are first trained to do one thing, and this one does nothing else: predict the next
+# token. Why is that enough? And how does a model copy a name that it has read once?
 #
-# **Afterwards you can** write a GPT, train it, let it write, compare models in bits per byte, and find the head that
-# copies.
+# **Afterwards you can** write and train a GPT, compare models in bits per byte, and find the head that copies.
 #
-# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). With all predictions, runs and questions: about
-# 130 minutes.
+# Reading: 38 minutes. Exercises: 55 minutes (five core; one stretch ★ takes 10 more). With all predictions, runs and
+# questions: about 110 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -26,14 +25,14 @@
 #
 # <details><summary>Which two sublayers does a pre-norm encoder layer have, and what happens around each?</summary>
 #
-# Self-attention and a feed-forward network. Each reads a normalized copy of the residual stream and adds its output
-# to the stream.
+# Self-attention and a feed-forward network. Each reads a normalized copy of the residual stream and adds its output to
+# the stream.
 # </details>
 #
 # <details><summary>Why can a decoder be trained at all positions at once?</summary>
 #
-# The causal mask hides the future, so the output at each position depends only on the tokens up to there, and each
-# position is an example of its own.
+# The causal mask hides the future, so the output at each position depends only on the tokens up to that position. Each
+# position is a training example.
 # </details>
 #
 # <details><summary>What does greedy decoding do?</summary>
@@ -69,11 +68,11 @@ _ = torch.manual_seed(9)
 # %% [markdown]
 # ## What disappears with the encoder
 #
-# A translator has two texts, a source and a target. A language model has one, and predicts each token from those before
-# it. So there is nothing to encode, and nothing for cross-attention to read.
+# A translator has two texts, a source and a target. A language model has one, and predicts each token from the tokens
+# before it. So there is nothing to encode, and nothing for cross-attention to read.
 #
-# **Predict.** We take the encoder and the cross-attention out of the paper's base model. What fraction of its
-# parameters disappears, embeddings aside: 0.3, 0.45 or 0.6?
+# **Predict.** We remove the encoder and the cross-attention from the paper's base model. What fraction of its
+# parameters disappears, not counting embeddings: 0.3, 0.45 or 0.6?
 
 # %% id="what-goes-with-the-encoder-2" tags=["prediction"]
 prediction = ...
@@ -96,16 +95,16 @@ diagrams.language_model.stripped()
 
 
 # %% [markdown]
-# In pale gray, what disappears from the paper's model: more than half, embeddings aside. A block of a **decoder-only**
-# model has *one* attention, not two: causal self-attention, then the feed-forward network. That is an encoder layer
-# with a causal mask; of the decoder, it keeps the mask.
+# Pale gray marks what disappears from the paper's model: more than half of the parameters, not counting embeddings. A
+# block of a **decoder-only** model has *one* attention instead of two: causal self-attention, followed by the
+# feed-forward network. That is an encoder layer with a causal mask.
 #
 # As in GPT-2 ([Radford et al.,
 # 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
-# blocks are pre-norm (the picture above is still post-norm) and the positions are learned. There are
-# `context_length` of them, the **context window**: the model cannot read a longer text. Everything else is from earlier
-# lessons: attention from 03, the mask from 04, the block from 06, and from 08 the output matrix, the embedding's once
-# more. (Our FFN keeps the ReLU; GPT-2's has a GELU.)
+# blocks are pre-norm (the picture above is still post-norm) and the positions are learned. There are `context_length`
+# of them, the **context window**: the model cannot read a longer text. Everything else comes from earlier lessons:
+# attention from 03, the mask from 04, the block from 06, and from 08 an output matrix that is the embedding's. (Our FFN
+# keeps the ReLU; GPT-2's has a GELU.)
 
 
 # %% tags=["hide-input"]
@@ -113,7 +112,7 @@ diagrams.language_model.gpt(["Return", "the", "name"], ["the", "name", "of"], n_
 
 # %% [markdown]
 # At each position, the residual stream (thick) runs from the embedding up to the prediction of the next token. Only
-# attention connects the positions (blue): each attends to itself and all earlier ones.
+# attention connects the positions (blue): each position attends to itself and to all earlier ones.
 #
 # **Exercise.** Write `forward` as drawn. Each block needs a causal mask; the embeddings are not scaled. A logit is the
 # dot product of the normalized stream with a token's row of `embedding.weight`.
@@ -169,7 +168,7 @@ pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
 # ## The text: Python's own documentation
 #
 # Every Python installation contains English text: the docstrings of its standard library. One module in ten is held out
-# as a whole. BPE (lesson 08) makes a vocabulary of 512 tokens. Each module begins with `<bos>`.
+# entirely. BPE (lesson 08) makes a vocabulary of 512 tokens. Each module starts with `<bos>`.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
@@ -193,10 +192,10 @@ print(held_out_texts[5][:200])
 # %% [markdown]
 # ## The loss
 #
-# The logits at position t predict the token at t + 1. So the logits at the last position are compared with nothing, and
-# nothing predicts the first token.
+# The logits at position t predict the token at t + 1. So the logits at the last position have no target, and the first
+# token is never predicted.
 #
-# **Exercise.** Take the mean of −log p over all next tokens that are not padding.
+# **Exercise.** Compute the mean of −log p over all next tokens that are not padding.
 
 
 # %% id="next_token_loss" tags=["exercise"]
@@ -213,9 +212,9 @@ check(next_token_loss)
 # %% [markdown]
 # ### Bug hunt
 #
-# A colleague's model writes well, but its texts never end, although every text that it was trained on ends in `<eos>`,
-# and none is padded. Which line is wrong? Decide *before* you run the check. Then put a corrected version, `mended`,
-# into the cell after it.
+# A colleague's model writes well, but its texts never end, although every text that it was trained on ends with `<eos>`
+# and none is padded. Which line is wrong? Decide *before* you run the check. Then write a corrected version, `mended`,
+# in the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -236,9 +235,9 @@ check(mended, "next_token_loss", save=False)
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Count the predictions: a text of n tokens has n − 1 of them, and here there are n − 2. Or ask which logits the loss
-# depends on, as the cell below does with gradients. The last target is cut off, and that is where `<eos>` stands; with
-# padding behind it, only the longest text of each batch would lose it. The loss itself looks as it should.
+# Count the predictions: a text of n tokens has n − 1 of them, but here there are n − 2. Or ask which logits the loss
+# depends on, as the cell below does with gradients. The last target is cut off, and the last target is `<eos>`. If the
+# batch were padded, only its longest text would lose it. The value of the loss looks normal.
 # </details>
 
 # %%
@@ -252,10 +251,10 @@ for name, loss in {"the colleague's": loss_of_a_colleague, "yours or the library
 # ## Perplexity and bits per byte
 #
 # The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
-# among 8 equally likely tokens. But what a token is depends on the tokenizer.
+# among 8 equally likely tokens. But a token is something else for each tokenizer.
 #
-# So divide by what does not: the bytes. The loss of a whole text in bits, divided by the number of its bytes, is called
-# **bits per byte**.
+# So divide by the number of bytes, which does not depend on the tokenizer. The loss of a whole text in bits, divided by
+# its number of bytes, is called **bits per byte**.
 #
 # **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
 
@@ -272,9 +271,9 @@ check(bits_per_byte)
 # %% [markdown]
 # ## Baselines first
 #
-# Three models need no more than counting: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
-# token) and **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed
-# in). We count in the training text, and measure on held-out text.
+# Three models need nothing but counting: *uniform* (all tokens are equally likely), **unigram** (the frequency of each
+# token) and **bigram** (its frequency after the token before it, mixed with a little of the unigram for rare pairs). We
+# count in the training text and measure on held-out text.
 
 
 # %%
@@ -291,8 +290,8 @@ def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, 
 
 
 # %% [markdown]
-# **Predict.** Two bigram models of the same text, one over single bytes, one over our 512 tokens. Which has the lower
-# perplexity, and which needs fewer bits per byte: the model of `"bytes"` or that of `"tokens"`?
+# **Predict.** We count two bigram models of the same text, one over single bytes and one over our 512 tokens. Which one
+# has the lower perplexity, and which one needs fewer bits per byte: the model of `"bytes"` or of `"tokens"`?
 
 # %% tags=["prediction"]
 lower_perplexity, fewer_bits = ..., ...
@@ -312,15 +311,15 @@ table.astype({"perplexity": int}).round(1)
 
 
 # %% [markdown]
-# The next byte is easier to guess than a token, which is about two bytes, so the perplexities cannot be compared; the
-# bits can. The vocabulary itself knows common strings: even uniform tokens need far fewer bits than uniform bytes. And
-# two tokens reach further back than two bytes.
+# A byte is easier to predict than a token of about two bytes, so you cannot compare the perplexities, only the bits.
+# The vocabulary already contains common strings: even uniform tokens need far fewer bits than uniform bytes. And two
+# tokens reach further back than two bytes.
 
 # %% [markdown]
 # ## Training
 #
-# One training loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls
-# to 0.
+# One training loop serves all models of this lesson. The learning rate warms up over the first tenth of the steps, then
+# falls to 0.
 
 
 # %%
@@ -343,7 +342,8 @@ def train(
 
 
 # %% [markdown]
-# Muon, which lesson 13 explains, trains the matrices of the blocks. It was reported to need fewer steps than AdamW.
+# Muon, which lesson 13 explains, trains the matrices of the blocks. Its authors report that it needs fewer steps than
+# AdamW.
 
 
 # %%
@@ -403,15 +403,16 @@ compare(after_400, measured=beaten[400])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# The bigram is hard to beat: it has counted the whole text, and our 400 steps read about as many tokens. After 100
-# steps the GPT is behind; in the end it is ahead: unlike a bigram, it can use more than the last token. (With a good
-# initialization, the first loss is that of the uniform model.)
+# The bigram is hard to beat: it has counted the whole text, and in 400 steps our GPT reads about the same number of
+# tokens. After 100 steps the GPT is behind. After 400 steps with this optimizer and rate, in the end it is ahead:
+# unlike a bigram, it can use more than the last token. At the start, its loss is that of the uniform model, as it
+# should be.
 
 # %% [markdown]
 # ### The logit lens
 #
-# Every block only *adds* to the residual stream. So we may read the stream early, applying the last norm and the output
-# matrix after each block: the **logit lens** ([nostalgebraist,
+# Every block only *adds* to the residual stream. So you can read the stream early, by applying the last norm and the
+# output matrix after each block: the **logit lens** ([nostalgebraist,
 # 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
 
 # %% tags=["approximate"]
@@ -428,12 +429,12 @@ again = (read[0].argmax(dim=-1) == batch).float().mean().item()
 print(f"before the first block, the likeliest token is the one just read at {again:.0%} of the positions")
 
 # %% [markdown]
-# Before the first block, the stream holds little but the token just read. The output matrix is the embedding's, so the
-# lens predicts that token again, and its loss is worse than uniform. By the lens, most of the fall is in block 0; in
-# the map below, its feed-forward network adds by far the most. (The last loss differs: these are other windows.)
+# Before the first block, the stream holds little more than the token just read. The output matrix is the embedding's,
+# so the lens predicts that token again, and its loss is worse than uniform. By the lens, most of the fall is in block
+# 0.
 #
-# The map shows every module at once (without the widget you see how much each sublayer adds). Type the beginning
-# of a sentence and step through it: what does each module return, and which tokens may follow?
+# The map shows all modules at once. Type the beginning of a sentence and step through it: what does each module return,
+# and which tokens may follow?
 
 # %% tags=["hide-input"]
 views.ModelMap(
@@ -443,13 +444,13 @@ views.ModelMap(
 # %% [markdown]
 # ## Sampling
 #
-# Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
-# changes are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k most
-# likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, starting from the most likely token, whose probabilities add up to at least p. What is kept is rescaled
-# to sum to 1.
+# Greedy decoding takes the most likely token. **Sampling** draws a token with the model's probabilities instead. Three
+# modifications are common, in this order. Divide the logits by a **temperature** (lesson 01). **Top-k**: keep the k
+# most likely tokens. **Top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)):
+# keep the smallest set, starting with the most likely token, whose probabilities add up to at least p. The
+# probabilities that remain are rescaled to sum to 1.
 #
-# **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
+# **Exercise.** Implement all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
 
 # %% id="sample_next" tags=["exercise"]
@@ -468,8 +469,8 @@ def sample_next(
 check(sample_next)
 
 # %% [markdown]
-# **Predict.** Four tokens have the probabilities 0.5, 0.25, 0.15 and 0.1. How many of them can be drawn with
-# top_p = 0.6, and how many with top_p = 0.45?
+# **Predict.** Four tokens have the probabilities 0.5, 0.25, 0.15 and 0.1. How many of them can be drawn with top_p =
+# 0.6, and how many with top_p = 0.45?
 
 # %% tags=["prediction"]
 with_06, with_045 = ..., ...
@@ -488,13 +489,14 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
 # %% [markdown]
-# Top-k keeps k tokens whether the model is certain or not; top-p keeps few when it is certain, many when it is not.
+# Top-k keeps k tokens whether the model is certain or not. Top-p keeps few tokens when the model is certain and many
+# when it is not.
 
 # %% [markdown]
 # ## Generating
 #
-# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If a text is longer
-# than the context window, the model sees only its end.
+# The text that a model continues is called a **prompt**. The loop is the same as in lesson 08, without a source. If a
+# text is longer than the context window, the model sees only its end.
 #
 # **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). Do not change the caller's `tokens`.
 
@@ -527,14 +529,18 @@ for name, sample in samplers.items():
     print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# These texts look like documentation, but many of their words do not exist: 137,000 parameters and 400 steps are few.
+# These texts look like documentation, but many of their words do not exist.
+#
+# ---
+#
+# **Half-way.** A good place to stop for today.
 
 # %% [markdown]
 # ### The same class, trained for longer
 #
-# The course stores the parameters of a larger GPT, 4 blocks of width 128, trained on more of Python's documentation,
-# but on nothing that we hold out. Parameters are numbers with names, so they fit into *your* class. The **model card**
-# ([Mitchell et al., 2018](https://arxiv.org/abs/1810.03993)) says how the model was trained, and on what.
+# The course stores a larger GPT, 4 blocks of width 128, trained on more of Python's documentation, but on nothing that
+# we hold out. Parameters are numbers with names, so they fit into *your* class. The **model card** ([Mitchell et al.,
+# 2018](https://arxiv.org/abs/1810.03993)) says how the model was trained, and on what.
 
 # %%
 stored = trained("gpt-docstrings")
@@ -543,7 +549,7 @@ facts = ["command", "data", "steps", "tokens_per_step", "cpu_minutes", "held_out
 print("\n".join(f"{fact}: {stored.card[fact]}" for fact in facts))
 
 # %% [markdown]
-# **Predict.** The stored model has a vocabulary of 2,048 tokens, yours of 512. On the same held-out text, is its
+# **Predict.** The stored model has a vocabulary of 2,048 tokens, yours has 512. On the same held-out text, is its
 # perplexity `"lower"` or `"higher"` than yours? And does it need `"fewer"` or `"more"` bits per byte?
 
 # %% tags=["prediction"]
@@ -565,10 +571,10 @@ print(f"the compressor lzma, which was trained on nothing: {squeezed:.2f} bits p
 table.round({"perplexity": 0}).astype({"perplexity": int}).round(2)
 
 # %% [markdown]
-# Its tokens have 1.5 times as many bytes, so each is harder to guess: a *higher* perplexity, and yet far fewer bits per
-# byte. A compressor, which mostly copies, beats *your* GPT: it searches the whole text, yours the last 64 tokens. ([By
-# arithmetic coding](https://arxiv.org/abs/2309.10668), a model compresses a text to its bits per byte.) And what does
-# the stored model write?
+# Its tokens have 1.5 times as many bytes, so each one is harder to predict: a *higher* perplexity, and yet far fewer
+# bits per byte. A compressor, which mostly copies, beats *your* GPT (137,000 parameters, 400 steps), but not the stored
+# one. ([With arithmetic coding](https://arxiv.org/abs/2309.10668), a model compresses a text to its bits per byte.)
+# What does the stored model write?
 
 
 # %%
@@ -585,7 +591,7 @@ _ = torch.manual_seed(0)
 print(" ".join(continued(large, stored.tokenizer, "Raise ValueError if", 50).split()))
 
 # %% [markdown]
-# Turn the knobs of the sampler: these are the probabilities of the first new token.
+# Change the settings of the sampler: these are the probabilities of the first new token.
 
 # %% tags=["hide-input", "approximate"]
 likely = torch.tensor([stored.tokenizer.encode("Raise ValueError if").ids])
@@ -612,14 +618,14 @@ exist = {name: words_that_exist(some) for name, some in texts.items()}
 pd.Series(exist, name="words that exist").round(2).to_frame()
 
 # %% [markdown]
-# Beyond the prompt, its words occur in the training text about as often as those of real text. That measures spelling:
-# its sentences sound like documentation and seldom mean anything.
+# Its words occur in the training text about as often as the words of real text do. That measures spelling: its
+# sentences sound like documentation and seldom mean anything.
 
 # %% [markdown]
 # ### Greedy or sampled text
 #
-# **Predict.** We let the stored GPT continue four prompts by 200 greedy tokens each. What fraction of all runs of 8
-# tokens has occurred before in the same text: about 0.05, 0.5 or 0.95?
+# **Predict.** The stored GPT continues four prompts by 200 greedy tokens each. What fraction of all runs of 8 tokens
+# has occurred before in the same text: about 0.05, 0.5 or 0.95?
 
 # %% id="greedy-text-repeats-itself-2" tags=["prediction"]
 prediction = ...
@@ -650,31 +656,10 @@ print("greedy:", " ".join(stored.tokenizer.decode(generated["greedy"][0, -60:].t
 # Greedy text repeats itself far more often than real text, and sampled text hardly ever (Holtzman et al.).
 
 # %% [markdown]
-# ## Why decoder-only?
-#
-# | the usual argument | verdict |
-# |---|---|
-# | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
-# | every token is an example; BERT and T5 predict 15 % of them | true by counting |
-# | what has been read, prompt included, stays valid as the text grows | tested below |
-# | any task becomes a prompt | shown by Brown et al. at 175 billion parameters, not at our size |
-# | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
-#
-# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead,
-# with twice the parameters at the same compute.)
-#
-# The third row is what lesson 10 builds on:
-
-# %%
-leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
-print("does a later token change an earlier output?", leaks)
-
-
-# %% [markdown]
 # ## How a model copies: induction heads
 #
-# A name that occurred once is likely to come again, and so is what followed it. We study that in random tokens that
-# repeat. The period differs from text to text, so looking back a fixed distance does not help.
+# A name that occurred once is likely to occur again, and so is whatever followed it. We study this with random tokens
+# that repeat. The period differs from text to text, so looking back a fixed distance does not help.
 
 
 # %%
@@ -705,8 +690,8 @@ class AttentionOnly(nn.Module):
 
 
 # %% [markdown]
-# **Predict.** One model has one layer of attention, another two. What fraction of the repeated tokens does each
-# predict correctly: 0.2, 0.6 or 1.0?
+# **Predict.** One model has one layer of attention, the other has two. What fraction of the repeated tokens does each
+# of them predict correctly: 0.2, 0.6 or 1.0?
 
 # %% tags=["prediction"]
 one_layer, two_layers = ..., ...
@@ -752,7 +737,7 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# From position 9 on, two layers copy; one does not. (At 8 it can only be guessed.)
+# From position 9 on, two layers of this size copy; one does not. (The token at position 8 can only be guessed.)
 
 # %% tags=["approximate"]
 curves = {name: torch.tensor(runs) for name, runs in rise.items()}  # (3, 30) each
@@ -761,10 +746,10 @@ ax = plots.lines(range(10, 301, 10), curves, "step", "fraction copied right")
 # %% [markdown]
 # For some 70 steps, two layers are hardly better than one. Then, within 150 more, they copy nearly all.
 #
-# How?
+# How do they do it?
 #
-# **Predict.** In the second period, the token at each position was read once before, 8 positions back. How many
-# positions back does layer 1 attend most?
+# **Predict.** In the second period, each token also occurred 8 positions earlier. How many positions back does layer 1
+# attend most?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -785,11 +770,11 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 
 
 # %% [markdown]
-# Seven back, not eight: the token that *followed* the last time. A head that attends to it, and copies it, is called an
-# **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
+# Seven back, not eight: to the token that *followed* the last time. A head that attends to that token and copies it is
+# called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But how does the head find it?
 #
-# **Predict.** In layer 0, we hide from every query the position before it, or silence one of the two heads. Which costs
-# more of the copying: `"position"` or `"head"`?
+# **Predict.** In layer 0, we either hide the previous position from every query, or silence one of the two heads. Which
+# costs more of the copying: `"position"` or `"head"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -825,34 +810,35 @@ diagrams.language_model.induction()
 
 
 # %% [markdown]
-# In layer 0, a **previous-token head** stores at each position of the first period which token came before it. In layer
-# 1, the induction head searches for the position that stores the current token (dashed), and copies what stands there.
-# A single layer cannot search for what it is only just storing.
+# In layer 0, a **previous-token head** stores at each position which token came before it. In layer 1, the induction
+# head searches for the position that stores the current token (dashed) and copies the token at that position. A layer
+# cannot look up what it is writing in the same step.
 #
 # Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So
 # ablating a single head may miss what a layer does.
 #
-# <details><summary>What are such heads good for in a large model?</summary>
+# <details><summary>Could no single layer do this task?</summary>
 #
-# Olsson et al. argue that they are behind much of **in-context learning**. By that they mean that later tokens are
-# guessed better than early ones; [Brown et al., 2020](https://arxiv.org/abs/2005.14165), that a model
-# continues the pattern of a few examples in its prompt.
+# There is a shortcut: in our texts each token occurs once in a period, so the next token is always the one that was
+# seen longest ago. That takes no search. So our result holds for layers of this size and 300 steps; a wider layer might
+# find the shortcut.
 # </details>
 #
 # <details><summary>Why does one layer do better than chance, 1 in 32?</summary>
 #
-# It sees which eight tokens occur in its text: on average it is right one time in eight, as if it named any of them.
+# It sees which eight tokens occur in its text. On average it is right one time in eight, as if it named one of them at
+# random.
 # </details>
 
 # %% [markdown]
 # ## ★ Transfer: the induction score of a head
 #
-# To search all heads of a model, we need a number. Let a model read random tokens, and then the same tokens again: a
-# head's *induction score* is the mean weight that the queries of the second period give to the token that followed
-# theirs in the first.
+# To search all heads of a model, we need a number. Let the model read random tokens, and then the same tokens again. A
+# head's *induction score* is the mean weight that the queries of the second period give to the token that followed the
+# current token in the first.
 #
-# **Exercise.** The tokens repeat with a period: positions i and i − period hold the same. Leave out the queries of the
-# first period: their tokens are new.
+# **Exercise ★.** The tokens repeat with a period: positions i and i − period hold the same token. Leave out the queries
+# of the first period, whose tokens are new.
 
 
 # %% id="induction_score" tags=["exercise"]
@@ -867,12 +853,12 @@ check(induction_score)
 # %% [markdown]
 # ## Induction heads in a model of language
 #
-# Our copiers have read nothing but repeats; the stored GPT, documentation. We give it a passage of 16 tokens from
-# held-out modules, and then the same passage again. The gain from repeating is how much lower the loss is the second
-# time.
+# Our copiers have read nothing but repeats; the stored GPT has read documentation. We give it a passage of 16 tokens
+# from held-out modules, and then the same passage again. The gain from repeating is how much lower the loss is the
+# second time.
 #
 # **Predict.** How many of the model's 4 × 4 heads have an induction score above 0.2 (equal weights would give 0.04): 0,
-# 1 or 8? And we silence the best head: what fraction of the gain is lost, 0.05, 0.5 or 1?
+# 1 or 8? If we silence the best head, what fraction of the gain is lost: 0.05, 0.5 or 1?
 
 # %% tags=["prediction"]
 on_language, without_best = ..., ...
@@ -935,40 +921,23 @@ table["gain"] = table.iloc[:, 0] - table.iloc[:, 1]
 table.round(2)
 
 # %% [markdown]
-# One head of the last block acts as an induction head. Without it, about half of the gain from repeating is lost, and
-# the loss after *another* passage stays as it was; no other head matters nearly as much. On random tokens, the gain is
-# smaller, and again about half of it is lost without this head (but so rises the loss after another passage); its score
-# there is less than half as high. In the models of Olsson et al., from two layers on, such heads form in a narrow
-# window early in training.
+# One head of the last block acts as an induction head. Without it, about half of the gain from repeating is lost, while
+# the loss after *another* passage stays as it was; no other head matters nearly as much.
 #
-# And in ordinary text? We silence each head of the block, and split the tokens from position 64 on: was this pair, the
-# token and the one before it, read before in the window?
-
-# %% tags=["hide-input", "approximate"]
-batch = windows(large_ids, torch.linspace(0, len(large_ids) - 128, 110).long(), 128)
-models = {"all heads": large} | {f"without head {i} of block {best[0]}": without[best[0], i] for i in range(4)}
-pairs = batch[:, :-1] * 2048 + batch[:, 1:]
-again = (pairs[:, :, None] == pairs[:, None, :]).tril(-1).any(dim=-1)[:, 63:]
-rows = {}
-for name, model in models.items():
-    with torch.no_grad():
-        late = -model(batch)[:, :-1].log_softmax(dim=-1).gather(-1, batch[:, 1:, None])[:, 63:, 0]
-    rows[name] = [late[again].mean().item(), late[~again].mean().item()]
-print(f"read before: {again.float().mean():.0%} of the pairs")
-by_pair = pd.DataFrame(rows, index=["loss if the pair was read before", "loss if it is new"]).T
-by_pair.round(2)
-
-# %% [markdown]
-# Over a quarter of the late tokens end a pair that was read before. There the loss rises by 0.4 without the induction
-# head, and on new pairs hardly. No other head of the block does that.
+# <details><summary>And on random tokens?</summary>
+#
+# There the gain is smaller, and again about half of it is lost without this head (though the loss after another passage
+# rises as well); its score there is less than half as high. In the models of Olsson et al. with at least two layers,
+# such heads form within a short period early in training.
+# </details>
 
 # %% [markdown]
 # ## A name that was read once
 #
-# Back to the question of the first page. We invent 64 names, such as `paint_path`, that the training text does not
-# have. The stored model reads `Return the value of paint_path. If paint_`: how probable is `path`?
+# Back to the opening question. We invent 64 names, such as `paint_path`, that the training text does not contain. The
+# stored model reads `Return the value of paint_path. If paint_`: how probable is `path`?
 #
-# **Predict.** What is the median of this probability over the 64 names, 0.001, 0.01 or 0.1? And without the induction
+# **Predict.** What is the median of this probability over the 64 names: 0.001, 0.01 or 0.1? And without the induction
 # head?
 
 # %% tags=["prediction"]
@@ -1011,56 +980,18 @@ spread = p.quantile([0.1, 0.5, 0.9]).set_axis(["a tenth is below", "median of th
 pd.concat([p.iloc[::9], spread]).map("{:.2%}".format)
 
 # %% [markdown]
-# A name that was read once is (median of the ratios) nearly sixty times as probable as after a sentence without it.
-# Without the induction head *every* name is less probable, at the median five times less; without another head of its
-# block (the mean of three), hardly less. But the model does not know the *name*: behind `paint_`, `path` is as probable
-# if `fold_path` was read, and half as probable if `self.path` was: most of this factor comes from the noun alone.
+# Having been read once, a name is nearly sixty times as probable as after a sentence without it (median of the ratios).
+# Without the induction head, *every* name is less probable, at the median five times less; without another head of its
+# block (the mean of three), hardly less.
 #
-# Is there a previous-token head, too? Here are all heads of the blocks below.
-
-
-# %% tags=["hide-input"]
-@torch.no_grad()
-def at_last_token(model: nn.Module, name: str, read_before: str) -> tuple[Tensor, float, float]:
-    """Return all heads' weights from what was read to the token before, (block, head); then what finds its last token.
-
-    These are, when the name comes, the weight of the best head on the token, and the token's probability.
-    """
-    known, again = (f"Return the value of {read_before}", f"Return the value of {read_before}. If {name}")
-    at, ids = len(stored.tokenizer.encode(known).ids) - 1, torch.tensor([stored.tokenizer.encode(again).ids])
-    with record_attention(model) as recorded:
-        p_last = model(ids[:, :-1])[0, -1].softmax(dim=-1)[ids[0, -1]].item()
-    weights = torch.cat([*recorded.values()])  # (block, head, query, key)
-    return weights[:, :, at, at - 1], weights[*best, -1, at].item(), p_last
-
-
-# %% tags=["hide-input", "approximate"]
-below = [name for name in names if name[0] < best[0]]
-models = {"none": large} | {f"head {head} of block {block}": without[block, head] for block, head in below}
-runs = {name: [at_last_token(model, some, some) for some in invented] for name, model in models.items()}
-before = torch.stack([weights for weights, *_ in runs["none"]]).median(dim=0).values
-found, left = (pd.DataFrame({name: [one[i] for one in run] for name, run in runs.items()}) for i in (1, 2))
-its_weight = f"without it: weight of head {best[1]} of block {best[0]}"
-circuit = pd.DataFrame({"weight on the token before": [before[name].item() for name in below]}, list(models)[1:])
-circuit[its_weight] = found.median()
-circuit["without it: times less probable"] = (p[["read once"]].to_numpy() / left).median()
-searched = {"the name": found["none"].median()}
-for what, first in reads.items():
-    searched[what] = torch.tensor([at_last_token(large, *both)[1] for both in zip(invented, first)]).median().item()
-print(f"medians of 64 names; with all heads, weight of head {best[1]} of block {best[0]} after", end=" ")
-print(", ".join(f"{what}: {weight:.2f}" for what, weight in searched.items()))
-circuit.round(2)
-
-# %% [markdown]
-# Head 0 of block 1 attends from `path` to the token before, and without it the weight of the induction head on `path`
-# falls by half; without any other head it stays. So your class, trained only to guess, copies in the two steps of our
-# copiers: one head stores what stood before, another searches for it. The induction head searches mostly for the last
-# token, `_`: its weight on `path` is the same if `fold_path` was read, and a third if `self.path` was. This is not the
-# whole circuit: without head 1 of block 0 the name suffers even more, and in repeated passages head 0 of block 1 hardly
-# mattered.
-
-# %% [markdown]
-# And here is the first page's model, the same class, trained on 35 plays. Write a first line of your own.
+# <details><summary>Has the model learned the name?</summary>
+#
+# No, mostly the noun: after `paint_`, `path` is as probable if `fold_path` was read, and half as probable if
+# `self.path` was. So most of this factor comes from the noun alone.
+# </details>
+#
+# Here is the model from the beginning of the lesson, the same class, trained on 35 plays. Write a first line of your
+# own.
 
 # %%
 of_plays = trained("gpt-plays")
@@ -1075,15 +1006,96 @@ _ = torch.manual_seed(2)
 print(continued(actor, of_plays.tokenizer, "ROMEO: Who art thou, and what is thy business here?\n\n", 120))
 
 # %% [markdown]
-# A model that continues text is not yet one that answers: lesson 14 goes on from here.
+# A model that continues text is not yet a model that answers: lesson 14 continues from here.
+
+# %% [markdown]
+# ## Why decoder-only?
+#
+# Why did decoder-only models replace encoder-decoders? You will hear six arguments:
+#
+# | argument | verdict |
+# |---|---|
+# | It needs fewer parameters at the same width. | True (measured above), but you could spend them on a wider model. |
+# | Every token is a training example. | True: 63 of 64 tokens, against 15 % in BERT and T5. |
+# | What was read stays valid as the text grows. | True, tested below. The KV cache (lesson 10) relies on it. |
+# | Causal weights have full rank, two-way weights do not. | False for heads of usual width, tested below. |
+# | A prompt can state the task. | Shown by [Brown et al.](https://arxiv.org/abs/2005.14165) at 175 billion. |
+# | It is best without fine-tuning. | Measured by [Wang et al., 2022](https://arxiv.org/abs/2204.05832) at 5 billion. |
+#
+# <details><summary>And after fine-tuning?</summary>
+#
+# In the experiments of Wang et al., encoder-decoders were ahead after fine-tuning on many tasks, with twice the
+# parameters at the same compute.
+# </details>
+#
+# **Predict.** The rank argument: a triangular matrix with a positive diagonal is invertible, so causal weights have
+# full rank; two-way weights, it is said, have the low rank of the scores. For 64 positions and a head of width 4, is
+# the rank of the two-way weights nearest to 4, 16 or 64?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %% id="rank-of-weights" tags=["hide-input", "approximate"]
+def ranks(d_k: int, mask: Tensor) -> Tensor:
+    """Return the ranks of 50 tables of weights, of random queries and keys at 64 positions."""
+    q, k = torch.randn(2, 50, 64, d_k, dtype=torch.float64)
+    scores = (q @ k.mT / d_k**0.5).masked_fill(~mask, -math.inf)
+    return torch.linalg.matrix_rank(scores.softmax(dim=-1), rtol=1e-6)
+
+
+masks = {"two-way": torch.ones(64, 64).bool(), "causal": parts.causal_mask(64)}
+_ = torch.manual_seed(9)
+found = {d_k: {name: ranks(d_k, mask) for name, mask in masks.items()} for d_k in (1, 2, 4, 8, 64)}
+compare(prediction, measured=found[4]["two-way"].median().item(), choices=(4, 16, 64))
+rank_table = {d: {name: f"{r.min()} to {r.max()}" for name, r in row.items()} for d, row in found.items()}
+pd.DataFrame(rank_table).T.rename_axis("d_k")
+
+# %% [markdown]
+# The *scores* have rank 4 at most, but softmax is not linear, and the weights have rank 63 or 64. Only heads of width 1
+# or 2 have two-way weights of low rank.
+#
+# Now change the last token of a text. How much do the earlier outputs of the stored GPT change, with its causal mask
+# and with a two-way mask?
+
+
+# %% id="earlier-outputs" tags=["hide-input", "approximate"]
+@torch.no_grad()
+def outputs(text: Tensor, mask: Tensor) -> Tensor:
+    x = large.embedding(text) + large.positions[: text.shape[1]]
+    for block in large.blocks:
+        x = block(x, mask)
+    return large.norm(x)
+
+
+text = torch.tensor([stored.tokenizer.encode("Return the name of the file, or None if it has no name.").ids])
+changed = torch.cat([text[:, :-1], text[:, -1:] + 1], dim=1)
+n = text.shape[1]
+for name, mask in {"causal": parts.causal_mask(n), "two-way": torch.ones(n, n).bool()}.items():
+    difference = (outputs(changed, mask) - outputs(text, mask))[:, :-1].abs().max().item()
+    print(f"{name}: the earlier outputs change by up to {difference:.2f}")
+
+# %% [markdown]
+# With a causal mask they do not change at all, so what was computed can be kept. With a two-way mask, each new token
+# changes everything before it. (The decoder of an encoder-decoder is causal, too, and can cache.)
+
+# %% [markdown]
+# <details><summary>What does it mean that a prompt can state the task?</summary>
+#
+# A prompt that describes a task is called **zero-shot**; with a few solved examples, **few-shot**. No parameter
+# changes: the model continues the pattern. Brown et al. call this **in-context learning**. Olsson et al. use the term
+# more broadly, for later tokens being predicted better than early ones, and argue that induction heads are behind much
+# of it. But copying is not enough: an induction head needs an earlier occurrence of the token, and in a list of
+# examples the last question is usually new.
+# </details>
 
 # %% [markdown]
 # ## Your experiment
 #
-# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or begin with this one:
+# Ungraded, about 15 minutes. Test a claim of your own as this lesson tests its claims, or start with this one:
 #
-# **Claim.** Depth pays at once: after the same 300 steps, a GPT of four blocks needs at least 0.05 bits per byte less
-# than one of two.
+# **Claim.** Depth pays at once: after the same 300 steps, a GPT with four blocks needs at least 0.05 bits per byte less
+# than a GPT with two.
 #
 # **Prediction.** Before you run anything, write down in how many of three runs the claim will hold.
 #
@@ -1108,13 +1120,14 @@ print("predicted:", prediction, " measured:", holds)
 # ## In short
 #
 # - Without an encoder, each block keeps one causal self-attention and one feed-forward network.
-# - Compute the baselines first. On one text, perplexities compare only under one tokenizer, bits per byte under any.
-# - Stored parameters fit into any class that has the same names and shapes.
-# - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
-# - Our copiers need two layers: one stores the previous token, the next searches for it. A model of language learned
-#   both by itself: without its induction head, what followed `_` once is five times less probable the next time.
-# - Why is guessing enough? To guess the end of `3 + 4 =` one must add, of a translation, translate: whatever helps the
-#   guess lowers the loss. We saw that only for copying.
+# - Compute the baselines first. You can compare perplexities only under the same tokenizer, but bits per byte under
+#   any.
+# - Stored parameters fit into any class with the same names and shapes.
+# - Greedy text repeats itself. Top-p keeps more tokens when the model is less certain.
+# - Our copiers need two layers: one stores the previous token, the next searches for it. A language model learns both
+#   simply by predicting tokens.
+# - Why is prediction enough? To predict the end of `3 + 4 =` you must add; in a translation, translate. Whatever helps
+#   the prediction lowers the loss. We saw it for copying.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -1127,12 +1140,13 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # The words of all lessons are in the [glossary](glossary.ipynb).
 #
 # - **context window**: the largest number of tokens that a language model can read at once.
-# - **perplexity**: the exponential of the mean loss: among how many equally likely tokens a model seems to choose.
-# - **bits per byte**: the loss of a text in bits, divided by the number of its bytes; comparable, on one text, across
-#   tokenizers.
-# - **unigram**: a single token, or the model that knows only how frequent each token is.
-# - **bigram**: two tokens in a row, or the model that predicts a token from the one before it.
-# - **model card**: what is published with a trained model: how it was trained, on what, and how well it does.
+# - **perplexity**: the exponential of the mean loss: the number of equally likely tokens among which a model seems to
+#   choose.
+# - **bits per byte**: the loss of a text in bits, divided by its number of bytes; comparable between tokenizers on
+#   the same text.
+# - **unigram**: a single token, or a model that uses only the frequency of each token.
+# - **bigram**: two tokens in a row, or a model that predicts each token from the one before it.
+# - **model card**: the description published with a model: how it was trained, on what, and how well it does.
 # - **logit lens**: reading a prediction from the residual stream after any layer, with the last norm and output matrix.
 # - **top-k**: sampling from the k most likely tokens only.
 # - **nucleus sampling**: sampling from the smallest set of tokens whose probabilities add up to at least p; also called
@@ -1140,57 +1154,69 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 # - **prompt**: the text that a language model is given to continue.
 # - **induction head**: an attention head that attends to the token that followed the current one the last time.
 # - **previous-token head**: an attention head that attends to the position before.
-# - **in-context learning**: guessing better by what stands earlier in the text, without further training: for instance
-#   continuing in the pattern of examples in the prompt.
+# - **in-context learning**: predicting better because of what came earlier in the text, without further training: for
+#   instance, by continuing the pattern of examples in the prompt.
+# - **few-shot**: with a few examples of the task in the prompt.
+# - **zero-shot**: without examples in the prompt.
 
 # %% [markdown]
 # ## Interview questions
 #
 # Answer aloud first; the section named in each answer has the cell that shows it.
 #
+# <details><summary>Why are large language models decoder-only?</summary>
+#
+# Every token is a training example; the task can be stated in the prompt, so one model serves all tasks; and what has
+# been read stays valid as the text grows, so it can be cached. At the same width there are fewer parameters, but you
+# could spend them elsewhere. The argument that causal weights have full rank and two-way weights do not is wrong: with
+# heads of width 4 and 64 positions, both have rank 61 to 64. Encoder-decoders are not worse at everything: fine-tuned
+# on many tasks, they were ahead in Wang et al. (2022). (<i>Why decoder-only?</i>)
+# </details>
+#
 # <details><summary>What does a decoder-only block have, and what does it lack?</summary>
 #
-# One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. In the
-# paper's base model, encoder and cross-attention have more than half of all parameters outside the embeddings. (<i>What
-# disappears with the encoder</i>)
+# It has one causal self-attention and one feed-forward network. It lacks cross-attention, because there is no memory to
+# read. In the paper's base model, encoder and cross-attention have more than half of all parameters outside the
+# embeddings. (<i>What disappears with the encoder</i>)
 # </details>
 #
 # <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
 #
-# 512, whatever the text. Its loss is log 512 = 6.2, which is also what a well initialized model begins with.
+# 512, whatever the text. Its loss is log 512 = 6.2, which is also the first loss of a well-initialized model.
 # (<i>Baselines first</i>, <i>Training</i>)
 # </details>
 #
 # <details><summary>Two models have different tokenizers. How do you compare them?</summary>
 #
-# In bits per byte on the same text. The bigram over bytes has the lower perplexity, yet needs more bits; so does our
-# small GPT beside the stored one. (<i>Baselines first</i>, <i>The same class, trained for longer</i>)
+# In bits per byte on the same text. Perplexities are per token, and a tokenizer with longer tokens has harder ones to
+# predict. The bigram over bytes has the lower perplexity, yet needs more bits than the bigram over tokens.
+# (<i>Baselines first</i>, <i>The same class, trained for longer</i>)
 # </details>
 #
 # <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>
 #
-# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Baselines first</i>,
-# <i>Why decoder-only?</i>)
+# That the targets leak: the shift by one is missing, or the causal mask. Baselines tell you which loss is credible.
+# (<i>Baselines first</i>)
 # </details>
 #
 # <details><summary>Top-k or top-p: what is the difference?</summary>
 #
-# Top-k keeps a fixed number of tokens; top-p keeps more of them where the model is less certain. (<i>Sampling</i>)
+# Top-k keeps a fixed number of tokens. Top-p keeps more of them when the model is less certain. (<i>Sampling</i>)
 # </details>
 #
 # <details><summary>Why does greedy decoding produce loops?</summary>
 #
-# What was repeated is likely to be repeated again, and greedy decoding takes nothing but the most likely token.
-# Measured: in our greedy texts far more runs of 8 tokens had occurred before than in held-out text. (<i>Greedy or
-# sampled text</i>)
+# A phrase that has been repeated is likely to be repeated again, and greedy decoding always takes the most likely
+# token. In our greedy texts, far more runs of 8 tokens had occurred before than in held-out text. (<i>Greedy or sampled
+# text</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>What is an induction head, and why does it need two layers?</summary>
 #
-# A head that attends to what followed the current token the last time. To find that, each position must already store
-# which token came before it, which is the work of a previous-token head in an earlier layer. With one layer, our model
-# could not copy. (<i>How a model copies</i>)
+# A head that attends to the token that followed the current token the last time. To find it, each position must already
+# store which token came before it; that is the work of a previous-token head in an earlier layer. Our two-layer model
+# copied, and the one-layer model of the same size did not. (<i>How a model copies</i>)
 # </details>
 #
 # <details><summary>You silence one head, and nothing happens. Does the head do nothing?</summary>
@@ -1201,10 +1227,9 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>How do you find the induction heads of a model?</summary>
 #
-# Let it read a passage twice over, and take each head's mean weight on the token that followed the current one the
-# first time. Then silence the head: the loss on the second reading must rise, and hardly any other. Compare heads
-# rather than set a threshold, and silence others, too: on random tokens, a small model's best head may score low.
-# (<i>★ Transfer</i>)
+# Let the model read a passage twice, and take each head's mean weight on the token that followed the current token the
+# first time. Then silence the head: the loss on the second reading must rise, and hardly any other loss. Compare with
+# other heads instead of setting a threshold. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
