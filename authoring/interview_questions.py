@@ -1,7 +1,8 @@
-"""The interview questions of all lessons, collected in one notebook."""
+"""The interview questions of all lessons, collected in one notebook, after those that are asked most."""
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
@@ -10,17 +11,23 @@ from authoring.lesson_text import section
 
 INTRODUCTION = """# Interview questions
 
-All the questions of the course, lesson by lesson. Answer aloud, as you would in an interview, and only then open the
-answer. It names the section of the lesson that shows it, and takes you there."""
+First the questions that are asked most, then all the questions of the course, lesson by lesson. Answer aloud, as you
+would in an interview, and only then open the answer. It names the section of the lesson that shows it, with a link."""
+ASKED_MOST = Path(__file__).parents[1] / "notebooks" / "source" / "interview_questions.md"
+"""Sections of questions. A line such as ``@ 03_heads: Why several heads?`` stands for that question of that lesson."""
 
 
-def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
-    """Make a notebook of the interview questions of all lessons, with a cell for each lesson.
+def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) -> NotebookNode:
+    """Make a notebook of interview questions: a cell for each section of ``asked_most``, then one for each lesson.
 
     Args:
         lessons: In their order, by name; those without such questions are left out.
+        asked_most: The text of sections with chosen questions; None reads ``ASKED_MOST``.
     """
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]
+    text = ASKED_MOST.read_text(encoding="utf-8") if asked_most is None else asked_most
+    for i, part in enumerate(re.split(r"^(?=## )", _with_questions(text, lessons), flags=re.MULTILINE)[1:]):
+        cells.append(nbformat.v4.new_markdown_cell(part.strip(), id=f"asked-most-{i}"))
     for name, book in lessons.items():
         if questions := [_with_links(question, name, book) for question in questions_of(book)]:
             heading = f"## [{_headings(book)[0][0]}]({name}.ipynb)"
@@ -31,6 +38,27 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 def questions_of(lesson: NotebookNode) -> list[str]:
     """List the interview questions of a lesson, each with its folded answer, as they are written."""
     return re.findall(r"<details>.*?</details>", section(lesson, "Interview questions"), re.DOTALL)
+
+
+def _with_questions(text: str, lessons: Mapping[str, NotebookNode]) -> str:
+    """Put a lesson's question in place of each line that names it, and a link in place of ``<i>lesson: section</i>``.
+
+    A question that its lesson does not have is left out.
+    """
+
+    def question(named: re.Match[str]) -> str:
+        name, start = named[1], f"<details><summary>{named[2]}"
+        asked = questions_of(lessons[name]) if name in lessons else []
+        found = [q for q in asked if " ".join(q.split()).startswith(start)]
+        return _with_links(found[0], name, lessons[name]) if found else ""
+
+    def link(cited: re.Match[str]) -> str:
+        name, words = cited[1], " ".join(cited[2].split())
+        place = _with_links(f"<i>{words}</i>", name, lessons[name]) if name in lessons else f"<i>{words}</i>"
+        return f"{name.split('_')[0]}: {place}"
+
+    text = re.sub(r"<i>(\w+): (.+?)</i>", link, text, flags=re.DOTALL)
+    return re.sub(r"^@ (\w+): (.+)$", question, text, flags=re.MULTILINE)
 
 
 def _with_links(question: str, name: str, lesson: NotebookNode) -> str:

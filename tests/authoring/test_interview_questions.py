@@ -1,8 +1,12 @@
 """The collection holds every question of every lesson, as it is written there, with ways back to the lesson."""
 
+import re
+
+import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
-from authoring.interview_questions import collect, questions_of
+from authoring.interview_questions import ASKED_MOST, collect, questions_of
+from notebooks.build import lessons, read_source
 
 
 def question(asked, answer):
@@ -31,7 +35,7 @@ def test_the_questions_of_a_lesson_are_all_that_stand_under_their_heading():
 
 
 def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
-    book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST})
+    book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST}, "")
     assert [(cell.id, cell.cell_type) for cell in book.cells] == [
         ("title", "markdown"),
         ("01_dicts", "markdown"),
@@ -44,7 +48,7 @@ def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
 
 
 def test_a_section_that_is_cited_takes_one_there_and_other_words_do_not():
-    [_, cell] = collect({"01_dicts": FIRST}).cells
+    [_, cell] = collect({"01_dicts": FIRST}, "").cells
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>One lookup</i></a>: 8)' in cell.source
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>And one</i></a>, <i>this</i> way)' in cell.source
 
@@ -52,4 +56,29 @@ def test_a_section_that_is_cited_takes_one_there_and_other_words_do_not():
 def test_a_section_cited_over_the_end_of_a_line_is_found():
     cited = question("Why?", "<i>A\nb</i>")
     broken = lesson(("title", "# A b c"), ("questions", f"## Interview questions\n{cited}"))
-    assert '<a href="x.ipynb#cell-id=title"><i>A\nb</i></a>' in collect({"x": broken}).cells[1].source
+    assert '<a href="x.ipynb#cell-id=title"><i>A\nb</i></a>' in collect({"x": broken}, "").cells[1].source
+
+
+def test_sections_of_chosen_questions_come_first():
+    own = question("When?", "Now. (<i>01_dicts: One\nlookup</i>)")
+    text = f"## Most\n\n{own}\n\n@ 01_dicts: How?\n\n@ 01_dicts: Missing?\n\n## More\n"
+    _, most, more, dicts = collect({"01_dicts": FIRST}, text).cells
+    assert [cell.id for cell in (most, more, dicts)] == ["asked-most-0", "asked-most-1", "01_dicts"]
+    assert 'Now. (01: <a href="01_dicts.ipynb#cell-id=one-lookup"><i>One lookup</i></a>)' in most.source
+    assert "<summary>How?" in most.source and "Missing" not in most.source
+
+
+@pytest.fixture(scope="module")
+def sources():
+    return {name: read_source(ASKED_MOST.parent / f"{name}.py") for name in lessons()}
+
+
+def test_twenty_questions_are_asked_most(sources):
+    _, most, more, *_ = collect(sources).cells
+    assert most.source.startswith("## Twenty that are asked most\n")
+    assert (most.source.count("<details>"), more.source.count("<details>")) == (20, 10)
+
+
+def test_every_section_cited_in_chosen_questions_has_a_link(sources):
+    for cell in collect(sources).cells[1:3]:
+        assert not re.findall(r"(?<!\">)<i>(.+?)</i>", cell.source, re.DOTALL)
