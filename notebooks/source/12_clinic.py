@@ -8,8 +8,8 @@
 # **Afterwards you can** list what may cause a symptom, choose the one measurement that tells the causes apart, and
 # write the test that would have caught the bug.
 #
-# Reading: 38 minutes. Exercises: 60 minutes (three core, one stretch ★). With all predictions, runs and questions:
-# about 120 minutes.
+# Reading: 38 minutes. Exercises: 45 minutes (three core; one stretch ★ takes 15 more). With all predictions, runs and
+# questions: about 105 minutes.
 
 # %% [markdown]
 # ## Before you start
@@ -149,8 +149,8 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than 60 % without:", min(right["none"]) > 0.6)
 
 # %% [markdown]
-# Three causes have one **symptom**: half of the digits are wrong. (The century is sure; the other digits are mostly
-# guessed.) All three curves fall. With the small rate the loss still falls at the end. What do we measure?
+# Three causes have one **symptom**: half of the digits are wrong. (The century is always right; the other digits are
+# mostly guesses.) All three curves fall. With the small rate the loss still falls at the end. What do we measure?
 #
 # | | |
 # |---|---|
@@ -178,10 +178,9 @@ expected.rename_axis("cause")
 
 # %% [markdown]
 # Fill in such a table *before* you measure anything. Each row is a **hypothesis**: a cause, and what it predicts. A
-# column with the same entry in every row rules out nothing. In the column of a **discriminating measurement** the
-# entries differ, at best from row to row.
+# column of equal entries rules out nothing. In the column of a **discriminating measurement**, the entries differ.
 #
-# We try three, `"moved"` last.
+# We try three, `"moved"` last. Your experiment at the end tests `"longer"`.
 
 
 # %%
@@ -336,8 +335,8 @@ def diagnose(number: int, letter: str) -> None:
 # ## Instruments
 #
 # We call a measurement an **instrument** if its correct result is known in advance, such as exactly 0. In the ward the
-# healthy twin supplies that result. A bar covers the stages whose bugs it may find, though not all. A long bar, such as
-# that of the loss, tells *that* something is wrong, a short one *where*.
+# healthy twin supplies that result. Each bar spans the stages whose bugs the instrument may catch. A long bar, such as
+# that of the loss, shows *that* something is wrong, a short one *where*.
 
 # %%
 diagrams.diagnosis.instruments()
@@ -492,7 +491,7 @@ measure(11, ...)
 # ### Alone, and with padding
 #
 # **Exercise.** Put padding on the left of each text, and measure what changes at the tokens that were there before:
-# nothing should. (Leave out the logits at padding that a text already has. Use evaluation mode and no gradients, as
+# nothing should. (Ignore positions that were padding to begin with. Use evaluation mode and no gradients, as
 # before.)
 
 
@@ -664,9 +663,9 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # %% [markdown]
 # ## Bug hunt
 #
-# Instruments have bugs, too. A colleague's `padding_difference` keeps the length of the texts, because her model cannot
-# take longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find *before* you run
-# the check. Then put a corrected version, `mended`, into the cell after it.
+# Instruments have bugs, too. A colleague's `padding_difference` cuts the padded text back to its old length, because
+# her model cannot take longer ones. For a healthy model it gives 0, as it should. Decide which faults it cannot find
+# *before* you run the check. Then put a corrected version, `mended`, into the cell after it.
 
 
 # %% tags=["bug-hunt"]
@@ -808,9 +807,10 @@ print("predicted:", prediction, " measured:", holds)
 # - A measurement is worth its time if its result differs between the hypotheses.
 # - An instrument says nothing about what it does not cover; try it on a model with a known bug. Outside the clinic
 #   there is no healthy twin: keep the numbers of your last good run.
-# - The loss curve and overfitting one batch find models that do not learn. With most bugs here, a model learns.
+# - The loss curve and overfitting one batch find models that do not learn. Most of these bugs do not stop a model from
+#   learning.
 # - A repair is finished when a test fails without it.
-# - You have diagnosed models that nobody had explained to you.
+# - You have diagnosed models whose faults nobody had told you.
 #   Your `padding_difference` and `never_trained` run on any model that takes tokens: put them into your own tests.
 
 # %%
