@@ -1,8 +1,8 @@
-"""What a lesson uses: its checks, hints and predictions, and what they remember.
+"""What a lesson uses: checks, hints, predictions, and the session that they share.
 
-In reading order: ``notebook`` is what a lesson imports; its ``session`` checks attempts, and remembers the hints given
-and the parts in use; ``sign_of_life`` tells that a check still runs, ``speed`` compares an attempt's time with the
-reference's, ``prediction`` judges what was said before an experiment, ``predictions_made`` counts how often it was
-right, ``lesson_end`` sums a lesson up, ``cell_panels`` shows the verdicts of a cell, and ``tables`` aligns words in
-tables. Uses ``locating`` and ``workspace``.
+In reading order: ``notebook`` has the functions that a lesson imports; its ``session`` checks attempts, and stores the
+hints given and the parts in use; ``sign_of_life`` shows that a check is still running; ``speed`` compares an attempt's
+time with the reference's; ``prediction`` judges a prediction, and ``predictions_made`` counts those that were right;
+``lesson_end`` sums up a lesson, ``cell_panels`` shows the verdicts of a cell, and ``tables`` aligns words in tables.
+Uses ``locating`` and ``workspace``.
 """

@@ -1,4 +1,4 @@
-"""The panels of a cell: each is shown once, on whichever line of the cell the check or the hint stands."""
+"""Show each panel of a cell once, on whichever line of the cell the check or the hint is."""
 
 import os
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from transformer_course.exercises import every_exercise
 
 
 class CellPanels:
-    """Shows the verdicts and hints of a cell that the cell does not show itself, as its result.
+    """Shows the verdicts and hints of a cell that are not displayed as the cell's result.
 
-    A notebook shows the value of a cell's last line only. All other panels are shown before that value where it is a
-    panel itself, so that they stand in the order of the calls, and else when the cell has ended.
+    A notebook displays only the value of a cell's last line. If that value is a panel, all other panels are shown
+    before it, in the order of the calls; otherwise they are shown at the end of the cell.
 
     Args:
         shell: The IPython shell whose cells call the checks.
@@ -28,20 +28,20 @@ class CellPanels:
             shell.display_formatter.formatters["text/html"].for_type(kind, self._as_html)
 
     def add(self, panel: Verdict | Panel) -> None:
-        """Show a panel when its cell has ended, unless it has been shown by then."""
+        """Show a panel at the end of its cell, unless it has been shown by then."""
         self._waiting.append(panel)
 
     def _start_cell(self, info: Any) -> None:
         self._cell = getattr(info, "cell_id", None)
-        self._waiting.clear()  # of what ran outside of all cells, such as the callback of a widget
+        self._waiting.clear()  # panels from outside of any cell, such as a widget's callback
 
     def _end_cell(self, result: Any) -> None:
-        # A terminal makes no HTML of the result, so it is not known there that the result has been shown.
+        # A terminal does not render HTML, so a displayed result cannot be recognized there.
         self._waiting = [panel for panel in self._waiting if panel is not result.result]
         self._show_those_before(None)
 
     def _as_html(self, displayed: Verdict | Panel) -> str:
-        """Return the HTML of what is being shown, after the panels that came before it."""
+        """Return the HTML of the panel being displayed, after the panels that came before it."""
         self._show_those_before(displayed)
         shown_as = displayed._repr_html_()
         if isinstance(displayed, Verdict) and os.environ.get("TRANSFORMER_LAB_LIVE") == "1":
@@ -51,7 +51,7 @@ class CellPanels:
     def _show_those_before(self, displayed: object) -> None:
         from IPython.display import display
 
-        waiting, self._waiting = self._waiting, []  # to display a panel comes back here
+        waiting, self._waiting = self._waiting, []  # displaying a panel calls this function again
         for place, panel in enumerate(waiting):
             if panel is displayed:
                 self._waiting = waiting[place + 1 :]
@@ -60,17 +60,17 @@ class CellPanels:
 
 
 BUTTON = '<button class="tl-button-in-cell {kind}" hidden data-exercise="{exercise}">{label}</button>'
-"""Hidden: our extension of JupyterLab shows it and responds to it; elsewhere nothing would."""
+"""The button is hidden: our JupyterLab extension shows it and handles clicks; other front ends cannot."""
 NEXT_HINT = {"hint": "Next hint", "solution": "Show a solution"}
 
 
 @dataclass(frozen=True, repr=False)
 class HintPanel(Panel):
-    """A hint that a button asked for, with the button for the next one at its end."""
+    """A hint requested with a button, followed by the button for the next one."""
 
     exercise: str
     comes_next: str
-    """``hint``, ``solution``, or empty after a solution."""
+    """The next button: ``hint``, ``solution``, or "" after a solution."""
 
     def _repr_html_(self) -> str:
         if self.comes_next:
@@ -81,13 +81,13 @@ class HintPanel(Panel):
 
 
 def with_buttons(panel: str, verdict: Verdict, cell: str | None) -> str:
-    """Put buttons into the panel of a check: one for a hint, unless it passed, and one for starting the exercise over.
+    """Add buttons to the panel of a check: one for a hint, unless it passed, and one for starting the exercise over.
 
     Args:
         panel: The HTML of the panel.
-        verdict: The verdict that it shows.
-        cell: The id of the cell that shows it. Only the exercise's own check can reset it: in a bug hunt, another
-            cell is to be fixed.
+        verdict: The verdict of the check.
+        cell: The id of the panel's cell. Only the exercise's own check can reset it, because a bug hunt is about a
+            different cell.
     """
     if verdict.exercise not in every_exercise():
         return panel

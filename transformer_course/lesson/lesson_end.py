@@ -1,4 +1,4 @@
-"""What stands at the end of a lesson: what has passed, what is open, how the predictions went, and where to go on."""
+"""The end of a lesson: passed and open exercises, a summary of the predictions, and the next lesson."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from transformer_course.workspace.progress import read_progress
 
 
 def lesson_end(session: Session) -> Panel:
-    """Return how far the learner has come in the lesson whose exercises the notebook defines."""
+    """Return the learner's progress in the lesson whose exercises the notebook defines."""
     predictions = session.predictions.panel()
     lesson = lesson_of(session.shell.user_ns) if session.shell is not None else None
     if lesson is None:
@@ -26,21 +26,21 @@ def lesson_end(session: Session) -> Panel:
 
 
 def lesson_of(names: Mapping[str, Any]) -> str | None:
-    """Return the lesson of whose exercises most stand in a notebook, by its names; None if none does."""
+    """Return the lesson most of whose exercises are defined in a notebook, or None."""
     n = {lesson: sum(exercise.name in names for exercise in exercises_of(lesson)) for lesson in LESSONS}
     best = max(n, key=lambda lesson: n[lesson])
     return best if n[best] else None
 
 
 def passed_in(session: Session) -> set[str]:
-    """Return the exercises that have passed, by the learner's record or in this session."""
+    """Return the exercises that have passed, according to the learner's record or in this session."""
     folder = saved_parts.record_folder(session.shell)
     recorded = set(read_progress(folder).passed) if folder else set()
     return recorded | {name for name in session.exercises if session.parts.whose(name) == "yours"}
 
 
 def exercises_done(lesson: str, passed: Collection[str]) -> str:
-    """Say which exercises of a lesson are open."""
+    """Return a sentence on the open exercises of a lesson."""
     core = [exercise.name for exercise in exercises_of(lesson) if not exercise.stretch]
     missing = [name for name in core if name not in passed]
     stretch = [e.name for e in exercises_of(lesson) if e.stretch and e.name not in passed]
@@ -50,7 +50,7 @@ def exercises_done(lesson: str, passed: Collection[str]) -> str:
 
 
 def next_after(lesson: str) -> str:
-    """Say which lesson comes next."""
+    """Return a sentence on the next lesson."""
     place = LESSONS.index(lesson) + 1
     if place == len(LESSONS):
         return "This was the last lesson."
@@ -59,7 +59,7 @@ def next_after(lesson: str) -> str:
 
 
 def title_of(lesson: str) -> str:
-    """Return what a lesson is called: by its number, if it has one."""
+    """Return the name of a lesson in a sentence, with its number if it has one."""
     return f"Lesson {lesson[:2]}" if lesson[0].isdigit() else lesson.capitalize()
 
 

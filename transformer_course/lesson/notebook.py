@@ -1,7 +1,7 @@
 """What a lesson imports: ``check``, ``hint``, ``solution``, ``parts``, ``compare`` and ``tally``.
 
-They belong to the session of the process. Importing this module does not begin one; using it does, and so does
-importing ``parts``, or anything from ``transformer_course``.
+They share one session per process. Importing this module does not start it; calling a function does, and so does
+importing ``parts`` or anything from ``transformer_course``.
 """
 
 import os
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from transformer_course.running.parts import Parts
 
     parts: Parts
-    """Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
+    """Working parts by name: ``parts.softmax`` is your own function once it has passed, the library's until then."""
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution", "tally", "whose_parts"]
 
 _sessions: list[Session] = []
 _cell_panels: list[CellPanels] = []
-"""Those of the process's shell, where it has one."""
+"""The panels of the process's shell, if it has one."""
 
 
 class NotPassed(AssertionError):
@@ -46,9 +46,10 @@ class NotPassed(AssertionError):
 
 
 def current_session() -> Session:
-    """Return the session of this process. The first call begins it: one torch thread, and the saved parts are loaded.
+    """Return the session of this process. The first call starts it: it limits torch to one thread and loads the saved
+    parts.
 
-    What is printed about saved parts that do not run appears below the cell that is running.
+    Messages about saved parts that do not run appear below the running cell.
     """
     if not _sessions:
         from IPython import get_ipython
@@ -57,17 +58,17 @@ def current_session() -> Session:
         shell = get_ipython()
         if shell is not None:
             _cell_panels.append(CellPanels(shell))
-            if os.environ.get("TRANSFORMER_LAB_LIVE") == "1":  # stored outputs stay as pandas writes them
+            if os.environ.get("TRANSFORMER_LAB_LIVE") == "1":  # stored outputs keep the alignment of pandas
                 align_tables(shell)
         session = Session(every_exercise(), shell)
-        _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
+        _sessions.append(session)  # before loading the parts, because they may import `parts` themselves
         saved_parts.load_parts(session.parts, shell)
     return _sessions[-1]
 
 
 @contextmanager
 def in_session(session: Session) -> Iterator[Session]:
-    """Use another session inside the block, as tests do."""
+    """Use a different session inside the block, for tests."""
     _sessions.append(session)
     try:
         yield session
@@ -82,7 +83,7 @@ def __getattr__(name: str) -> Any:
 
 
 def whose_parts() -> dict[str, dict[str, str]]:
-    """Return for each lesson's exercises whose part they stand for: ``yours`` or ``the library's``."""
+    """Return ``yours`` or ``the library's`` for each exercise of each lesson."""
     whose = current_session().parts.whose
     return {lesson: {e.name: whose(e.name) for e in exercises_of(lesson)} for lesson in every_lesson()}
 
@@ -92,13 +93,13 @@ def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
 
     Args:
         attempt: The function or class itself, not the result of a call.
-        name: The exercise, where it is not called as the attempt is.
-        save: Whether a right answer becomes a part that later cells and lessons use; not so in a bug hunt.
+        name: The name of the exercise, if the attempt has a different name.
+        save: Whether a right answer becomes a part that later cells and lessons use. Bug hunts pass False.
 
     Returns:
-        The verdict, which shows itself as a panel in a notebook, on whichever line of a cell the check stands, and
-        as text in a terminal. Nothing is raised, unless the verdict is not ``passed``, and the environment variable
-        ``TRANSFORMER_LAB_STRICT`` is 1 or nbgrader runs the notebook: there, a test that raises nothing has passed.
+        The verdict. A notebook displays it as a panel, on whichever line of a cell the check is, and a terminal as
+        text. A check that does not pass raises an error only if the environment variable ``TRANSFORMER_LAB_STRICT`` is
+        1 or nbgrader runs the notebook, because nbgrader's tests pass unless they raise.
     """
     session = current_session()
     verdict = session.check(attempt, name, save)
@@ -111,16 +112,16 @@ def check(attempt: Any, name: Any = None, save: bool = True) -> Verdict:
 
 
 def show(panel: Verdict | Panel) -> None:
-    """Let the cell show a panel, on whichever line it stands."""
+    """Display a panel in the output of the running cell, on whichever line the call is."""
     for panels in _cell_panels:
         panels.add(panel)
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint: about the mistake that your attempt makes, if it is a known one, else about the exercise.
+    """Return the next hint: about your attempt's mistake if it is a known one, otherwise about the exercise.
 
-    Call again for more. After the last hint follows a solution. When a check finds something else than before, the
-    hints start over.
+    Call it again for more. The solution comes after the last hint. When a check finds a different mistake, the hints
+    start over.
     """
     panel = current_session().hint(attempt, name)
     show(panel)
@@ -128,7 +129,7 @@ def hint(attempt: Any, name: Any = None) -> Panel:
 
 
 def show_hint(exercise: str) -> None:
-    """Show the next hint for the attempt that was checked last, as the button in a panel asks for it."""
+    """Show the next hint for the attempt that was checked last, when a panel's button is clicked."""
     from IPython.display import display
 
     session = current_session()
@@ -141,24 +142,25 @@ def show_hint(exercise: str) -> None:
 
 
 def solution(attempt: Any, name: Any = None) -> Panel:
-    """Return an answer."""
+    """Return a right answer."""
     panel = current_session().solution(attempt, name)
     show(panel)
     return panel
 
 
 def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> None:
-    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or wrong.
+    """Print a prediction next to the measurement, and whether it is right, close or wrong.
 
-    Nothing is said of a prediction that cannot be compared, such as a word where a number was measured. How close is
-    close, ``judge_prediction`` says. The first prediction of each place is kept for ``tally`` and the home page.
+    A prediction that cannot be compared, such as a word instead of a number, is printed without a judgment.
+    ``judge_prediction`` defines right and close. The first prediction of each comparison is kept for ``tally`` and the
+    home page.
 
     Args:
-        prediction: A number, a word or a list of these, or ``...`` as long as none was made; or a pair of it and how
-            sure you are: ``4, "80 %"``.
-        measured: What the experiment gave.
-        choices: What there was to choose from, if that is right which is nearest: numbers, or words with the number
-            that each stands for.
+        prediction: A number, a word or a list of these, optionally in a pair with your confidence: ``4, "80 %"``.
+            Without a prediction, ``...``.
+        measured: The result of the experiment.
+        choices: The choices, if the nearest one is the right answer: numbers, or words with the number that each stands
+            for.
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
     prediction, sure = split_confidence(prediction)
@@ -177,16 +179,16 @@ def compare(prediction: Any, measured: Any, choices: Choices | None = None) -> N
 
 
 def tally() -> Panel:
-    """Return what you have done in this lesson: exercises that passed and that are open, predictions, and what is next.
+    """Return what you have done in this lesson: exercises that passed or are open, predictions, and what to do next.
 
-    Of the predictions, it tells how many were right, and how many wrong although you were sure.
+    It counts the predictions that were right, and those that were wrong although you were sure.
     """
     return lesson_end(current_session())
 
 
 def _measured(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value + 0.0:.3g}"  # + 0.0 makes 0 of -0
+        return f"{value:.0f}" if 1000 <= abs(value) < 100_000 else f"{value + 0.0:.3g}"  # + 0.0 turns -0 into 0
     return _as_text(value)
 
 

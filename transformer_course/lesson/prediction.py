@@ -1,4 +1,4 @@
-"""Whether a prediction was right: what a learner typed before an experiment against what the experiment gave."""
+"""Judge whether a prediction was right: what a learner typed before an experiment, compared with its result."""
 
 import ast
 import math
@@ -14,12 +14,12 @@ Choices = Sequence[float] | Mapping[str, float]
 Answer = Literal["right", "close", "wrong"]
 
 RIGHT_WITHIN_FRACTION = 0.05
-"""A number is right within this fraction of the measured one, or of itself where it is smaller."""
+"""A number is right within this fraction of the measured number or of itself, whichever is smaller."""
 RIGHT_COUNT_WITHIN_FRACTION = 0.02
 CLOSE_WITHIN_FRACTION, CLOSE_DECIMAL_WITHIN_FRACTION = 0.1, 0.15
-"""A number is close if it is less than this fraction away: a whole number, and one with decimals."""
+"""A whole number, or one with decimals, is close if it is less than this fraction away."""
 MAX_SIZE_OF_ZERO, MAX_SIZE_NEAR_ZERO = 0.0005, 0.005
-"""Numbers smaller in size count as 0, and as close to 0."""
+"""Numbers with a smaller absolute value count as 0, and as close to 0."""
 
 _NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
 _ABOUT = re.compile(
@@ -32,24 +32,24 @@ _ABOVE = re.compile(rf"(?:above|over|more than|at least|>=?|≥)\s*({_NUMBER})",
 
 
 def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
-    """Return whether a prediction was right, close, or neither; None where that cannot be told.
+    """Return whether a prediction was right, close or wrong; None if it cannot be compared.
 
-    A number counts as being as precise as it was written:
+    A number is taken to be as precise as it was written:
 
-    - Counts, that is, two whole numbers, have to be equal. Only a round figure from 20 on, with at most two digits
+    - Two whole numbers count as exact and have to be equal. Only a round number of at least 20, with at most two digits
       before its zeros, is right within 2 % and close within 10 %: 60 for 59, but not 2020 for 2021.
-    - Any other number is right if what was measured rounds to it (0.3 for 0.32), or is at most 5 % away (22 for 22.6);
-      if it is less than 10 % away (15 % if it has decimals), it is close. Numbers under 0.0005 count as 0, and those
-      under 0.005 as close to 0.
+    - Any other number is right if the measurement rounds to it (0.3 for 0.32) or is at most 5 % away (22 for 22.6). If
+      it is less than 10 % away (15 % if it has decimals), it is close. Numbers under 0.0005 count as 0, and those under
+      0.005 as close to 0.
     - A percentage stands for its fraction: 90 for 0.9.
-    - In words, ``"about 20"``, ``"20 times"``, ``"more than 10"``, and ``"10 to 20"`` mean what they say.
+    - Words such as ``"about 20"``, ``"20 times"``, ``"more than 10"`` and ``"10 to 20"`` are understood.
 
-    Words are right if they are the same, whatever their case and the spaces around them. A list, a tuple or a tensor
-    is right if all of its entries are, and close if all are at least close; whole numbers in it have to be equal.
+    Words are right if they are equal, ignoring case and surrounding spaces. A list, a tuple or a tensor is right if all
+    of its entries are, and close if all are at least close; whole numbers in it have to be equal.
 
     Args:
         prediction: What the learner typed.
-        measured: What the experiment gave.
+        measured: The result of the experiment.
     """
     prediction, measured = _plain(prediction), _plain(measured)
     try:
@@ -59,7 +59,7 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
 
 
 def judge_choice(prediction: Any, measured: float, choices: Choices) -> Answer | None:
-    """Return whether a prediction was the nearest of the choices; a number of the learner's own is judged as it is."""
+    """Return whether a prediction was the nearest of the choices; a number that is not a choice is judged directly."""
     nearest = nearest_choice(measured, choices)
     if judge_prediction(prediction, nearest) == "right":
         return "right"
@@ -69,7 +69,7 @@ def judge_choice(prediction: Any, measured: float, choices: Choices) -> Answer |
 
 
 def nearest_choice(measured: float, choices: Choices) -> Any:
-    """Return the choice that is nearest to what was measured: by ratio if all are above 0, else by difference."""
+    """Return the choice nearest to the measurement: by ratio if all are positive, otherwise by difference."""
     numbers = choices if isinstance(choices, Mapping) else {number: number for number in choices}
     by_ratio = min(measured, *numbers.values()) > 0
 
@@ -80,7 +80,7 @@ def nearest_choice(measured: float, choices: Choices) -> Any:
 
 
 def split_confidence(prediction: Any) -> tuple[Any, float | None]:
-    """Take off how sure the learner is: of ``(4, "80 %")``, return 4 and 0.8; None where nothing is said of it."""
+    """Split a prediction from its confidence: ``(4, "80 %")`` becomes 4 and 0.8. Without a confidence, it is None."""
     if isinstance(prediction, tuple) and len(prediction) == 2 and isinstance(prediction[1], str):
         sure = _SURE.fullmatch(prediction[1])
         if sure and not _SURE.fullmatch(str(prediction[0])):  # two percentages are two predictions
@@ -133,7 +133,7 @@ def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
     answers = [_judge_entry(*pair) for pair in zip(prediction, measured, strict=True)]
     for answer in (None, "wrong", "close"):
         if answer in answers:
-            return answer  # the worst of them
+            return answer  # the worst judgment
     return "right"
 
 
@@ -158,13 +158,13 @@ def _judge_words(prediction: Any, measured: str) -> Answer | None:
 
 
 def _words(text: str) -> list[str]:
-    """Return the words of a text, without those that may be left out; of a sign alone, the sign."""
+    """Return the words of a text without optional ones; for a sign alone, the sign."""
     words = re.findall(r"[\w√.]+", text.casefold())
     return [word for word in words if word not in ("a", "an", "and", "the")] or [text.strip().casefold()]
 
 
 def _judge_text(prediction: str, measured: float) -> Answer | None:
-    """Judge a number in words; None if there is no number in them."""
+    """Judge a number in words; None if the text contains no number."""
     text = prediction.strip()
     if found := _ABOUT.fullmatch(text):
         return _judge_number(_as_number(found[1]), measured)
@@ -215,7 +215,7 @@ def _judge_apart(prediction: float, measured: float, near: float = RIGHT_WITHIN_
         return "right" if larger < MAX_SIZE_OF_ZERO else "close" if larger < MAX_SIZE_NEAR_ZERO else "wrong"
     has_decimals = not float(prediction).is_integer()
     rounds_to_it = has_decimals and apart <= 0.5001 * 10 ** -_decimals(prediction)
-    if rounds_to_it or apart <= 1.0001 * near * smaller:  # room for rounding
+    if rounds_to_it or apart <= 1.0001 * near * smaller:  # tolerance for rounding
         return "right"
     return (
         "close"

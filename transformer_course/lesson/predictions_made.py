@@ -1,4 +1,4 @@
-"""The predictions made in a session, counted: how many were right, and how many wrong although the learner was sure."""
+"""Count the predictions of a session: how many were right, and how many were wrong although the learner was sure."""
 
 import hashlib
 from collections import Counter
@@ -13,16 +13,16 @@ MIN_SURE_CONFIDENCE = 0.9
 
 
 class PredictionsMade:
-    """Keeps the first prediction of each place in the notebook; later ones know what was measured.
+    """Keeps the first prediction of each comparison, because later ones are made after seeing the result.
 
     Args:
-        shell: The IPython shell whose cells compare; without one, each comparison is a place of its own.
+        shell: The IPython shell whose cells compare; without one, each call counts as a separate comparison.
     """
 
     def __init__(self, shell: Any = None) -> None:
         self.shell = shell
         self.made: dict[str, Prediction | None] = {}
-        """By place; None where no prediction was made, or none that can be judged."""
+        """By comparison; None if no prediction was made, or if it cannot be judged."""
         self._cell, self._n_in_cell = "", 0
         if shell is not None:
             shell.events.register("pre_run_cell", self._start_cell)
@@ -32,7 +32,7 @@ class PredictionsMade:
         self._n_in_cell = 0
 
     def add(self, answer: Answer | None, sure: float | None, said: str, measured: str) -> None:
-        """Count a comparison of the running cell, and record it for the home page where there is a record.
+        """Count a comparison of the running cell, and record it for the home page if there is a record.
 
         Raises:
             OSError: The record cannot be read or written.
@@ -47,7 +47,7 @@ class PredictionsMade:
             record_prediction(folder, prediction)
 
     def panel(self) -> Panel:
-        """Return how many were right."""
+        """Return a panel with the number of right predictions."""
         made = [prediction for prediction in self.made.values() if prediction]
         if not made:
             return Panel("Your predictions", f"None of the {len(self.made)} was made.", "plain")

@@ -34,9 +34,9 @@ from transformer_course.workspace import saved_parts
 from transformer_course.workspace.progress import record_messages, record_pass
 
 SEED = 0
-"""Seed of the cases that a lesson checks with; the grader has others."""
+"""Seed of the cases in lessons; the grader uses others."""
 IN_TRAINING = {"output_in_training", "later_in_training"}
-"""What an observation holds of a module in train mode."""
+"""Keys of an observation for a module in train mode."""
 
 
 class Session:
@@ -44,34 +44,34 @@ class Session:
 
     Args:
         exercises: The exercises by name.
-        shell: The IPython shell whose cells hold the learner's code; None outside of a notebook.
+        shell: The IPython shell whose cells hold the learner's code; None outside a notebook.
     """
 
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None) -> None:
         self.exercises, self.shell = exercises, shell
         self.seconds = SECONDS_PER_CHECK
-        """Time of computing that all cases of one check may take together."""
+        """Seconds of processor time for all cases of one check together."""
         self.max_idle = MAX_IDLE_S
-        """Seconds of the clock after which code that only waits is stopped."""
+        """Seconds of wall-clock time after which code that only waits is stopped."""
         self.parts = Parts(lambda name: exercises[name].reference)
         self.hints_given: dict[str, HintsGiven] = {}
         self.not_passed: dict[str, Any] = {}
-        """The attempt at each exercise that was checked last, unless it passed."""
+        """The last checked attempt at each exercise, unless it passed."""
         self.predictions = PredictionsMade(shell)
         self.has_told_not_kept = False
         self.n_checking = 0
-        """Number of checks that are running: more than one where an attempt checks something itself."""
+        """Number of running checks: more than one if an attempt calls check itself."""
 
     def check(self, attempt: Any, name: Any = None, save: bool = True) -> Verdict:
-        """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it.
+        """Return the verdict on an attempt, of any type. If it is right, later cells use it.
 
-        Where ``save`` is False, as in a bug hunt, a right answer leaves the parts and the record as they are, and a
-        module is judged by what it does in eval mode: the code that is mended may go on dropping in training.
+        If ``save`` is False, as in a bug hunt, a right answer changes neither the parts nor the record, and a module is
+        judged only in eval mode, because the fixed code may use dropout in training.
         """
         return self._checked(attempt, name, save, in_training=save)
 
     def check_only(self, attempt: Any, name: Any = None) -> Verdict:
-        """Return the verdict on an attempt as ``check`` does, and leave the parts and the passes as they are."""
+        """Return the verdict on an attempt as ``check`` does, without changing parts or passes."""
         return self._checked(attempt, name, save=False, in_training=True)
 
     def _checked(self, attempt: Any, name: Any, save: bool, in_training: bool) -> Verdict:
@@ -83,7 +83,7 @@ class Session:
             verdict = (
                 _unknown(attempt, called) if exercise is None else self._check(exercise, attempt, save, in_training)
             )
-        except Exception as error:  # a check that raises would stop a whole lesson
+        except Exception as error:  # an exception here would stop the whole lesson
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
@@ -95,9 +95,9 @@ class Session:
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
-        """Return the next hint for the mistake that an attempt makes, or for its exercise; then a solution.
+        """Return the next hint for an attempt's mistake or for its exercise, and the solution after the last one.
 
-        The hints start over when a check finds something else than before: another mistake, or another status.
+        The hints start over when a check finds a different mistake or a different status.
         """
         with suppressed_output():
             verdict = self.check_only(attempt, name)
@@ -122,7 +122,7 @@ class Session:
         return Panel(f"{exercise.name}: {kind} {given.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
-        """Return an answer to the exercise of an attempt."""
+        """Return a right answer to the exercise of an attempt."""
         called = exercise_name(attempt, name)
         exercise = self.exercises.get(called or "")
         if exercise is None:
@@ -163,14 +163,14 @@ class Session:
         return replace(verdict, message=verdict.message + remark)
 
     def _restart_hints(self, verdict: Verdict) -> None:
-        """Begin with the first hint for a verdict, unless the last one on this exercise was the same."""
+        """Start with the first hint for a verdict, unless the last verdict on this exercise was the same."""
         found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
         given = self.hints_given.get(verdict.exercise)
         if given is None or given.verdict != found:
             self.hints_given[verdict.exercise] = HintsGiven(found)
 
     def _record(self, exercise: Exercise) -> str:
-        """Record for the home page that an exercise has passed; return a remark if it cannot be."""
+        """Record for the home page that an exercise has passed; return a remark if recording fails."""
         try:
             if folder := saved_parts.record_folder(self.shell):
                 record_pass(folder, exercise.name)
@@ -179,27 +179,29 @@ class Session:
         return ""
 
     def _record_messages(self, verdict: Verdict) -> None:
-        """Record what is told of an attempt that does not pass, so that a class can count which mistakes are met."""
+        """Record what is reported for an attempt that does not pass, so that a class can count the mistakes its
+        students make.
+        """
         if verdict.status == "not_started":
             return
-        with contextlib.suppress(OSError):  # no learner waits for it
+        with contextlib.suppress(OSError):  # the learner does not need this record
             if folder := saved_parts.record_folder(self.shell):
                 record_messages(folder, verdict.exercise, verdict.mistakes or (verdict.status,))
 
     def _not_kept_remark(self) -> str:
-        """Return why nothing is kept in this session, if so, the first time that it is asked."""
+        """Return why nothing is saved in this session, but only on the first call."""
         if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
             return ""
         self.has_told_not_kept = True
         return f"\n{why}"
 
     def _located(self, verdict: Verdict, known: Behavior, attempt: Any, observed: Sequence[Observation]) -> Verdict:
-        """Return a verdict with the place of what it is about, where that can be proven."""
+        """Add the location of the mistake to a verdict, if it is certain."""
         last = observed[-1]
         if not can_be_located(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
         if verdict.status == "mistake" and exercise_name(attempt, None) != verdict.exercise:
-            return verdict  # in a bug hunt, to find the line is what is asked for
+            return verdict  # in a bug hunt, finding the line is the task
         try:
             return add_location(
                 verdict, known, Traced(attempt, self.exercises), changed_arguments(observed, known.expected)
@@ -210,7 +212,7 @@ class Session:
     def _remark(
         self, attempt: Any, exercise: Exercise, largest: Case, observation: Observation, right: Observation
     ) -> str:
-        """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
+        """Return why lessons should not train with a right answer, if it cuts gradients or is slow."""
         seen_remarks, right_remarks = observation.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
             return (
@@ -224,7 +226,9 @@ class Session:
 
 
 def _before_general_hints(verdict: Verdict) -> list[str]:
-    """Return what comes before an exercise's own hints: whether the check has found something that they do not know."""
+    """Return an introduction to an exercise's general hints, which says whether the check found a mistake that they do
+    not cover.
+    """
     if verdict.status == "not_started":
         return []
     if verdict.mistake:
@@ -233,7 +237,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
 
 
 def _as_in_eval_mode(observation: Observation, right: Observation) -> Observation:
-    """Return what was seen of a module, but for its outputs in train mode: these are taken as right."""
+    """Return an observation of a module in which its outputs in train mode count as right."""
     entries = cast(Mapping[str, Any], right).items()
     return cast(
         Observation,
@@ -258,7 +262,7 @@ def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
 
 
 def _names_of_lesson(attempt: Any) -> list[str]:
-    """List the exercises of the lesson whose functions stand beside the attempt: others would give lessons away."""
+    """List the exercises of the attempt's own lesson; others would spoil later lessons."""
     beside = {name for function in functions_of(attempt) for name in function.__globals__}
     names_of = [{exercise.name for exercise in exercises_of(notebook)} for notebook in NOTEBOOKS]
     return [name for names in names_of if beside & names for name in names]

@@ -1,4 +1,4 @@
-"""What is shown while a check takes long: that it runs, and when it will be stopped."""
+"""Show that a slow check is running, and when it will be stopped."""
 
 import contextlib
 import contextvars
@@ -8,17 +8,17 @@ import time
 from collections.abc import Iterator
 
 SILENT_S = 2.0
-"""Most checks take less, and show nothing but their verdict."""
+"""Most checks take less time, and show only their verdict."""
 
 
 @contextlib.contextmanager
 def sign_of_life(limit: float) -> Iterator[None]:
-    """Tell a learner who looks on that the block is running, if it has not ended soon.
+    """Tell a learner in a live notebook that the block is running, if it takes long.
 
     Args:
-        limit: Seconds of computing after which the block will be stopped.
+        limit: Seconds of processor time after which the block will be stopped.
     """
-    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # nobody looks on, so it would be one more output to store
+    if os.environ.get("TRANSFORMER_LAB_LIVE") != "1":  # not live, so the message would only add an output to store
         yield
         return
     from IPython.display import DisplayHandle
@@ -33,13 +33,13 @@ def sign_of_life(limit: float) -> Iterator[None]:
         has_ended.wait()
         handle.update({"text/plain": f"The check took {time.monotonic() - begun:.0f} seconds."}, raw=True)
 
-    context = contextvars.copy_context()  # which knows the cell
+    context = contextvars.copy_context()  # carries the current cell
     thread = threading.Thread(target=context.run, args=(tell,), daemon=True)
     try:
-        with contextlib.suppress(RuntimeError):  # there are too many threads already
+        with contextlib.suppress(RuntimeError):  # too many threads
             thread.start()
         yield
     finally:
         has_ended.set()
         if thread.ident is not None:
-            thread.join(SILENT_S)  # so that it does not speak after the verdict
+            thread.join(SILENT_S)  # so that no message follows the verdict

@@ -1,6 +1,6 @@
-"""Processor time of an attempt, compared with that of the reference.
+"""Compare the processor time of an attempt with that of the reference.
 
-What the clock says would depend on what else the machine has to do.
+Wall-clock time would depend on what else the machine is doing.
 """
 
 import math
@@ -14,28 +14,28 @@ from transformer_course.running.observe import observe_all
 from transformer_course.running.time_limit import Stopwatch
 
 MAX_SLOWDOWN = 5.0
-"""Lessons need not train with a right answer that takes more times as long as the reference."""
+"""Lessons do not train with a right answer that is more than this many times slower than the reference."""
 SLOWDOWN_MARGIN = 1.5
 MAX_TIMINGS = 5
-"""Number of times that both are timed at most."""
+"""Maximum number of times that both are timed."""
 MAX_TIMING_S = 1.0
-"""Processor time after which neither is timed again; each is timed once at least."""
+"""Processor time after which neither is timed again; each is timed at least once."""
 CLOCK_TICK_S = 1 / 64 if os.name == "nt" else 1e-9
-"""Seconds in which processor time is counted: what takes less may take none."""
+"""Resolution of processor time; shorter runs may measure 0."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
-    """Return how many times as long as the reference an attempt takes.
+    """Return the attempt's time divided by the reference's.
 
-    Both are timed a few times, alternately, and the fastest are compared: other programs slow a processor down, too.
-    An attempt that is fast enough is timed twice, and so is one that is slow beyond doubt.
+    Both are timed a few times, alternately, and the fastest times are compared, because other programs slow down single
+    runs. An attempt that is clearly fast or clearly slow is timed only twice.
 
     Args:
         attempt: The function to time.
         reference: The function to compare it with.
         case: The arguments of both.
-        best: Seconds of processor time that the attempt has taken before.
-        limit: Seconds that one call may take.
+        best: Seconds of processor time that the attempt took in earlier calls.
+        limit: Time limit of one call in seconds.
     """
     best_of_reference = math.inf
     stopwatch = Stopwatch()
@@ -50,7 +50,7 @@ def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: floa
 
 
 def is_slow(times: float) -> bool:
-    """Return whether an attempt that takes this many times as long as the reference is slow for sure."""
+    """Return whether an attempt with this slowdown is slow beyond doubt."""
     return times > SLOWDOWN_MARGIN * MAX_SLOWDOWN
 
 

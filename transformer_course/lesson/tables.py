@@ -9,7 +9,7 @@ from typing import Any
 
 WORD = re.compile(r"[^\W\d_]{2,}")
 WORDS_IN_NUMBERS = frozenset({"bits", "inf", "kB", "MB", "GB", "TB", "min", "ms", "nan", "of", "tokens", "to"})
-"""What may accompany a number, as in "0.48 to 0.52", without making a column one of words."""
+"""Words that may accompany a number, as in "0.48 to 0.52", without turning a column into words."""
 ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 LEFT = ' style="text-align: left;"'
 
@@ -18,7 +18,7 @@ def align_words(html: str) -> str:
     """Return the HTML of a pandas table with the columns that contain words aligned to the left.
 
     Args:
-        html: As ``DataFrame`` displays itself. Any other HTML is returned unchanged.
+        html: The HTML of a ``DataFrame``. Any other HTML is returned unchanged.
     """
     if 'class="dataframe"' not in html:
         return html
@@ -41,12 +41,12 @@ def align_words(html: str) -> str:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a cell contains words, and not only a number with its unit."""
+    """Return whether a cell contains words other than the unit of a number."""
     return any(word not in WORDS_IN_NUMBERS for word in WORD.findall(text))
 
 
 def align_tables(shell: Any) -> None:
-    """Let a shell display each ``DataFrame`` with its words aligned to the left."""
+    """Make a shell display each ``DataFrame`` with words aligned to the left."""
     formatter = shell.display_formatter.formatters["text/html"]
     formatter.for_type_by_name("pandas", "DataFrame", _display)
     formatter.for_type_by_name("pandas.core.frame", "DataFrame", _display)  # before pandas 3
@@ -58,7 +58,7 @@ def _display(table: Any) -> str | None:
 
 
 def _align(row: str, tag: str, columns: set[int]) -> str:
-    """Align some of the cells of a row to the left; spanning cells are left as they are."""
+    """Align the given cells of a row to the left, except cells that span several columns."""
     if "colspan" in row:
         return row
     cells = row.split(f"<{tag}>")

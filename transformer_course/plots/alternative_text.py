@@ -1,7 +1,8 @@
-"""What a figure of matplotlib shows, in words, for readers who do not see it.
+"""Describe a matplotlib figure in words, for readers who cannot see it.
 
-It is read off the axes when the figure is displayed, so it covers whatever was drawn on them. In a notebook the words
-are also the output's plain text: nbval compares no pixels, but it compares the words, and so the data in them.
+The description is read from the axes when the figure is displayed, so it covers everything drawn on them. In a notebook
+it is also the output's plain text. nbval does not compare pixels, but it compares this text and therefore the data in
+it.
 """
 
 import sys
@@ -24,7 +25,7 @@ MAX_DESCRIBED_BARS = 12
 
 
 def alternative_text(figure: Figure) -> str:
-    """Return what is plotted, then its numbers, to two digits.
+    """Return what is plotted, followed by its numbers with two digits.
 
     >>> figure = Figure()
     >>> _ = figure.subplots(subplot_kw={"xlabel": "step", "ylabel": "loss"}).plot([0, 9], [3.14, 0.5], label="training")
@@ -40,7 +41,7 @@ def alternative_text(figure: Figure) -> str:
 
 
 def describe_displayed_figures() -> None:
-    """Give every figure that a notebook displays from now on its description; outside a notebook, do nothing."""
+    """Add a description to every figure that a notebook displays from now on; outside a notebook, do nothing."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     if shell is not None:
@@ -48,29 +49,29 @@ def describe_displayed_figures() -> None:
 
 
 def _description(figure: Figure) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the plain text and the metadata beside a picture that matplotlib's own formatter makes."""
+    """Return the plain text and the metadata for a picture from matplotlib's own formatter."""
     words = alternative_text(figure)
     return {"text/plain": words}, {"image/png": {"alt": words}}
 
 
 def _panels(figure: Figure) -> Iterator[Axes]:
-    """Yield the axes that hold data; a color bar is part of what it explains."""
+    """Yield the axes that contain data. A color bar belongs to its plot."""
     for ax in figure.axes:
         if ax.get_label() != "<colorbar>" and (ax.has_data() or ax.images):
             yield ax
 
 
 def _named(ax: Axes) -> str:
-    """Return what a panel plots: its title, its axes, and the labels of what is on them."""
+    """Return what a panel plots: its title, its axes and its labels."""
     labels = [label for label in ax.get_legend_handles_labels()[1] if not label.startswith("_")]
     cells = [f"map of {' × '.join(map(str, image.get_size()))} cells" for image in ax.images]
-    axes = " by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()]))  # a grid's inner panels leave it to the outer
+    axes = " by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()]))  # inner panels of a grid have no axis labels
     what = ", ".join(filter(None, [ax.get_title(), *cells, axes]))
     return ": ".join(filter(None, [what, "" if cells else ", ".join(labels)])) or "numbers"
 
 
 def _descriptions(ax: Axes) -> Iterator[str]:
-    """Yield the numbers of a panel: a sentence for each line, histogram, kind of bars, set of points, or map."""
+    """Yield the numbers of a panel, one sentence per line, histogram, group of bars, set of points, or heat map."""
     for line in ax.lines:
         if not _is_unnamed(line):
             yield f"{line.get_label()}: {_course(line)}"
@@ -94,7 +95,7 @@ def _is_unnamed(artist: Any) -> bool:
 
 
 def _course(line: Line2D) -> str:
-    """Tell where a line begins and ends, and between what it stays."""
+    """Describe the ends and the range of a line."""
     y = np.asarray(line.get_ydata(), dtype=float)
     y = y[np.isfinite(y)]
     if not len(y):
@@ -117,7 +118,7 @@ def _of_bars(bars: BarContainer, ax: Axes) -> str:
 
 
 def _of_histogram(outline: Polygon) -> str:
-    """Tell the range and the mean of a histogram that was drawn as an outline: two corners at the top of each bar."""
+    """Describe the range and the mean of a histogram that was drawn as an outline, which has two corners per bar."""
     corners = outline.get_xy()
     left, right, heights = corners[1:-1:2, 0], corners[2::2, 0], corners[1:-1:2, 1]
     filled = heights > 0
@@ -127,7 +128,7 @@ def _of_histogram(outline: Polygon) -> str:
 
 
 def _of_map(image: AxesImage, ax: Axes) -> str:
-    """Tell, for a map of few rows, the largest cells of each row, and of a larger one between what its values are."""
+    """Describe the largest cells of each row of a small heat map, or the range of a larger one."""
     cells = np.asarray(image.get_array(), dtype=float)
     rows = _names(ax.get_yticklabels(), [f"row {i}" for i in range(cells.shape[0])])
     columns = _names(ax.get_xticklabels(), [str(i) for i in range(cells.shape[1])])
@@ -153,12 +154,12 @@ def _largest(cells: Any, columns: list[str]) -> str:
 
 
 def _names(labels: list[Text], numbers: list[str]) -> list[str]:
-    """Return the names at the ticks if each row or column has one, or else its number."""
+    """Return the tick labels if every row or column has one, and its index otherwise."""
     names = [label.get_text() for label in labels]
     return names if len(names) == len(numbers) and all(names) else numbers
 
 
 def _digits(*numbers: float) -> list[str]:
-    """Write numbers with two digits each; one that is next to nothing beside the largest is 0."""
+    """Format numbers with two digits each; a number that is negligible next to the largest becomes 0."""
     size = max((abs(x) for x in numbers if isfinite(x)), default=0.0)
     return [f"{float(f'{x:.2g}'):g}" if abs(x) > size / 1000 else "0" for x in map(float, numbers)]

@@ -1,7 +1,8 @@
-"""Plots of what happens inside a Transformer: each takes tensors, and returns the Axes for further drawing.
+"""Plots of what happens inside a Transformer. Each function takes tensors and returns the Axes for further drawing.
 
-Color-blind readers can distinguish colors and line styles. Figures are transparent, in colors that can be seen on a
-light and on a dark page: importing this sets matplotlib so. In a notebook, figures have an alternative text.
+Colors and line styles can be distinguished by color-blind readers. Figures are transparent, in colors that are legible
+on light and dark pages; importing this module changes matplotlib's settings accordingly. In a notebook, figures have an
+alternative text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ from transformer_course.plots.alternative_text import describe_displayed_figures
 
 describe_displayed_figures()
 
-INK = "#767676"  # of what is written and drawn on the page itself: as readable on white as on black
+INK = "#767676"  # for text and lines on the page itself: equally legible on white and on black
 for _group in ("text", "xtick", "ytick"):
     plt.rc(_group, color=INK)
 plt.rc("axes", labelcolor=INK, edgecolor=INK, facecolor="none")
@@ -31,19 +32,19 @@ plt.rc("figure", facecolor="none")
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 STYLES = [(COLORS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
-"""Sixteen lines that all look different, neighbors both by color and by dashes."""
+"""Sixteen line styles. Neighbors differ in both color and dashes."""
 MAX_LABELED_CELLS = 12
-"""Maximum number of cells a side for which each cell shows its number."""
+"""Maximum number of rows or columns for which each cell shows its number."""
 MAX_HORIZONTAL_NAME_LENGTH = 6
-"""Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
+"""Maximum length of a column name; if one is longer, all are rotated so that they do not overlap."""
 MAX_NAME_LENGTH_IN_HEADS = 2
-"""The same where several heads stand side by side, in narrow columns."""
+"""The same limit for several heads side by side, whose columns are narrow."""
 MIN_PRINTED_WEIGHT = 0.05
 """Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
 ROUNDING_TOLERANCE = 1e-5
-"""By how much weights may be below 0 or above 1, as those of a softmax are that was not computed exactly."""
+"""How far weights may be below 0 or above 1 because of rounding in the softmax."""
 MAX_BORDERED_CELLS = 40
-"""Maximum number of cells a side for which a mask has borders around its cells."""
+"""Maximum number of rows or columns for which the cells of a mask have borders."""
 KEY_LABEL, QUERY_LABEL = "key (column)", "query (row)"
 
 
@@ -55,21 +56,21 @@ def weights(
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> Axes:
-    """Draw attention weights as a map from 0 (dark) to 1 (bright).
+    """Draw attention weights as a heat map from 0 (dark) to 1 (bright).
 
-    If the cells are few, those with a weight of at least 0.05 show its number.
+    In small maps, cells with a weight of at least 0.05 show the number.
 
     Args:
         weights: A row per query.
         queries: Names of the rows.
         keys: Names of the columns.
         ax: Axes to draw on; None means a new figure.
-        xlabel: What the keys are, such as "read (encoder)".
-        ylabel: What the queries are, such as "generated (decoder)".
+        xlabel: Label of the keys, such as "read (encoder)".
+        ylabel: Label of the queries, such as "generated (decoder)".
 
     Raises:
-        ValueError: There are no weights, or they are not between 0 and 1, or the number of names is not that of rows or
-            columns.
+        ValueError: There are no weights, or they are not between 0 and 1, or the number of names differs from the
+            number of rows or columns.
     """
     image = _map(weights, queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
     image.figure.colorbar(image, ax=image.axes, label="weight")
@@ -77,7 +78,7 @@ def weights(
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
                 if weight >= MIN_PRINTED_WEIGHT:
-                    color = "white" if weight < 0.43 else "black"  # where black contrasts more than white
+                    color = "white" if weight < 0.43 else "black"  # wherever black has less contrast than white
                     image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=color)
     return image.axes
 
@@ -97,11 +98,11 @@ def heads(
         queries: Names of the rows, in all heads.
         keys: Names of the columns, in all heads.
         axes: Axes to draw on, one for each head; None means a new figure.
-        xlabel: What the keys are.
-        ylabel: What the queries are.
+        xlabel: Label of the keys.
+        ylabel: Label of the queries.
 
     Raises:
-        ValueError: As for ``weights``, or the number of axes is not that of heads.
+        ValueError: As for ``weights``, or the numbers of axes and heads differ.
     """
     n_heads, n_query, n_key = weights.shape
     if axes is None:
@@ -109,7 +110,7 @@ def heads(
         figure = plt.figure(figsize=size, layout="constrained")
         axes = [figure.add_subplot(1, n_heads, 1 + i) for i in range(n_heads)]
     if not 1 <= n_heads == len(axes):
-        raise ValueError(f"each head needs axes of its own; got {n_heads} heads and {len(axes)} axes")
+        raise ValueError(f"each head needs its own axes; got {n_heads} heads and {len(axes)} axes")
     for i, ax in enumerate(axes):
         image = _map(weights[i], queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
         ax.set_title(f"head {i}")
@@ -129,10 +130,10 @@ def mask(
     xlabel: str = KEY_LABEL,
     ylabel: str = QUERY_LABEL,
 ) -> Axes:
-    """Draw a mask: bright where a query may attend to a key, dark where it may not.
+    """Draw a mask: cells are bright where a query may attend to a key, and dark where it may not.
 
-    ``labels`` names what False and True mean, beside one cell of each; of several masks in a figure only the last
-    shows these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
+    ``labels`` are the meanings of False and True, shown next to a sample cell of each. If a figure has several masks
+    with the same labels, only the last shows these samples. The other arguments and errors are those of ``weights``.
     """
     colors = colormaps["cividis"].resampled(2)
     image = _map(mask.float(), queries, keys, ax, colors, xlabel, ylabel, beside=2.8)
@@ -164,24 +165,27 @@ def lines(
 
     Args:
         x: The x values of all lines.
-        ys: The y values of each line, by label. Of several runs, a row for each, the line is the mean, and a band
-            reaches from the least to the largest.
+        ys: The y values of each line, by label. For several runs, with a row for each, the line is the mean, and a band
+            shows the range from minimum to maximum.
         xlabel: Label of the x axis, with its unit if it has one.
         ylabel: Label of the y axis.
         ax: Axes to draw on; None means a new figure.
-        legend_beside: Draw the legend to the right of the axes, where it hides nothing; a new figure gets room for it.
+        legend_beside: Draw the legend to the right of the axes, where it hides nothing; a new figure is made wider for
+            it.
 
     Raises:
-        ValueError: There are no lines, or one has another number of points than x.
+        ValueError: There are no lines, or the number of points of a line differs from that of x.
     """
     if not ys:
-        raise ValueError("there is nothing to draw: ys holds no lines")
+        raise ValueError("ys must contain at least one line")
     for label, y in ys.items():
         n = y.shape[-1] if isinstance(y, Tensor) else len(y)
         if n != len(x):
-            raise ValueError(f"each line needs as many points as x; got {n} for {label!r}, and {len(x)} x")
+            raise ValueError(
+                f"x and each line must have the same number of points; got {n} for {label!r} and {len(x)} for x"
+            )
         if _n_runs(y) == 0:
-            raise ValueError(f"there is nothing to draw: {label!r} holds no runs")
+            raise ValueError(f"{label!r} must contain at least one run")
     ax = ax or _axes(8.0 if legend_beside else 6.0, 3.2)
     for (label, y), (color, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
         if isinstance(y, Tensor) and y.ndim == 2:
@@ -201,16 +205,16 @@ def lines(
 
 
 def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw histograms of samples as outlines, over one set of bins that spans all of them.
+    """Draw histograms of samples as outlines, with common bins that cover all samples.
 
     Args:
-        samples: Values by label, in any shape; the bars of each label add up to 1.
+        samples: Values by label, in any shape. The bars of each label sum to 1.
         xlabel: Label of the x axis.
         bins: Number of bins.
         ax: Axes to draw on; None means a new figure.
 
     Raises:
-        ValueError: There are no samples, or one holds no values.
+        ValueError: There are no samples, or one is empty.
     """
     values = {label: _numbers(sample.flatten()) for label, sample in samples.items()}
     if not values or not all(values.values()):
@@ -240,12 +244,12 @@ def _map(
 ) -> AxesImage:
     n_query, n_key = cells.shape
     if not cells.numel():
-        raise ValueError(f"there is nothing to draw; got n_query={n_query}, n_key={n_key}")
+        raise ValueError(f"weights must not be empty; got n_query={n_query}, n_key={n_key}")
     if not (cells.min() >= -ROUNDING_TOLERANCE and cells.max() <= 1 + ROUNDING_TOLERANCE):
         raise ValueError(f"weights must be between 0 and 1; got {cells.min():g} to {cells.max():g}")
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
-            raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
+            raise ValueError(f"each of {n} {what} needs a name; got {len(names)}: {', '.join(names)}")
     ax = ax or _axes(beside + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
     image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colors, aspect="equal" if n_query == n_key else "auto")
     ax.set(xlabel=xlabel, ylabel=ylabel)

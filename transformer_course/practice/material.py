@@ -15,7 +15,7 @@ from transformer_course.workspace.exercise_stubs import EXERCISE_TAG
 
 QUESTIONS = "interview_questions"
 IMPORTS = "imports"
-"""The id of the cell with a lesson's imports."""
+"""The id of a lesson's cell with imports."""
 _QUESTION = re.compile(r"<details><summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 _LINK_TO_LESSON = re.compile(r'(?<=\]\()(?=\w+\.ipynb)|(?<=href=")(?=\w+\.ipynb)')
 
@@ -30,7 +30,7 @@ class ExerciseText:
         statement: The task, as Markdown.
         context: The text before the task in the same cell, such as the formula; may be empty.
         stub: The code to complete.
-        imports: The lesson's imports that an answer may need, a statement each.
+        imports: The lesson's import statements that an answer may need.
     """
 
     name: str
@@ -43,7 +43,7 @@ class ExerciseText:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its answer, both as HTML and Markdown.
+    """A question with its answer, both as Markdown with HTML.
 
     Attributes:
         card: Its name in the learner's record, which changes only with the question's wording.
@@ -67,7 +67,7 @@ class Material:
 
     @property
     def lessons(self) -> list[str]:
-        """The names of the lessons that have exercises or questions, in their order."""
+        """The lessons with exercises or questions, in order."""
         lessons = {exercise.lesson for exercise in self.exercises} | {question.lesson for question in self.questions}
         return sorted(lessons, key=place)
 
@@ -77,7 +77,7 @@ def read_material(published: Path) -> Material:
     """Read the published notebooks, once.
 
     Raises:
-        OSError: One of them cannot be read.
+        OSError: A notebook cannot be read.
     """
     exercises = []
     for path in sorted(published.glob("*.ipynb"), key=lambda path: place(path.stem)):
@@ -104,7 +104,7 @@ def _card(question: str) -> str:
 
 
 def _one_folder_up(text: str) -> str:
-    """Return a text with its links to lessons as they are in a notebook in a subfolder."""
+    """Change the links to lessons in a text for a notebook in a subfolder."""
     return _LINK_TO_LESSON.sub("../", text.strip())
 
 
@@ -121,14 +121,14 @@ def _exercises(lesson: str, cells: list[dict[str, Any]]) -> list[ExerciseText]:
 
 
 def _split_statement(text: str) -> tuple[str, str]:
-    """Split the text before an exercise into what leads to the task and the task itself, without headings."""
+    """Split the text before an exercise into its context and the task, without headings."""
     parts = re.split(r"^### Exercise.*$", text, maxsplit=1, flags=re.MULTILINE)
     context, statement = parts if len(parts) == 2 else ("", text)
     return tuple(re.sub(r"^#+ .*$", "", part, flags=re.MULTILINE).strip() for part in (context, statement))  # type: ignore[return-value]
 
 
 def _importable(source: str) -> tuple[str, ...]:
-    """Return the import statements of a cell, except for what only the lesson itself uses, but with ``parts``."""
+    """Return the import statements of a cell that an answer may need, including ``parts``."""
     statements = []
     for node in ast.parse(source).body:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformer_course"):

@@ -1,6 +1,6 @@
-"""The notebook of a practice session: a blank stub and a check for each exercise, and one cell that asks the questions.
+"""Write the notebook of a practice session: a stub and a check for each exercise, and a cell that asks questions.
 
-Its metadata say that it is a practice notebook, so that the grader of a class leaves it out.
+Its metadata mark it as a practice notebook, so the grader ignores it.
 """
 
 import json
@@ -33,14 +33,14 @@ def write_practice(
         selection: What to practice.
         folder: The learner's folder.
         now: The date in the name and the title.
-        minutes: How long the session should take. None: as long as it takes.
+        minutes: The time limit in minutes; None for no limit.
         interview: Whether the session is a mock interview, with a score at the end.
 
     Returns:
         The path of the notebook.
 
     Raises:
-        OSError: The folder cannot be written to.
+        OSError: The folder is not writable.
     """
     day = now.astimezone().date()
     path = folder / FOLDER / f"{day}.ipynb"

@@ -1,4 +1,4 @@
-"""A widget that asks one question after the other: the answer appears on a click, and then you rate how you did."""
+"""A widget that asks questions one by one: a click shows the answer, and then you rate how well you knew it."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,12 +21,12 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     Args:
         questions: The questions, in order.
-        rate: Called with a question's card and its rating; returns a remark, such as when the question comes back.
+        rate: Called with a question's card and its rating. Returns a remark, such as when the question returns.
     """
 
     def __init__(self, questions: Sequence[Question], rate: Callable[[str, str], str]) -> None:
         self._questions, self._rate, self._place = questions, rate, 0
-        self.text = ipywidgets.Output()  # renders Markdown and formulas as the notebook does
+        self.text = ipywidgets.Output()  # renders Markdown and formulas like the notebook
         self.status = ipywidgets.HTML()
         self.reveal = ipywidgets.Button(description="Show the answer", button_style="primary")
         self.reveal.on_click(lambda _: self.show_answer())
@@ -39,17 +39,17 @@ class QuestionWidget(ipywidgets.VBox):  # type: ignore[no-any-unimported]
 
     @property
     def question(self) -> Question | None:
-        """The question that is being asked; None after the last one."""
+        """The current question; None after the last one."""
         return self._questions[self._place] if self._place < len(self._questions) else None
 
     def show_answer(self) -> None:
-        """Show the answer, and the buttons that rate it."""
+        """Show the answer and the rating buttons."""
         if self.question:
             self._show(f"{self._heading()}\n\n{self.question.answer}")
             self.buttons.children = self.ratings
 
     def answer(self, rating: str) -> None:
-        """Rate the question that is being asked, and ask the next one."""
+        """Rate the current question, and ask the next one."""
         if self.question:
             remark = self._rate(self.question.card, rating)
             self._place += 1

@@ -1,8 +1,8 @@
-"""When an exercise or a question is due again, by FSRS, the Free Spaced Repetition Scheduler.
+"""Compute when an exercise or a question is due again, with FSRS, the Free Spaced Repetition Scheduler.
 
-FSRS estimates from the ratings of a card how fast it is forgotten, and schedules the next review for the day on which
-it would still be remembered with a probability of 90 %: https://github.com/open-spaced-repetition. Nothing is stored
-but the reviews; the state of a card is computed from them.
+FSRS estimates from a card's ratings how fast it is forgotten, and schedules the next review for the day when the
+probability of remembering it falls to 90 %: https://github.com/open-spaced-repetition. Only the reviews are stored; the
+state of a card is computed from them.
 """
 
 from datetime import datetime
@@ -12,13 +12,13 @@ from fsrs import Card, Rating, Scheduler
 from transformer_course.workspace.progress import Progress
 
 SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
-"""Without learning steps of minutes, since a session takes place once a day, and without random intervals."""
+"""Without learning steps of minutes, because there is one session a day, and without random intervals."""
 FIRST_PASS = "good"
-"""The rating that stands for passing an exercise in its lesson."""
+"""The rating recorded when an exercise passes in its lesson."""
 
 
 def cards(progress: Progress) -> dict[str, Card]:
-    """Return the state of each exercise that passed and of each question that was answered, by name.
+    """Return the cards of all exercises that passed and questions that were answered, by name.
 
     An exercise enters the schedule when it passes in its lesson, a question when it is first rated.
     """
@@ -32,12 +32,12 @@ def cards(progress: Progress) -> dict[str, Card]:
 
 
 def is_due(card: Card, now: datetime) -> bool:
-    """Return whether a card is due today, by the local calendar."""
+    """Return whether a card is due today in the local time zone."""
     return card.due.astimezone().date() <= now.astimezone().date()
 
 
 def days_until_due(card: Card, now: datetime) -> int:
-    """Return in how many days of the local calendar a card is due."""
+    """Return the number of days until a card is due in the local time zone."""
     return (card.due.astimezone().date() - now.astimezone().date()).days
 
 

@@ -1,4 +1,4 @@
-"""What a practice session consists of: what is due today, some lessons, or a random mix as in an interview."""
+"""Select the content of a practice session: what is due today, chosen lessons, or a random mix as in an interview."""
 
 import random
 from collections.abc import Callable, Collection, Sequence
@@ -13,7 +13,7 @@ from transformer_course.practice.schedule import cards, is_due, recall
 from transformer_course.workspace.progress import Progress
 
 N_EXERCISES, N_QUESTIONS = 4, 6
-"""Numbers of exercises and questions in a session, at most, if the learner does not choose them."""
+"""Default maximum numbers of exercises and questions in a session."""
 INTERVIEW_MINUTES = 45
 
 Each = TypeVar("Each", ExerciseText, Question)
@@ -48,10 +48,10 @@ def select_due(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select what is due today, the most forgotten first, then questions that are new.
+    """Select what is due today, the most forgotten first, and then new questions.
 
-    Questions come from lessons in which an exercise has passed. A question that was rated today counts as one of the
-    ``n_questions``, so that new ones come at most at that rate per day.
+    Questions come from lessons in which an exercise has passed. Questions rated today count towards ``n_questions``,
+    which limits the new questions per day.
     """
     states = cards(progress)
     today = now.astimezone().date()
@@ -75,7 +75,7 @@ def select_lessons(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Select from these lessons whatever has passed or not: first what was never practiced, then the most forgotten."""
+    """Select from these lessons, whether passed or not: first what was never practiced, then the most forgotten."""
     states = cards(progress)
     practiced = {review.card for review in progress.reviews}
 
@@ -95,7 +95,7 @@ def select_interview(
     n_exercises: int = N_EXERCISES,
     n_questions: int = N_QUESTIONS,
 ) -> Selection:
-    """Draw a random mix from these lessons; without any, from the exercises that passed and their lessons."""
+    """Draw a random mix from these lessons or, if there are none, from the exercises that passed and their lessons."""
     exercises = [
         each for each in material.exercises if (each.lesson in lessons if lessons else each.name in progress.passed)
     ]

@@ -21,39 +21,39 @@ __all__ = ["ask", "begin", "check", "hint", "score", "solution"]
 
 
 class PracticeSession:
-    """The state of a practice session: what was tried, what passed, and the time.
+    """The state of a practice session: attempts, passes and the time.
 
     Args:
-        shell: The IPython shell of the notebook; None outside of a notebook.
+        shell: The IPython shell of the notebook; None outside a notebook.
         n_exercises: The number of exercises.
-        minutes: How long the session should take. None: as long as it takes.
+        minutes: The time limit in minutes; None for no limit.
     """
 
     def __init__(self, shell: Any = None, n_exercises: int = 0, minutes: float | None = None) -> None:
         self.shell, self.n_exercises, self.minutes = shell, n_exercises, minutes
         self._start = time.monotonic()
         self.ratings: dict[str, str] = {}
-        """By exercise and question, in the order in which they were rated."""
+        """Ratings by exercise and question, in the order in which they were given."""
         self.mistakes: dict[str, list[str]] = {}
-        """The mistakes that the checks named, by exercise; empty for one that failed without a name."""
+        """The mistakes that checks reported, by exercise; empty for an unrecognized failure."""
         self.helped: set[str] = set()
         """The exercises for which a hint or a solution was shown."""
 
     @property
     def minutes_used(self) -> float:
-        """The time since the session began."""
+        """Minutes since the session started."""
         return (time.monotonic() - self._start) / 60
 
     @property
     def clock(self) -> str:
-        """The time used, and of how much if the session has a limit."""
+        """The time used, and the time limit if there is one."""
         used = int(self.minutes_used)
         if self.minutes is None:
             return f"{used} {'minute' if used == 1 else 'minutes'}"
         return f"{used} of {self.minutes:g} minutes"
 
     def rate(self, card: str, rating: str) -> str:
-        """Record the first rating of a card in this session; return when it comes back, or why it was not recorded."""
+        """Record a card's first rating in this session; return when it is due again, or why it was not recorded."""
         if card in self.ratings:
             return ""
         self.ratings[card] = rating
@@ -69,7 +69,7 @@ class PracticeSession:
         return f"It comes back {'tomorrow' if days <= 1 else f'in {days} days'}."
 
     def judge(self, verdict: Verdict) -> Verdict:
-        """Take note of a check's verdict; return it with what follows from it for this session."""
+        """Record a check's verdict, and return it with its consequence for this session."""
         name = verdict.exercise
         if not verdict.passed:
             if verdict.status != "not_started":
@@ -81,7 +81,7 @@ class PracticeSession:
         return replace(verdict, message="\n".join(filter(None, lines)))
 
     def report(self) -> Panel:
-        """Return the score of the session, with the mistakes that were named."""
+        """Return the score of the session, with the reported mistakes."""
         exercises = {name: rating for name, rating in self.ratings.items() if not name.startswith("question-")}
         n_exercises = max(self.n_exercises, len(exercises))
         n_first = sum(rating == "good" for rating in exercises.values())
@@ -103,11 +103,11 @@ _sessions: list[PracticeSession] = []
 
 
 def begin(n_exercises: int = 0, minutes: float | None = None) -> None:
-    """Begin a session and its clock.
+    """Start a session and its clock.
 
     Args:
         n_exercises: The number of exercises.
-        minutes: How long the session should take. None: as long as it takes.
+        minutes: The time limit in minutes; None for no limit.
     """
     _sessions[:] = [PracticeSession(notebook.current_session().shell, n_exercises, minutes)]
     if minutes is not None:
@@ -116,14 +116,14 @@ def begin(n_exercises: int = 0, minutes: float | None = None) -> None:
 
 
 def current() -> PracticeSession:
-    """Return the session, which the first call begins."""
+    """Return the session; the first call starts it."""
     if not _sessions:
         begin()
     return _sessions[-1]
 
 
 def check(attempt: Any, name: Any = None) -> Verdict:
-    """Check an answer as in a lesson, and schedule the exercise. Your saved parts stay as they are."""
+    """Check an answer as in a lesson, and schedule the exercise. Your saved parts do not change."""
     practice, lesson = current(), notebook.current_session()
     practice.helped |= {exercise for exercise, given in lesson.hints_given.items() if given.n_given}
     verdict = practice.judge(lesson.check_only(attempt, name))
@@ -132,19 +132,19 @@ def check(attempt: Any, name: Any = None) -> Verdict:
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint. The exercise then comes back soon."""
+    """Return the next hint. You will then practice this exercise again soon."""
     return notebook.hint(attempt, name)
 
 
 def solution(attempt: Any, name: Any = None) -> Panel:
-    """Return an answer. The exercise then comes back soon."""
+    """Return a right answer. You will then practice this exercise again soon."""
     with contextlib.suppress(Exception):
         current().helped.add(name if isinstance(name, str) else attempt.__name__)
     return notebook.solution(attempt, name)
 
 
 def ask(*questions: str) -> QuestionWidget:
-    """Ask questions one after the other: each shows its answer on a click, and you rate how well you knew it.
+    """Ask questions one by one: click to show the answer, and rate how well you knew it.
 
     Args:
         questions: The names of the questions.
@@ -155,7 +155,7 @@ def ask(*questions: str) -> QuestionWidget:
 
 
 def score() -> Panel:
-    """Return how the session went: what passed, how fast, and the mistakes that were named."""
+    """Return a summary of the session: what passed, how fast, and the reported mistakes."""
     panel = current().report()
     notebook.show(panel)
     return panel

@@ -1,4 +1,4 @@
-"""In a notebook, the verdict of each check is shown once, on whichever line of its cell the check stands."""
+"""In a notebook, each check's verdict is shown once, on whichever line of its cell the check is."""
 
 import os
 import subprocess
@@ -37,7 +37,7 @@ CELLS = {
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory):
-    """The outputs of each cell in a kernel: the kind of output and its text."""
+    """The outputs of each cell in a kernel, as kind and text."""
     folder = tmp_path_factory.mktemp("notebook")
     cells = [nbformat.v4.new_code_cell(PREPARED)]
     cells += [nbformat.v4.new_code_cell(cell, metadata={"tags": ["raises-exception"]}) for cell in CELLS.values()]
@@ -58,12 +58,12 @@ def outputs(tmp_path_factory):
 SOFTMAX, SIMILARITY = "softmax\nNot started yet.", "similarity\nNot started yet."
 
 
-def test_the_verdict_of_a_last_line_is_the_result_of_its_cell_and_nothing_else(outputs):
+def test_verdict_of_last_line_is_the_only_result(outputs):
     for cell in ("last", "assigned and last", "later"):
         assert outputs[cell] == [("execute_result", SOFTMAX)]
 
 
-def test_a_verdict_on_another_line_is_displayed_once(outputs):
+def test_verdict_of_another_line_is_displayed_once(outputs):
     assert outputs["not last"] == [("stream", "and then"), ("display_data", SOFTMAX)]
     assert outputs["assigned"] == [("display_data", SOFTMAX)]
     assert outputs["displayed"] == [("display_data", SOFTMAX)]
@@ -72,28 +72,28 @@ def test_a_verdict_on_another_line_is_displayed_once(outputs):
 
 
 @pytest.mark.parametrize("cell", ["loop", "in a function"])
-def test_several_verdicts_are_displayed_in_their_order(outputs, cell):
+def test_several_verdicts_are_displayed_in_order(outputs, cell):
     assert outputs[cell] == [("display_data", SOFTMAX), ("display_data", SIMILARITY)]
 
 
-def test_verdicts_come_before_the_verdict_or_the_hint_of_the_last_line(outputs):
+def test_earlier_verdicts_precede_verdict_or_hint_of_last_line(outputs):
     assert outputs["two"] == [("display_data", SOFTMAX), ("execute_result", SIMILARITY)]
     [first, (kind, text)] = outputs["hint"]
     assert first == ("display_data", SOFTMAX)
     assert kind == "execute_result" and text.startswith("softmax: general hint 1 of")
 
 
-def test_hints_in_a_loop_are_all_displayed(outputs):
+def test_all_hints_in_a_loop_are_displayed(outputs):
     assert [kind for kind, _ in outputs["hints in a loop"]] == ["display_data"] * 2
     assert ["general hint" in text for _, text in outputs["hints in a loop"]] == [True] * 2
 
 
-def test_a_check_inside_an_attempt_shows_no_verdict(outputs):
+def test_check_inside_an_attempt_shows_no_verdict(outputs):
     [(kind, text)] = outputs["inside"]
     assert kind == "display_data" and text.startswith("similarity: not right yet")
 
 
-def test_a_cell_without_a_check_shows_no_verdict(outputs):
+def test_cell_without_a_check_shows_no_verdict(outputs):
     assert outputs["nothing"] == [("stream", "you made no prediction, measured 3")]
 
 
@@ -109,7 +109,7 @@ shell.run_cell("check(softmax)\\nprint('and then')")
 """
 
 
-def test_in_a_terminal_each_verdict_is_shown_once_too(tmp_path):
+def test_terminal_shows_each_verdict_once(tmp_path):
     environment = os.environ | {"IPYTHONDIR": str(tmp_path), "TRANSFORMER_LAB_PARTS": ""}
     ran = subprocess.run([sys.executable, "-c", TERMINAL], env=environment, capture_output=True, text=True, check=True)
     result, another = ran.stdout.split("another line\n")
@@ -139,7 +139,7 @@ def test_panel_has_hidden_buttons_that_fit_the_verdict(status, cell, buttons):
     assert with_buttons(panel, verdict, cell) == f"{panel.removesuffix('</div>')}{' '.join(buttons)}</div>"
 
 
-def test_panel_of_an_unknown_exercise_has_no_button():
+def test_panel_of_unknown_exercise_has_no_button():
     unknown = Verdict('sof"max', "wrong", "No exercise is called that.")
     assert with_buttons("<div></div>", unknown, 'check-sof"max') == "<div></div>"
 
@@ -152,7 +152,7 @@ def test_panel_of_an_unknown_exercise_has_no_button():
         ("", '<span class="tl-hint" hidden></span>'),
     ],
 )
-def test_hint_ends_with_the_button_for_what_comes_next(comes_next, end):
+def test_hint_ends_with_the_button_for_the_next_step(comes_next, end):
     panel = HintPanel("softmax: hint 1 of 3", "Look.", "help", "softmax", comes_next)
     assert panel._repr_html_().endswith(f"{end}</div>")
     assert repr(panel) == "softmax: hint 1 of 3\nLook."

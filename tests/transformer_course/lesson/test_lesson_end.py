@@ -1,4 +1,4 @@
-"""The end of a lesson: what has passed, what is open, and where to go on."""
+"""The end of a lesson: what has passed, what is open, and what to do next."""
 
 import re
 from types import SimpleNamespace
@@ -19,12 +19,12 @@ def session(*names):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_is_known_by_the_exercises_that_its_notebook_defines(lesson):
+def test_recognizes_a_lesson_by_exercises_its_notebook_defines(lesson):
     defined = [exercise.name for exercise in exercises_of(lesson)]
     assert lesson_of(dict.fromkeys([*defined, "torch", "softmax"])) == lesson
 
 
-def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(mine):
+def test_shows_passed_and_open_exercises_and_the_next_lesson(mine):
     record_pass(mine, "similarity")
     now = session(*(exercise.name for exercise in exercises_of("01_lookup")))
     now.parts.add("softmax", max)
@@ -40,13 +40,13 @@ def test_it_tells_what_passed_today_and_before_what_is_open_and_what_is_next(min
 
 
 @pytest.mark.parametrize("lesson", LESSONS[:-1])
-def test_the_end_of_a_lesson_links_to_the_one_that_is_published_after_it(lesson, mine):
+def test_links_to_the_next_published_lesson(lesson, mine):
     displayed = lesson_end(session(*(exercise.name for exercise in exercises_of(lesson))))._repr_html_()
     in_order = sorted((path.stem for path in published_lessons().glob("*.ipynb")), key=place)
     assert re.findall('href="([^"]+)"', displayed) == [in_order[in_order.index(lesson) + 1] + ".ipynb"]
 
 
-def test_a_lesson_is_done_with_its_core_and_the_last_has_none_after_it(mine):
+def test_lesson_is_done_after_its_core_and_last_has_no_successor(mine):
     last = LESSONS[-1]
     for exercise in exercises_of(last):
         if not exercise.stretch:
@@ -55,6 +55,6 @@ def test_a_lesson_is_done_with_its_core_and_the_last_has_none_after_it(mine):
     assert panel.tint == "good" and panel.message.endswith("This was the last lesson.")
 
 
-def test_where_there_are_no_exercises_predictions_are_counted(mine):
+def test_counts_predictions_in_a_lesson_without_exercises(mine):
     assert lesson_end(session("torch")).title == "Your predictions"
     assert lesson_end(Session(every_exercise())).title == "Your predictions"

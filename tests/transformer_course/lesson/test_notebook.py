@@ -1,4 +1,4 @@
-"""What a lesson imports: check, hint, solution, parts and compare, and the session that they begin."""
+"""What a lesson imports: check, hint, solution, parts and compare, and the session that they start."""
 
 import functools
 import os
@@ -20,7 +20,7 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-def test_the_exercise_is_found_by_the_name_of_the_function_or_by_the_one_given(lesson):
+def test_finds_the_exercise_by_function_name_or_given_name(lesson):
     assert lesson.run(RIGHT).check("softmax").passed
     mine = lesson.run(RIGHT.replace("softmax(scores):", "mine(scores):")).names["mine"]
     assert check(mine, "softmax").passed
@@ -29,7 +29,7 @@ def test_the_exercise_is_found_by_the_name_of_the_function_or_by_the_one_given(l
     assert check(functools.partial(functools.partial(REFERENCES["softmax"]))).passed
 
 
-def test_what_has_passed_is_yours_and_everything_else_the_library_s(lesson):
+def test_passed_parts_are_yours_and_others_the_librarys(lesson):
     assert {of for row in whose_parts().values() for of in row.values()} == {"the library's"}
     lesson.run(RIGHT).check("softmax")
     own = [(name, part) for name, row in whose_parts().items() for part, of in row.items() if of == "yours"]
@@ -38,19 +38,19 @@ def test_what_has_passed_is_yours_and_everything_else_the_library_s(lesson):
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_a_stub_of_every_exercise_is_not_started(lesson, name):
+def test_every_stub_is_reported_as_not_started(lesson, name):
     kind = "class {}(nn.Module):\n    def __init__(self, *_, **__): raise NotImplementedError"
     source = kind if isinstance(REFERENCES[name], type) else "def {}(*_, **__): raise NotImplementedError"
     assert lesson.run(source.format(name)).check(name).status == "not_started"
 
 
-def test_the_button_of_a_panel_gives_the_next_hint_for_what_was_checked_last(lesson, monkeypatch):
+def test_button_gives_the_next_hint_for_the_last_attempt(lesson, monkeypatch):
     displayed = []
     monkeypatch.setattr("IPython.display.display", displayed.append)
     show_hint("softmax")
     assert "Run the check again" in repr(displayed[-1])
     lesson.run(WRONG).check("softmax")
-    lesson.run("softmax = None")  # what it is called by now is of no account
+    lesson.run("softmax = None")  # redefining the name changes nothing
     show_hint("softmax"), show_hint("softmax")
     assert [repr(panel).splitlines()[0] for panel in displayed[1:]] == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     lesson.run(RIGHT).check("softmax")
@@ -58,7 +58,7 @@ def test_the_button_of_a_panel_gives_the_next_hint_for_what_was_checked_last(les
     assert "Run the check again" in repr(displayed[-1])
 
 
-def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch):
+def test_failed_check_raises_only_in_strict_mode(lesson, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "1")
     assert lesson.run(RIGHT).check("softmax").passed
     for source in (
@@ -74,14 +74,14 @@ def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch)
     assert not lesson.check("softmax").passed
 
 
-def test_a_check_that_nbgrader_runs_raises_since_a_test_there_fails_by_raising(lesson, monkeypatch):
+def test_failed_check_raises_in_nbgrader(lesson, monkeypatch):
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert lesson.run(RIGHT).check("softmax").passed
     with pytest.raises(NotPassed, match="softmax"):
         lesson.run(WRONG).check("softmax")
 
 
-def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
+def test_solution_is_shown_as_code_only_on_request(lesson):
     panel = solution(lesson.run(WRONG).names["softmax"])
     assert panel.title == "softmax: a solution"
     assert "".join(line[4:] + "\n" for line in panel.message.splitlines()) == every_exercise()["softmax"].solution
@@ -102,7 +102,7 @@ def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
         (1000, 1465.2, "you said 1000, measured 1465: wrong"),
     ],
 )
-def test_predictions_are_put_beside_what_was_measured(prediction, measured, message, capsys):
+def test_compare_prints_prediction_next_to_measurement(prediction, measured, message, capsys):
     assert compare(prediction, measured) is None
     assert capsys.readouterr().out == message + "\n"
 
@@ -115,18 +115,18 @@ def test_predictions_are_put_beside_what_was_measured(prediction, measured, mess
         (..., "you made no prediction, measured 2.5 (nearest of the choices: 4)"),
     ],
 )
-def test_what_was_measured_is_never_rounded_to_a_choice(prediction, message, capsys):
+def test_measurement_is_not_rounded_to_a_choice(prediction, message, capsys):
     compare(prediction, 2.5, choices=(1, 4, 16))
     assert capsys.readouterr().out == message + "\n"
 
 
-def test_a_choice_that_was_measured_exactly_is_not_repeated(capsys):
+def test_measurement_equal_to_a_choice_is_not_repeated(capsys):
     compare(4, 4.0, choices=(1, 4, 16))
     assert capsys.readouterr().out == "you said 4, measured 4: right\n"
 
 
 def run(code, **environment):
-    """Run code in a new interpreter; return what it prints."""
+    """Run code in a new interpreter, and return what it prints."""
     return subprocess.run(
         [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
     ).stdout
@@ -146,22 +146,22 @@ print(torch.get_num_threads())
     "line",
     [
         "from transformer_course import compare",
-        pytest.param(  # as in lessons that were handed out before
+        pytest.param(  # as in lessons of earlier releases
             "from transformer_course.lesson.notebook import check, compare, hint, parts, solution",
             marks=pytest.mark.thorough,
         ),
     ],
 )
-def test_the_import_cell_of_a_lesson_begins_the_session_and_the_import_of_the_module_does_not(tmp_path, line):
+def test_session_starts_with_lesson_imports_but_not_module_import(tmp_path, line):
     (tmp_path / "01_lookup.py").write_text(
         "# %% softmax\nfrom transformer_course import parts\nsoftmax = max\n# %% similarity\nsimilarity = nothing\n"
     )
     printed = run(IMPORT.format(line), TRANSFORMER_LAB_PARTS=str(tmp_path)).splitlines()
     assert (printed[0], printed[2:]) == ("2", ["1"])
-    assert "similarity is skipped, for it does not run: NameError: name 'nothing' is not defined" in printed[1]
+    assert "similarity is skipped because it does not run: NameError: name 'nothing' is not defined" in printed[1]
 
 
-def test_the_session_is_begun_once_and_another_can_take_its_place(session):
+def test_session_starts_once_and_can_be_replaced(session):
     assert notebook.current_session() is session
     with notebook.in_session(Session({})) as other:
         assert notebook.current_session() is other
@@ -171,6 +171,6 @@ def test_the_session_is_begun_once_and_another_can_take_its_place(session):
     assert notebook.parts is session.parts
 
 
-def test_another_name_is_no_attribute():
+def test_unknown_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'pars'"):
         _ = notebook.pars

@@ -1,4 +1,4 @@
-"""Predictions are right, close or neither, by a rule that suits rough guesses as well as counts."""
+"""Predictions are right, close or wrong, by a rule that works for rough guesses and for counts."""
 
 import numpy as np
 import pytest
@@ -33,14 +33,14 @@ from transformer_course.lesson.prediction import judge_choice, judge_prediction,
         (3, torch.tensor(3)),
     ],
 )
-def test_a_number_is_right_if_it_is_as_near_as_it_is_precise(prediction, measured):
+def test_number_is_right_within_its_precision(prediction, measured):
     assert judge_prediction(prediction, measured) == "right"
 
 
 @pytest.mark.parametrize(
     ("prediction", "measured"), [(40, 37.9), (0.25, 0.23), (0, 0.004), (0.9, 1.0), (250, 256), (24, 22.5), (2000, 1950)]
 )
-def test_a_number_is_close_if_it_is_less_than_a_tenth_away(prediction, measured):
+def test_number_is_close_within_a_tenth(prediction, measured):
     assert judge_prediction(prediction, measured) == "close"
 
 
@@ -71,7 +71,7 @@ def test_a_number_is_close_if_it_is_less_than_a_tenth_away(prediction, measured)
         (10**400, 0.5),
     ],
 )
-def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, measured):
+def test_other_numbers_and_unequal_counts_are_wrong(prediction, measured):
     assert judge_prediction(prediction, measured) == "wrong"
 
 
@@ -95,7 +95,7 @@ def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, 
         (True, False, "wrong"),
     ],
 )
-def test_words_are_right_if_they_are_the_same(prediction, measured, answer):
+def test_words_are_right_if_equal(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 
@@ -120,7 +120,7 @@ def test_words_are_right_if_they_are_the_same(prediction, measured, answer):
         (2, "2.1 times", "right"),
     ],
 )
-def test_numbers_in_words_mean_what_they_say(prediction, measured, answer):
+def test_reads_numbers_in_words(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 
@@ -141,7 +141,7 @@ def test_numbers_in_words_mean_what_they_say(prediction, measured, answer):
         ([[3, 30]], torch.tensor([[3, 31]]), "wrong"),
     ],
 )
-def test_lists_are_as_right_as_the_worst_of_their_entries(prediction, measured, answer):
+def test_list_is_as_right_as_its_worst_entry(prediction, measured, answer):
     assert judge_prediction(prediction, measured) == answer
 
 
@@ -149,7 +149,7 @@ def test_lists_are_as_right_as_the_worst_of_their_entries(prediction, measured, 
     ("prediction", "measured"),
     [("many", 3), ("?", 0.5), (None, 3), (None, "same"), ("same", (2, 4)), (1, True), ([1, 2], "same"), (max, 3)],
 )
-def test_nothing_is_said_of_what_cannot_be_compared(prediction, measured):
+def test_returns_none_if_values_cannot_be_compared(prediction, measured):
     assert judge_prediction(prediction, measured) is None
 
 
@@ -159,10 +159,10 @@ WORDS = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
 @pytest.mark.parametrize(
     ("measured", "choices", "nearest"),
     [
-        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 2.5 would be as near to 1
+        (2.5, (1, 4, 16), 4),  # by ratio; by difference, 2.5 would be equally near to 1
         (1.9, (1, 4, 16), 1),
         (6, (3, 30, 300), 3),
-        (12, (3, 30, 300), 30),  # by difference it would be 3
+        (12, (3, 30, 300), 30),  # by difference, it would be 3
         (3e-8, (0.5, 0.01, 0), 0),
         (0.0, (0.1, 1), 0.1),
         (-3, (-4, 1), -4),
@@ -170,7 +170,7 @@ WORDS = {"nearly all": 1, "about half": 0.5, "like guessing": 0.1}
         (0.93, WORDS, "nearly all"),
     ],
 )
-def test_the_nearest_choice_is_nearest_by_ratio_where_that_can_be(measured, choices, nearest):
+def test_nearest_choice_uses_ratio_for_positive_numbers(measured, choices, nearest):
     assert nearest_choice(measured, choices) == nearest
 
 
@@ -179,7 +179,7 @@ def test_the_nearest_choice_is_nearest_by_ratio_where_that_can_be(measured, choi
     [
         (4, 2.5, (1, 4, 16), "right"),
         (1, 2.5, (1, 4, 16), "wrong"),
-        (2.4, 2.5, (1, 4, 16), "right"),  # a number of one's own
+        (2.4, 2.5, (1, 4, 16), "right"),  # a number that is not among the choices
         (2, 2.5, (1, 4, 16), "wrong"),
         ("About half", 0.57, WORDS, "right"),
         ("nearly all", 0.57, WORDS, "wrong"),
@@ -187,9 +187,7 @@ def test_the_nearest_choice_is_nearest_by_ratio_where_that_can_be(measured, choi
         ("everything", 0.57, WORDS, None),
     ],
 )
-def test_of_choices_the_nearest_is_right_and_a_number_of_ones_own_is_judged_as_it_is(
-    prediction, measured, choices, answer
-):
+def test_nearest_choice_is_right_and_other_numbers_are_judged_directly(prediction, measured, choices, answer):
     assert judge_choice(prediction, measured, choices) == answer
 
 
@@ -206,5 +204,5 @@ def test_of_choices_the_nearest_is_right_and_a_number_of_ones_own_is_judged_as_i
         ((4, "120 %"), (4, "120 %"), None),
     ],
 )
-def test_how_sure_one_is_may_stand_beside_a_prediction(prediction, said, sure):
+def test_confidence_may_accompany_a_prediction(prediction, said, sure):
     assert split_confidence(prediction) == (said, sure)

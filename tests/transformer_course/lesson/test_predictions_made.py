@@ -1,4 +1,4 @@
-"""The tally of predictions: the first of each place counts, and is kept in the learner's folder."""
+"""The tally of predictions: the first prediction of each comparison counts, and is kept in the learner's folder."""
 
 from types import SimpleNamespace
 
@@ -7,7 +7,7 @@ from transformer_course.workspace.progress import read_progress
 
 
 class Shell:
-    """A shell of which only the start of a cell is used."""
+    """A shell with only the attributes that the tally uses."""
 
     def __init__(self):
         self.events = SimpleNamespace(register=lambda name, start: setattr(self, "start", start))
@@ -16,7 +16,7 @@ class Shell:
         self.start(SimpleNamespace(cell_id=cell_id, raw_cell=raw_cell))
 
 
-def test_the_tally_counts_right_close_and_sure_and_wrong():
+def test_tally_counts_right_close_and_confidently_wrong():
     made = PredictionsMade()
     for answer, sure in (
         ("right", 0.5),
@@ -34,14 +34,14 @@ def test_the_tally_counts_right_close_and_sure_and_wrong():
     )
 
 
-def test_who_never_says_how_sure_is_told_how():
+def test_tally_explains_how_to_give_confidence():
     made = PredictionsMade()
     assert made.panel().message == "None of the 0 was made."
     made.add("right", None, "", "")
     assert made.panel().message.startswith("You were right in 1 of 1. Add how sure you are")
 
 
-def test_only_the_first_prediction_of_a_place_counts_also_in_a_later_session(mine):
+def test_only_first_prediction_counts_even_in_a_later_session(mine):
     for answer in ("wrong", "right"):
         made = PredictionsMade(shell := Shell())
         shell.run("one")
@@ -54,7 +54,7 @@ def test_only_the_first_prediction_of_a_place_counts_also_in_a_later_session(min
     assert [(p.cell, p.answer, p.said) for p in kept.values()] == [("one:1", "wrong", "4"), ("one:2", "right", "A")]
 
 
-def test_a_cell_without_an_id_is_known_by_its_text():
+def test_cell_without_id_is_identified_by_its_text():
     made = PredictionsMade(shell := Shell())
     for text in ("compare(a, 3)", "compare(b, 4)", "compare(a, 3)"):
         shell.run(None, text)

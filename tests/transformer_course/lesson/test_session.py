@@ -16,19 +16,19 @@ WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
 @pytest.mark.parametrize("name", ["FeedForward", "generate", "sample_next"])
-def test_modules_models_and_samplers_are_checked_like_functions(session, name):
+def test_checks_modules_models_and_samplers_like_functions(session, name):
     exercise = every_exercise()[name]
     assert session.check(exercise.reference).passed
     known = exercise.mistakes[-1]
     assert session.check(known.attempts[0], name).mistake == known.name
 
 
-def test_a_module_exercise_asks_for_a_class(session):
+def test_module_exercise_requires_a_class(session):
     for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
         assert session.check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
 
 
-def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_without_gradients(lesson, session):
+def test_part_becomes_the_learners_only_with_gradients(lesson, session):
     assert session.parts.softmax is REFERENCES["softmax"]
     lesson.run(WRONG).check("softmax")
     assert session.parts.softmax is REFERENCES["softmax"]
@@ -41,7 +41,7 @@ def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_wi
     assert session.parts.softmax is REFERENCES["softmax"]
 
 
-def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_it(session):
+def test_mistake_is_located_at_call_of_earlier_exercise(session):
     name, body = "attention_weights", "return torch.softmax(queries @ keys.mT, -1)"
     earlier = cell(f"def {name}(queries, keys):\n    {body}", name)
     call = f"return {name}(queries, queries) @ values"
@@ -49,7 +49,7 @@ def test_a_mistake_is_shown_where_an_earlier_exercise_is_called_and_not_inside_i
     assert f"you use `queries` instead of `keys`.\n    line 2:  {call}\n" in str(session.check(attempt))
 
 
-def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, session, monkeypatch, tmp_path):
+def test_check_without_saving_preserves_parts_and_files(lesson, session, monkeypatch, tmp_path):
     kept = []
     monkeypatch.setattr("transformer_course.workspace.saved_parts.save_part", lambda *what: kept.append(what))
     lesson.run(RIGHT).check("softmax")
@@ -63,7 +63,7 @@ def test_a_check_that_saves_nothing_leaves_parts_and_files_as_they_are(lesson, s
 
 
 class DropsInTraining(REFERENCES["PreNormEncoderLayer"]):
-    """Right in eval mode, and in train mode what the paper does."""
+    """Right in eval mode; in train mode it applies dropout as in the paper."""
 
     def forward(self, x, mask=None):
         normed = self.norm_1(x)
@@ -75,14 +75,14 @@ class AlwaysDrops(DropsInTraining):
     training = property(lambda self: True, lambda self, value: None)
 
 
-def test_a_bug_hunt_judges_a_module_in_eval_mode_and_an_exercise_in_both(session):
+def test_bug_hunt_judges_eval_mode_and_exercise_both_modes(session):
     assert session.check(DropsInTraining, "PreNormEncoderLayer", save=False).passed
     assert not session.check(AlwaysDrops, "PreNormEncoderLayer", save=False).passed
     assert not session.check(DropsInTraining, "PreNormEncoderLayer").passed
     assert "passed" not in session.hint(DropsInTraining, "PreNormEncoderLayer").title
 
 
-def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):
+def test_exercise_cannot_use_its_own_part(lesson):
     lesson.run(RIGHT).check("softmax")
     verdict = lesson.run("def softmax(scores): return parts.softmax(scores)").check("softmax")
     assert "parts.softmax is what this exercise asks you to write" in verdict.message
@@ -96,7 +96,7 @@ def titles(session, attempt, n):
     return [session.hint(attempt).title for _ in range(n)]
 
 
-def test_hints_are_those_of_the_mistake_and_end_in_a_solution(lesson, session):
+def test_hints_are_for_the_mistake_and_end_in_a_solution(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
     hints = hints_of("first_axis")
     said = [session.hint(attempt) for _ in range(len(hints) + 2)]
@@ -108,7 +108,7 @@ def test_hints_are_those_of_the_mistake_and_end_in_a_solution(lesson, session):
         assert panel.message == session.solution(attempt).message
 
 
-def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
+def test_hints_restart_when_a_check_finds_another_mistake(lesson, session):
     first = lesson.run(WRONG).names["softmax"]
     assert titles(session, first, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
     session.check(first)
@@ -124,14 +124,14 @@ def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
     assert titles(session, first, 1) == ["softmax: hint 2 of 3"]
 
 
-def test_a_check_inside_an_attempt_does_not_start_the_hints_over(lesson, session):
+def test_check_inside_an_attempt_does_not_restart_hints(lesson, session):
     lesson.names["check"] = session.check
     source = "def softmax(scores):\n    check(softmax)\n    return torch.softmax(scores, dim=0)"
     attempt = lesson.run(source).names["softmax"]
     assert titles(session, attempt, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
 
 
-def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_about_the_attempt(lesson, session):
+def test_general_hints_claim_nothing_about_an_unknown_mistake(lesson, session):
     general = every_exercise()["softmax"].hints
     stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]
     assert session.hint(stub).message == general[0]
@@ -145,7 +145,7 @@ def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_ab
     assert said[1] == general[1]
 
 
-def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(lesson, session, monkeypatch):
+def test_verdict_with_more_detail_than_hints_is_not_unknown(lesson, session, monkeypatch):
     attempt = lesson.run(WRONG).names["softmax"]
     cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
     monkeypatch.setattr(session, "_checked", lambda *_, **__: cut)
@@ -153,13 +153,13 @@ def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(les
     assert session.hint(attempt).message.startswith("The check says what is wrong, and there are no hints about that.")
 
 
-def test_a_passed_attempt_gets_no_hint(lesson, session):
+def test_passed_attempt_gets_no_hint(lesson, session):
     panel = session.hint(lesson.run(RIGHT).names["softmax"])
     assert panel.title == "softmax: passed, so there is no hint"
     assert panel.message == every_exercise()["softmax"].verified
 
 
-def test_a_new_session_knows_nothing_of_another(lesson, session):
+def test_new_session_shares_no_state_with_another(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
     assert session.hint(attempt).title.startswith("softmax: hint 1 of")
     assert session.hint(attempt).title.startswith("softmax: hint 2 of")
@@ -169,6 +169,6 @@ def test_a_new_session_knows_nothing_of_another(lesson, session):
     assert (session.parts.whose("softmax"), other.parts.whose("softmax")) == ("yours", "the library's")
 
 
-def test_a_lambda_is_known_by_the_name_it_was_given(lesson, session):
+def test_lambda_is_known_by_the_given_name(lesson, session):
     attempt = lesson.run("softmax = lambda scores: torch.softmax(scores, dim=-1)").names["softmax"]
     assert session.check(attempt).passed

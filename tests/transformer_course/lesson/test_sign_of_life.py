@@ -1,4 +1,4 @@
-"""A check that takes long says so while it runs; any other says nothing, and no notebook stores it."""
+"""A slow check reports that it is running; a fast one prints nothing, and no notebook stores the report."""
 
 import time
 
@@ -20,18 +20,18 @@ def message(monkeypatch):
     return message
 
 
-def test_what_takes_long_is_told_while_it_runs_and_afterwards(message, monkeypatch):
+def test_slow_check_is_reported_during_and_after_its_run(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with pytest.raises(ZeroDivisionError), sign_of_life(7):
         deadline = time.monotonic() + 20
         while not message and time.monotonic() < deadline:
-            pass  # as an endless loop would
+            pass  # simulates an infinite loop
         assert message == ["Your code is running. It is stopped once it has computed for 7 seconds."]
         raise ZeroDivisionError
     assert len(message) == 2 and message[1].startswith("The check took ")
 
 
-def test_nothing_is_said_of_what_ends_soon_or_where_nobody_looks_on(message, monkeypatch):
+def test_reports_nothing_for_fast_checks_or_without_an_observer(message, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LIVE", "1")
     with sign_of_life(7):
         pass

@@ -1,4 +1,4 @@
-"""Processor time of an attempt compared with that of the reference, on a machine that may be busy."""
+"""The processor time of an attempt compared with the reference's, on a machine that may be busy."""
 
 import time
 
@@ -26,21 +26,21 @@ def computing(seconds, calls):
     return attempt
 
 
-def test_it_tells_how_many_times_as_long_an_attempt_takes():
+def test_slowdown_is_the_ratio_to_the_reference():
     mine, others = [], []
     times = slowdown(computing(0.04, mine), computing(0.004, others), CASE, best=0.5, limit=10.0)
     assert 2 < times < 11
     assert len(mine) > 1 and len(others) > 1
 
 
-def test_one_hiccup_of_the_machine_is_forgiven():
+def test_ignores_a_single_slow_timing():
     for seconds in (0.9, 9.0):
         calls = []
         assert slowdown(computing(0.004, calls), computing(0.004, []), CASE, best=seconds, limit=10.0) < MAX_SLOWDOWN
         assert calls
 
 
-def test_a_hiccup_while_the_attempt_is_timed_again_is_forgiven_too():
+def test_ignores_a_slow_timing_during_the_second_run():
     hiccups = iter([0.2, 0.2])
 
     def sometimes_slow(x):
@@ -50,7 +50,7 @@ def test_a_hiccup_while_the_attempt_is_timed_again_is_forgiven_too():
     assert slowdown(sometimes_slow, computing(0.004, []), CASE, best=0.9, limit=10.0) < MAX_SLOWDOWN
 
 
-def test_what_waits_while_others_compute_is_not_slow():
+def test_waiting_for_other_processes_is_not_slow():
     def waiting(x):
         time.sleep(0.1)
         return x
@@ -60,24 +60,24 @@ def test_what_waits_while_others_compute_is_not_slow():
     assert slowdown(waiting, computing(0.02, []), CASE, best=observed["remarks"]["seconds"], limit=10.0) < MAX_SLOWDOWN
 
 
-def test_a_reference_that_takes_less_than_a_tick_makes_nothing_slow(monkeypatch):
+def test_reference_faster_than_a_clock_tick_makes_nothing_slow(monkeypatch):
     monkeypatch.setattr(speed, "CLOCK_TICK_S", 1 / 64)
     assert slowdown(computing(1 / 64, []), lambda x: x, CASE, best=1 / 64, limit=10.0) < MAX_SLOWDOWN
 
 
-def test_an_attempt_is_slow_only_with_a_margin_above_the_limit():
+def test_attempt_is_slow_only_with_a_margin():
     assert not is_slow(MAX_SLOWDOWN) and not is_slow(1.01 * MAX_SLOWDOWN)
     assert not is_slow(SLOWDOWN_MARGIN * MAX_SLOWDOWN) and is_slow(1.01 * SLOWDOWN_MARGIN * MAX_SLOWDOWN)
 
 
-def test_what_took_long_is_timed_once_more(monkeypatch):
+def test_slow_attempt_is_timed_again(monkeypatch):
     monkeypatch.setattr(speed, "MAX_TIMING_S", 0.2)
     calls = []
     assert is_slow(slowdown(computing(0.12, calls), computing(0.001, []), CASE, best=0.4, limit=10.0))
     assert len(calls) == CALLS
 
 
-def test_what_is_fast_or_slow_beyond_doubt_is_timed_twice_more():
+def test_clearly_fast_or_slow_attempt_is_timed_twice():
     calls = []
     assert slowdown(computing(0.05, calls), computing(0.05, []), CASE, best=0.05, limit=10.0) < MAX_SLOWDOWN
     assert len(calls) == 2 * CALLS

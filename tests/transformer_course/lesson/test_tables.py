@@ -10,11 +10,11 @@ from transformer_course.lesson.tables import align_tables, align_words, has_word
 
 
 def aligned_cells(html: str) -> set[str]:
-    """Return the text of the cells that are aligned to the left."""
+    """Return the texts of the left-aligned cells."""
     return set(re.findall(r'<t[hd] style="text-align: left;">(.*?)</t[hd]>', html))
 
 
-def test_sentences_are_aligned_left_and_numbers_are_not():
+def test_aligns_sentences_left_but_not_numbers():
     table = pd.DataFrame(
         {"source": ["La batterie est faible.", "7"], "loss": [0.5, 1.25], "range": ["0.48 to 0.52", "-"]},
         index=["first one", "second one"],
@@ -23,7 +23,7 @@ def test_sentences_are_aligned_left_and_numbers_are_not():
     assert aligned_cells(html) == {"source", "La batterie est faible.", "7"}
 
 
-def test_alignment_changes_nothing_but_the_style():
+def test_alignment_changes_only_the_style():
     table = pd.DataFrame([["a few words", 1]], columns=["text", "n"])
     html = table._repr_html_()
     assert align_words(html).replace(' style="text-align: left;"', "") == html
@@ -54,7 +54,7 @@ def test_other_html_is_unchanged(html):
         *(("Der Hund schläft.", True), ("True", True), ("(batch, n_query)", True), ("今日は晴れ", True)),
     ],
 )
-def test_numbers_with_units_are_no_words(text, expected):
+def test_numbers_with_units_do_not_count_as_words(text, expected):
     assert has_words(text) == expected
 
 

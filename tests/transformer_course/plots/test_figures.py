@@ -1,4 +1,4 @@
-"""What can be read off the plots: names, numbers, colors, and errors."""
+"""Properties of the plots: names, numbers, colors and errors."""
 
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ def tick_labels(ax: Axes) -> tuple[list[str], list[str]]:
 
 
 def luminance(color: object) -> float:
-    """How bright a color looks: WCAG 2, relative luminance."""
+    """Relative luminance of a color, as defined by WCAG 2."""
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -36,26 +36,26 @@ def test_rows_are_queries_and_columns_are_keys(draw, cells):
     assert ax.images[0].get_array().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
-def test_heads_stand_side_by_side_in_the_colors_of_one_scale():
+def test_heads_share_one_color_scale():
     weights = torch.tensor([[[1.0, 0.0]], [[0.25, 0.75]], [[0.5, 0.5]]])
     axes = plots.heads(weights, queries=["a"], keys=["x", "y"])
     assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
     assert [ax.images[0].get_array().tolist() for ax in axes] == weights.tolist()
     assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
-    assert len(axes[0].figure.axes) == 4, "one scale for all"
+    assert len(axes[0].figure.axes) == 4, "all heads share one scale"
     assert tick_labels(axes[0]) == (["a"], ["x", "y"])
     own = plt.subplots(1, 3)[1]
     assert plots.heads(weights, axes=list(own)) == list(own)
 
 
 @pytest.mark.parametrize("n_heads, n_axes", [(3, 2), (0, 0)])
-def test_heads_need_a_place_each(n_heads, n_axes):
+def test_rejects_a_wrong_number_of_axes_for_heads(n_heads, n_axes):
     with pytest.raises(ValueError, match=f"got {n_heads} heads and {n_axes} axes"):
         plots.heads(torch.ones(n_heads, 1, 1), axes=[plt.figure().add_subplot() for _ in range(n_axes)])
 
 
 @pytest.mark.parametrize("names", ["ab", ["The", "cat", "that", "was", "chased"]])
-def test_names_of_columns_do_not_overlap(names):
+def test_column_names_do_not_overlap(names):
     n = len(names)
     axes = plots.heads(torch.eye(n).expand(3, n, n), queries=names, keys=names)
     figure = axes[0].figure
@@ -64,42 +64,44 @@ def test_names_of_columns_do_not_overlap(names):
     assert all(left.x1 <= right.x0 for left, right in pairwise(boxes))
 
 
-def test_equal_weights_look_equal_in_every_plot():
+def test_equal_weights_have_equal_colors_in_all_plots():
     assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
 
 
-def test_the_color_of_a_weight_can_be_looked_up():
+def test_color_bar_explains_the_weights():
     assert plots.weights(torch.eye(2)).images[0].colorbar.ax.get_ylabel() == "weight"
 
 
-def test_each_cell_shows_its_number_while_there_are_few():
+def test_cells_show_numbers_if_there_are_few():
     ax = plots.weights(torch.tensor([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]))
     numbers = {text.get_position(): text.get_text() for text in ax.texts}
     assert numbers == {(0, 0): "0.25", (1, 0): "0.75", (0, 1): "1.00", (0, 2): "0.50", (1, 2): "0.50"}
     assert not plots.weights(torch.eye(13)).texts
 
 
-def test_weights_that_are_rounded_past_0_or_1_are_drawn():
+def test_accepts_weights_outside_0_and_1_by_rounding():
     rounded, exact = torch.tensor([[1.000001, -1e-6]]), torch.tensor([[1.0, 0.0]])
     images = [plots.weights(weights).images[0] for weights in (rounded, exact)]
     drawn, expected = (image.to_rgba(image.get_array()) for image in images)
     assert (drawn == expected).all()
 
 
-def test_a_number_too_small_to_matter_is_left_out():
+def test_omits_numbers_close_to_zero():
     ax = plots.weights(torch.tensor([[0.05, 0.049, 0.9]]))
     assert [(text.get_position()[0], text.get_text()) for text in ax.texts] == [(0, "0.05"), (2, "0.90")]
 
 
-def test_the_axes_can_say_what_is_read_and_what_is_generated():
+def test_axes_can_be_labeled_read_and_generated():
     words = {"xlabel": "read (encoder)", "ylabel": "generated (decoder)"}
     cells = torch.eye(2)
     for ax in (plots.weights(cells, **words), plots.mask(cells.bool(), **words), plots.heads(cells[None], **words)[0]):
         assert (ax.get_xlabel(), ax.get_ylabel()) == ("read (encoder)", "generated (decoder)")
 
 
-def test_numbers_stand_out_from_every_color():
-    """At 4.5, what WCAG asks of text, but for a hair in the middle, where neither black nor white gets there."""
+def test_numbers_contrast_with_every_color():
+    """The contrast is at least 4.5, which WCAG requires for text, except for a few colors in the middle of the scale
+    that neither black nor white reaches.
+    """
     ax = plots.weights(torch.linspace(0, 1, 12)[None])
     image = ax.images[0]
     printed = [weight for weight in image.get_array()[0] if weight >= 0.05]
@@ -113,7 +115,7 @@ def named_cells(ax: Axes) -> dict[str, object]:
     return dict(zip([text.get_text() for text in legend.get_texts()], legend.get_patches(), strict=True))
 
 
-def test_a_mask_names_a_cell_of_either_color():
+def test_mask_labels_a_cell_of_either_color():
     ax = plots.mask(torch.ones(3, 2).tril().bool())
     image = ax.images[0]
     assert {name: to_rgb(cell.get_facecolor()) for name, cell in named_cells(ax).items()} == {
@@ -125,7 +127,7 @@ def test_a_mask_names_a_cell_of_either_color():
     assert image.colorbar is None
 
 
-def test_the_cells_of_a_mask_can_be_counted():
+def test_mask_cells_have_borders():
     ax = plots.mask(torch.ones(3, 2).tril().bool())
     assert (ax.get_xticks(minor=True).tolist(), ax.get_yticks(minor=True).tolist()) == (
         [-0.5, 0.5, 1.5],
@@ -136,19 +138,19 @@ def test_the_cells_of_a_mask_can_be_counted():
 
 
 @pytest.mark.parametrize("n", [2, 16])
-def test_all_of_a_mask_is_within_its_figure(n):
+def test_mask_fits_in_its_figure(n):
     figure = plots.mask(torch.ones(n, n).tril().bool()).figure
     figure.draw_without_rendering()
     assert figure.get_tightbbox().x0 >= 0
     assert figure.get_tightbbox().x1 <= figure.get_figwidth()
 
 
-def test_a_table_of_another_meaning_says_it():
+def test_mask_labels_can_have_another_meaning():
     ax = plots.mask(torch.eye(2).bool(), labels=("does not move it", "moves it"))
     assert list(named_cells(ax)) == ["moves it", "does not move it"]
 
 
-def test_masks_of_one_figure_name_their_cells_once():
+def test_masks_in_one_figure_are_labeled_once():
     _, axes = plt.subplots(1, 3)
     for ax, labels in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
         plots.mask(torch.eye(2).bool(), ax=ax, labels=labels)
@@ -157,26 +159,26 @@ def test_masks_of_one_figure_name_their_cells_once():
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])
-def test_positions_without_names_are_whole_numbers(n):
+def test_unnamed_positions_are_whole_numbers(n):
     ax = plots.mask(torch.eye(n).bool())
     assert all(place == round(place) for axis in (ax.xaxis, ax.yaxis) for place in axis.get_major_locator()())
 
 
-def test_long_column_names_do_not_run_into_each_other():
+def test_long_column_names_do_not_overlap():
     ax = plots.weights(torch.eye(3), keys=["attention", "translation", "representation"])
     ax.figure.draw_without_rendering()
     boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
     assert not any(left.overlaps(right) for left, right in pairwise(boxes))
 
 
-def test_a_line_is_drawn_where_it_was_asked_for():
+def test_draws_a_line_on_the_given_axes():
     ax = plots.lines([1, 2, 3], {"up": torch.tensor([1.0, 2.0, 4.0])}, xlabel="time (s)", ylabel="height")
     (line,) = ax.lines
     assert line.get_xydata().tolist() == [[1, 1], [2, 2], [3, 4]]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "height")
 
 
-def test_of_several_runs_the_mean_is_drawn_in_a_band_from_the_least_to_the_largest():
+def test_runs_are_drawn_as_mean_with_min_to_max_band():
     runs = torch.tensor([[1.0, 2.0, 6.0], [3.0, 2.0, 0.0], [2.0, 5.0, 0.0]], dtype=torch.bfloat16)
     ax = plots.lines([1, 2, 3], {"several": runs, "one": [0, 0, 0]}, xlabel="step", ylabel="loss")
     assert [line.get_ydata().tolist() for line in ax.lines] == [[2, 3, 2], [0, 0, 0]]
@@ -198,12 +200,12 @@ def test_of_several_runs_the_mean_is_drawn_in_a_band_from_the_least_to_the_large
         ({"a": torch.ones(5, 2), "b": torch.ones(3, 2)}, "mean, and least to largest of the runs"),
     ],
 )
-def test_the_legend_says_once_what_the_bands_are(ys, title):
+def test_legend_explains_the_bands_once(ys, title):
     assert plots.lines([1, 2], ys, xlabel="x", ylabel="y").get_legend().get_title().get_text() == title
 
 
 @pytest.mark.parametrize("beside", [True, False])
-def test_the_legend_hides_no_line_when_it_is_drawn_beside_them(beside):
+def test_legend_beside_the_axes_hides_no_line(beside):
     scattered = [0, 1, 0, 1, 0, 1, 0, 1]
     ax = plots.lines(range(8), {"a": scattered, "b": [0.5] * 8}, xlabel="x", ylabel="y", legend_beside=beside)
     ax.figure.draw_without_rendering()
@@ -212,7 +214,7 @@ def test_the_legend_hides_no_line_when_it_is_drawn_beside_them(beside):
     assert legend.x1 <= ax.figure.bbox.x1
 
 
-def test_sixteen_lines_all_look_different_and_are_named():
+def test_sixteen_lines_look_different_and_are_named():
     names = [f"line {i}" for i in range(16)]
     ax = plots.lines([0, 1], {name: [0, i] for i, name in enumerate(names)}, xlabel="x", ylabel="y")
     looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
@@ -221,7 +223,7 @@ def test_sixteen_lines_all_look_different_and_are_named():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == names
 
 
-def test_a_histogram_shows_fractions_over_the_same_bins():
+def test_histogram_shows_fractions_over_common_bins():
     samples = {"few": torch.tensor([0.0, 1.0, 1.0, 4.0]), "many": torch.full((5, 20), 4.0)}
     ax = plots.histogram(samples, xlabel="value", bins=4)
     heights = {}
@@ -235,11 +237,11 @@ def test_a_histogram_shows_fractions_over_the_same_bins():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("value", "fraction")
 
 
-def test_a_histogram_of_one_value_can_be_drawn():
+def test_histogram_of_a_single_value_is_drawn():
     assert plots.histogram({"all the same": torch.ones(3)}, xlabel="value").patches
 
 
-def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
+def test_every_plot_accepts_axes_and_tensors_with_gradients():
     _, axes = plt.subplots(2, 2)
     weights = torch.eye(3, requires_grad=True, dtype=torch.bfloat16)
     assert plots.weights(weights, ax=axes[0, 0]) is axes[0, 0]
@@ -252,27 +254,27 @@ def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
 @pytest.mark.parametrize(
     "draw, message",
     [
-        (lambda: plots.weights(torch.eye(2), queries=["a"]), "2 queries need as many names; got 1: a"),
-        (lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]), "2 keys need as many names; got 3: a, b, c"),
+        (lambda: plots.weights(torch.eye(2), queries=["a"]), "each of 2 queries needs a name; got 1: a"),
+        (lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]), "each of 2 keys needs a name; got 3: a, b, c"),
         (lambda: plots.weights(torch.tensor([[0.5, 1.5]])), "between 0 and 1; got 0.5 to 1.5"),
         (lambda: plots.weights(torch.tensor([[1.0001, 0.0]])), "between 0 and 1; got 0 to 1.0001"),
         (lambda: plots.weights(torch.tensor([[-0.0001, 1.0]])), "between 0 and 1; got -0.0001 to 1"),
         (lambda: plots.weights(torch.tensor([[0.5, torch.nan]])), "between 0 and 1; got nan to nan"),
         (lambda: plots.weights(torch.ones(0, 3)), "n_query=0, n_key=3"),
-        (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short', and 2 x"),
-        (lambda: plots.lines([1, 2], {"long": torch.ones(2, 3)}, "x", "y"), "got 3 for 'long', and 2 x"),
-        (lambda: plots.lines([1, 2], {"none": torch.ones(0, 2)}, "x", "y"), "'none' holds no runs"),
-        (lambda: plots.lines([1, 2], {}, "x", "y"), "no lines"),
+        (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short' and 2 for x"),
+        (lambda: plots.lines([1, 2], {"long": torch.ones(2, 3)}, "x", "y"), "got 3 for 'long' and 2 for x"),
+        (lambda: plots.lines([1, 2], {"none": torch.ones(0, 2)}, "x", "y"), "'none' must contain at least one run"),
+        (lambda: plots.lines([1, 2], {}, "x", "y"), "at least one line"),
         (lambda: plots.histogram({}, "x"), "got samples of sizes {}"),
         (lambda: plots.histogram({"a": torch.ones(2), "b": torch.ones(0)}, "x"), "{'a': 2, 'b': 0}"),
     ],
 )
-def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(draw, message):
+def test_rejects_invalid_data_and_leaves_no_figure_open(draw, message):
     with pytest.raises(ValueError, match=message):
         draw()
     assert not plt.get_fignums()
 
 
-def test_weights_are_one_table():
+def test_rejects_weights_that_are_not_one_matrix():
     with pytest.raises(TypeCheckError, match="parameter 'weights'"):
         plots.weights(torch.ones(2, 3, 4))

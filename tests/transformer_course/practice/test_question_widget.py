@@ -14,7 +14,7 @@ def buttons(widget):
     return [button.description for button in widget.buttons.children]
 
 
-def test_shows_each_answer_on_a_click_and_passes_on_the_rating():
+def test_click_shows_the_answer_and_records_the_rating():
     rated = []
     widget = QuestionWidget(QUESTIONS, lambda card, rating: rated.append((card, rating)) or "It comes back tomorrow.")
     assert shown(widget) == "1 of 2: **Why 1?**"

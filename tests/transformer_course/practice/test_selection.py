@@ -1,4 +1,4 @@
-"""The selection: what is due, some lessons, or a random mix."""
+"""The selection of a session: what is due, chosen lessons, or a random mix."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -47,14 +47,14 @@ def test_selects_nothing_before_anything_passed():
     assert not selection and str(selection) == ""
 
 
-def test_chosen_lessons_are_practiced_whether_they_passed_or_not():
+def test_selects_chosen_lessons_even_if_nothing_passed():
     reviews = [Review("d", "good", NOW - DAY), Review("e", "good", NOW - 3 * DAY)]
     selection = select_lessons(MATERIAL, Progress(reviews=reviews), NOW, {"02"})
     assert names(selection) == "fed"
     assert str(selection) == "3 exercises from memory, 2 questions"
 
 
-def test_interview_draws_from_what_passed():
+def test_interview_selects_from_what_passed():
     progress = Progress(passed={"a": NOW, "b": NOW, "c": NOW})
     drawn = {names(select_interview(MATERIAL, progress, random.Random(seed), n_exercises=2)) for seed in range(40)}
     assert drawn == {"ab", "ba", "ac", "ca", "bc", "cb"}

@@ -1,4 +1,4 @@
-"""What a practice notebook does: checks are rated and recorded, and the parts stay as they are."""
+"""A practice notebook rates and records checks, and leaves saved parts unchanged."""
 
 import time
 
@@ -44,7 +44,7 @@ def test_failed_check_before_the_pass_rates_hard(folder):
 
 
 @pytest.mark.parametrize("help_", [hint, solution])
-def test_help_rates_again(folder, help_):
+def test_using_a_hint_or_solution_rates_again(folder, help_):
     help_(softmax(WRONG))
     check(softmax(RIGHT))
     assert ratings(folder) == [("softmax", "again")]
@@ -80,6 +80,6 @@ def test_clock_reports_the_minutes_used(monkeypatch):
     assert "You took longer than planned." in timed.report().message
 
 
-def test_passes_without_a_folder_for_the_record(session):
+def test_check_passes_without_a_folder_for_the_record(session):
     begin(1)
     assert "no folder of lessons" in check(softmax(RIGHT)).message
