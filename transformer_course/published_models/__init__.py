@@ -1,10 +1,9 @@
 """Published models that are too large for the repository: downloaded once, and shared by all clones.
 
-In reading order: ``catalog`` lists the models with their sizes, checksums and licenses; ``model_cache`` is the folder
-that they are kept in; ``package_index`` and the Hugging Face Hub are where they come from; ``gguf_folder`` converts a
-GGUF file into a folder as the Hub has them; ``published`` does all of it. In a lesson, ``in_lesson``
-shows stored outputs where there is no model. Uses the model library's ``pretrained``. Elsewhere, you
-need this much::
+In reading order: ``catalog`` lists the models with their sizes, checksums and licenses; ``model_cache`` manages their
+folder; ``package_index`` downloads them, with the Hugging Face Hub as a fallback; ``gguf_folder`` converts a GGUF file
+into a folder in the Hub's format; ``published`` combines these steps. In a lesson, ``in_lesson`` shows stored outputs
+if the model is not available. Uses the model library's ``pretrained``. Example::
 
     from transformer_course.published_models.published import published
 

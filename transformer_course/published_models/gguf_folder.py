@@ -1,8 +1,8 @@
-"""Convert a GGUF file of a Llama into a folder as the Hub has them: configuration, tensors and tokenizer.
+"""Convert a GGUF file of a Llama into a folder in the Hub's format: configuration, tensors and tokenizer.
 
-GGUF is the format of llama.cpp: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. One file holds the options,
-the tokenizer and the tensors, which may be quantized. Its names differ from those on the Hub, and so does the order of
-the rows of the projections to queries and keys.
+GGUF is the format of llama.cpp: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md. One file contains the
+options, the tokenizer and the tensors, which may be quantized. The names differ from those on the Hub, as does the row
+order of the query and key projections.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.pretrained.hub import write_model
 
 CONTROL = 3
-"""The type of tokens that stand for no text, such as those that begin and end it."""
+"""The type of control tokens, such as those that begin and end a text."""
 DIGITS_APART = {"gpt-2": False, "smollm": True}
-"""For each way to split a text before byte-pair encoding that is known here, whether each digit is a word."""
+"""For each supported way to split a text before byte-pair encoding, whether each digit is a separate word."""
 NAMES = {
     "token_embd.weight": "model.embed_tokens.weight",
     "output_norm.weight": "model.norm.weight",
@@ -39,23 +39,23 @@ LAYER_NAMES = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-"""The name on the Hub of each tensor, and of each module of a layer."""
+"""The Hub's name of each tensor, and of each module of a layer."""
 
 
 def convert_gguf(path: Path, folder: Path) -> None:
     """Write the model in a GGUF file to a folder that ``TextGenerator.load`` reads.
 
-    Matrices are written in float16, which holds a quantized weight to three decimals.
+    Matrices are written in float16, which preserves a quantized weight to three decimals.
 
     Raises:
-        ValueError: The file is damaged, is not of a Llama, or has tensors or a tokenizer that are not known here.
+        ValueError: The file is corrupted, is not a Llama, or has unsupported tensors or an unsupported tokenizer.
     """
     try:
         file = GGUFFile(GGUFReader(path))
     except (ValueError, IndexError, KeyError, UnicodeDecodeError, OverflowError) as error:
-        raise ValueError(f"{path.name} is not a GGUF file, or is damaged: {error}") from error
+        raise ValueError(f"{path.name} is not a GGUF file, or is corrupted: {error}") from error
     if (architecture := file.get("general.architecture")) != "llama":
-        raise ValueError(f"{path.name} must be a model of the architecture llama; got {architecture!r}")
+        raise ValueError(f"{path.name} must have the architecture llama; got {architecture!r}")
     tensors = dict(file.tensors())
     tokenizer = file.tokenizer()
     write_model(folder, file.options(tied="lm_head.weight" not in tensors), tensors)
@@ -65,7 +65,7 @@ def convert_gguf(path: Path, folder: Path) -> None:
 
 
 class GGUFFile:
-    """The options, tensors and tokenizer of a GGUF file, under the names of the Hub.
+    """The options, tensors and tokenizer of a GGUF file, with the Hub's names.
 
     Args:
         reader: The open file.
@@ -78,21 +78,21 @@ class GGUFFile:
         """Return the value of an option.
 
         Raises:
-            ValueError: The file has no such option, and there is no default.
+            ValueError: The file lacks the option, and there is no default.
         """
         field = self.reader.get_field(key)
         if field is None and default is None:
-            raise ValueError(f"the GGUF file has no {key}")
+            raise ValueError(f"the GGUF file lacks {key}")
         return default if field is None else field.contents()
 
     @property
     def heads(self) -> tuple[int, int]:
-        """Number of heads of queries, and of keys and values."""
+        """The numbers of query heads and of key/value heads."""
         n_heads = self.get("llama.attention.head_count")
         return n_heads, self.get("llama.attention.head_count_kv", n_heads)
 
     def options(self, tied: bool) -> dict[str, Any]:
-        """Return what ``config.json`` holds.
+        """Return the content of ``config.json``.
 
         Args:
             tied: Whether the embeddings are also the weights of the last layer.
@@ -122,7 +122,7 @@ class GGUFFile:
         """Yield the tensors, dequantized, with their names on the Hub.
 
         Raises:
-            ValueError: A tensor has a name that the models of this architecture do not have.
+            ValueError: The name of a tensor is unknown for this architecture.
         """
         n_heads, n_kv_heads = self.heads
         for tensor in self.reader.tensors:
@@ -135,10 +135,10 @@ class GGUFFile:
             yield hub_name(tensor.name), torch.from_numpy(np.array(weight)).to(dtype)
 
     def tokenizer(self) -> Tokenizer:
-        """Return the tokenizer: byte-pair encoding of bytes, as GPT-2's.
+        """Return the tokenizer: byte-level BPE, as in GPT-2.
 
         Raises:
-            ValueError: The file has a tokenizer of another kind.
+            ValueError: The tokenizer is of a different kind.
         """
         kind, splitting = self.get("tokenizer.ggml.model"), self.get("tokenizer.ggml.pre", "gpt-2")
         if kind != "gpt2" or splitting not in DIGITS_APART:
@@ -158,7 +158,7 @@ class GGUFFile:
 
 
 def hub_name(name: str) -> str:
-    """Return the name on the Hub of a tensor of a GGUF file.
+    """Return the Hub's name for a tensor of a GGUF file.
 
     >>> hub_name("blk.3.attn_q.weight")
     'model.layers.3.self_attn.q_proj.weight'
@@ -168,7 +168,7 @@ def hub_name(name: str) -> str:
     match name.split("."):
         case ["blk", layer, part, "weight"] if part in LAYER_NAMES:
             return f"model.layers.{layer}.{LAYER_NAMES[part]}.weight"
-    raise ValueError(f"the GGUF file has the tensor {name}, which the Llamas of this library do not have")
+    raise ValueError(f"the GGUF file has an unknown tensor, {name}; the Llamas of this library have none of that name")
 
 
 def halves_from_pairs(weight: NDArray[np.float32], n_heads: int) -> NDArray[np.float32]:

@@ -1,7 +1,7 @@
-"""A published model in a lesson: where the model cannot be had, its cells show the outputs stored with the lesson.
+"""A published model in a lesson: if it is not available, its cells show the outputs stored with the lesson.
 
-The author tags these cells ``published-model``. What they bind, no other cell of the lesson may use, so the lesson
-goes on without the model.
+The author tags these cells ``published-model``. No other cell may use names that they define, so the rest of the lesson
+runs without the model.
 """
 
 import ast
@@ -16,13 +16,13 @@ from transformer_course.published_models.catalog import find_model
 from transformer_course.published_models.published import published
 
 TAG = "published-model"
-"""The tag of the cells that need the model, and of the one that asks for it."""
+"""The tag of the cells that need the model, including the one that loads it."""
 CALL = "published_in_lesson("
 
 
 @dataclass
 class StoredOutputs:
-    """Runs in place of the cells that need a model, as an IPython input transformer.
+    """An IPython input transformer that replaces the cells that need a model.
 
     Args:
         path: The lesson with its outputs.
@@ -40,7 +40,7 @@ class StoredOutputs:
         self.names = set[str]().union(*(names_bound(source) for source in self.sources))
 
     def __call__(self, lines: list[str]) -> list[str]:
-        """Return the code to run instead of a cell: the cell itself if it does not need the model."""
+        """Return the code to run for a cell: the cell itself if it does not need the model."""
         source = "".join(lines).strip()
         if CALL in source:
             return lines
@@ -63,9 +63,9 @@ class StoredOutputs:
 
 
 def published_in_lesson(name: str, lesson: str) -> Path | None:
-    """Return the folder of a published model; if it cannot be had, let its cells show their stored outputs.
+    """Return the folder of a published model; if it is not available, make its cells show their stored outputs.
 
-    Call it again to try again.
+    Call it again to retry.
 
     Args:
         name: Name of the model, such as ``"smollm2"``.
@@ -76,7 +76,7 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
 
     Raises:
         ValueError: There is no published model of this name.
-        OSError: There is no model, and this is not a notebook.
+        OSError: The model is not available, and this is not a notebook.
     """
     shell = _shell()
     transformers: list[Callable[[list[str]], list[str]]] = shell.input_transformers_post if shell else []
@@ -95,7 +95,9 @@ def published_in_lesson(name: str, lesson: str) -> Path | None:
 
 
 def names_bound(source: str) -> set[str]:
-    """Return the names that a cell binds outside functions and classes, and the functions and classes it defines."""
+    """Return the names that a cell defines outside functions and classes, including the functions and classes
+    themselves.
+    """
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -113,7 +115,7 @@ def names_bound(source: str) -> set[str]:
 
 
 def names_in(source: str) -> set[str]:
-    """Return all names in code; none if it is not Python."""
+    """Return all names in code, or none if it is not Python."""
     try:
         tree = ast.parse(source)
     except SyntaxError:

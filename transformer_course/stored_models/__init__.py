@@ -1,8 +1,8 @@
-"""Models that were trained for longer than a lesson can wait, for the learner's own classes.
+"""Models that take too long to train in a lesson, for the learner's own classes.
 
-``stored_model`` loads them. Each has a folder: ``model.safetensors``, in half precision; ``tokenizer.json``; and
-``card.json``, which says by which command it was trained, on which texts, for how long and how well. Uses the model
-library's ``data`` and ``tensor_files``. A lesson needs this much::
+``stored_model`` loads them. Each has a folder with ``model.safetensors`` in half precision, ``tokenizer.json``, and
+``card.json``, which gives the command that trained it, the texts, the time and the results. Uses the model library's
+``data`` and ``tensor_files``. Example::
 
     from transformer_course.stored_models.stored_model import trained
 
@@ -12,5 +12,5 @@ library's ``data`` and ``tensor_files``. A lesson needs this much::
 
 ``gpt-docstrings`` writes like Python's documentation, ``gpt-plays`` like Shakespeare; ``messages-en-fr`` translates the
 messages of a program for smart homes, and is for the ``Transformer`` of lesson 08. ``llama-plays`` writes plays, too,
-and is stored as models are published, with ``config.json`` and under the names of the hub: lesson 11 loads it so.
+and is stored like a published model, with ``config.json`` and the Hub's names, for lesson 11.
 """

@@ -1,4 +1,4 @@
-"""Load a stored model: its parameters, its tokenizer, and the card that says how it was trained."""
+"""Load a stored model: its parameters, its tokenizer, and the card that describes its training."""
 
 import json
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ MODEL, TOKENIZER, CARD = "model.safetensors", "tokenizer.json", "card.json"
 
 @dataclass(frozen=True, eq=False)
 class StoredModel:
-    """A model that was trained before, without its class: the learner has that.
+    """A trained model without its class, which the learner writes.
 
     Attributes:
-        parameters: By name, in float32.
+        parameters: The parameters by name, in float32.
         tokenizer: The tokenizer that it was trained with.
-        card: How it was trained: command, texts, processor time, and losses.
+        card: Its training: command, texts, processor time and losses.
     """
 
     parameters: Mapping[str, Tensor]
@@ -32,17 +32,17 @@ class StoredModel:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The arguments of its class."""
+        """The arguments of the class."""
         return dict(self.card["sizes"])
 
     def load_into(self, model: AnyModel) -> AnyModel:
-        """Put the stored numbers in place of a model's own, and return the model.
+        """Copy the stored parameters into a model, and return the model.
 
         Raises:
-            ValueError: The model has other parameters; nothing is changed then.
+            ValueError: The model's parameters do not match; it is then unchanged.
         """
         theirs, ours = dict(model.named_parameters()), self.parameters
-        # More than a few say nothing new: a block that differs does so in every layer.
+        # A few are enough, because a different block is different in every layer.
         missing, unknown = sorted(ours.keys() - theirs.keys()), sorted(theirs.keys() - ours.keys())
         shapes = [
             f"{name} is {tuple(theirs[name].shape)} in the model, and {tuple(ours[name].shape)} as it is stored"
@@ -60,7 +60,7 @@ class StoredModel:
                 f"the stored parameters do not fit {type(model).__name__}: {'; '.join(differences)}. "
                 f"They were made for the class of the lesson with {made}"
             )
-        model.load_state_dict(dict(ours), strict=False)  # buffers stay as they are
+        model.load_state_dict(dict(ours), strict=False)  # leaves buffers unchanged
         return model
 
 
@@ -75,7 +75,7 @@ def trained(name: str) -> StoredModel:
     """
     names = sorted(card.parent.name for card in FOLDER.glob(f"*/{CARD}"))
     if name not in names:
-        raise ValueError(f"there is no stored model {name!r}; there are {', '.join(names)}")
+        raise ValueError(f"there is no stored model {name!r}; the models are {', '.join(names)}")
     tensors, _ = read_tensors(FOLDER / name / MODEL)
     card = json.loads((FOLDER / name / CARD).read_text(encoding="utf-8"))
     parameters = {key: tensor.float() for key, tensor in tensors.items()}
@@ -83,7 +83,7 @@ def trained(name: str) -> StoredModel:
 
 
 def store(folder: Path, parameters: Mapping[str, Tensor], tokenizer: Tokenizer, card: Mapping[str, Any]) -> None:
-    """Write a model as ``trained`` reads it, in half precision."""
+    """Write a model in half precision, for ``trained``."""
     folder.mkdir(parents=True, exist_ok=True)
     write_tensors(folder / MODEL, {key: tensor.half() for key, tensor in parameters.items()}, {})
     (folder / TOKENIZER).write_text(tokenizer.to_str(), encoding="utf-8")
@@ -91,5 +91,5 @@ def store(folder: Path, parameters: Mapping[str, Tensor], tokenizer: Tokenizer, 
 
 
 def _some(words: list[str]) -> str:
-    """Join the first three, and count the rest."""
+    """Join the first three items, and count the rest."""
     return ", ".join(words[:3]) + (f" and {len(words) - 3} more" if len(words) > 3 else "")

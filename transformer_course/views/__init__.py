@@ -1,18 +1,17 @@
-"""Interactive views: pictures with a handle, which answer to mouse, touch and keys in a notebook.
+"""Interactive views, which respond to mouse, touch and keys in a notebook.
 
-``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
-notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection`` and
-``training``.
+``view`` is the base class, and ``front_end`` bundles the JavaScript modules in the folder ``front_end``: there is no
+build step, and nothing is loaded from the network. Each view is a separate module, loaded on first use:
+``views.AttentionExplorer`` needs only ``from transformer_course import views``. Uses ``inspection`` and ``training``.
 
-``attention_explorer`` shows where a model attends, in ``weight_tables``, and ``mask_painter`` what a mask leaves;
-``lookup_dial`` and ``position_clock`` turn queries and positions by hand; ``residual_stream`` looks into deep stacks,
-from the ``residual_runs`` that are stored with it; ``training_view`` is a training run, drawn while it goes on, and
-``sampling_dial`` the distribution of a next token. ``model_map`` shows the inside of a whole model at work on a text,
-as ``model_run`` records it; without a kernel, the browser runs what ``browser_model`` stores.
+``attention_explorer`` shows attention weights, stored in ``weight_tables``, and ``mask_painter`` the effect of a mask;
+in ``lookup_dial`` and ``position_clock`` you turn a query and change positions; ``residual_stream`` shows deep stacks
+from the stored ``residual_runs``; ``training_view`` draws a training run while it is running, and ``sampling_dial`` the
+distribution of the next token. ``model_map`` shows the inside of a whole model as it processes a text, recorded by
+``model_run``; without a kernel, the browser runs the model that ``browser_model`` stores.
 
-A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
-synchronized with the browser, and says the same in a still picture and in words, for those who see no widget::
+To write a view, define its state in Python. ``coin.py`` has traits that code can read and set and that are synchronized
+with the browser, and describes the state in a still picture and in words, for readers who see no widget::
 
     class Coin(View):
         front_end = "coin"  # front_end/coin.mjs, and coin.css if it is there
@@ -26,8 +25,8 @@ synchronized with the browser, and says the same in a still picture and in words
         def words(self) -> str:
             return f"Coin: heads with probability {self.probability:.2f}."
 
-In the browser, ``front_end/coin.mjs`` sets traits, and draws what they say, by ``follow``: so it makes no difference
-whether a hand or a line of Python changed one::
+In the browser, ``front_end/coin.mjs`` sets traits, and redraws in ``follow`` whenever one changes, whether by hand or
+from Python::
 
     import { slider } from "./controls.mjs";
     import { element } from "./dom.mjs";
@@ -60,7 +59,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a view when it is first asked for, from the module of its name."""
+    """Import a view on first use, from the module with its name."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}; there are {', '.join(__all__)}")
     module = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

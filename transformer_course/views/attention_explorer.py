@@ -19,32 +19,32 @@ from transformer_course.views.weight_tables import Tokens, WeightTable, pack, we
 
 ALL_HEADS = -1
 GRAY = "#B9B9B9"
-"""The color of what a mask hides: none of those that weights have."""
+"""The color of masked weights, which no weight has."""
 MAX_LEVEL_NAME = 2
-"""Maximum number of letters of a key's name in the still picture; where one is longer, all are turned upright."""
+"""Maximum length of a key's name in the still picture; if one is longer, all are rotated."""
 MAX_NAMED = 24
-"""Maximum number of tokens a side that are named in the still picture, and of tokens and heads in words."""
+"""Maximum number of rows or columns that are named in the still picture, and of tokens and heads in words."""
 
 
 class AttentionExplorer(View):
-    """Show which keys a query attends to, and which queries attend to a key, for a layer and a head or all of them.
+    """Show which keys a query attends to, and which queries attend to a key, for one head or all heads of a layer.
 
-    Each head has a color of its own: weights of several are never averaged, as no head attends like their average.
-    Queries that are a part of the keys stand beside their own keys. What has a weight of exactly 0 counts as hidden by
-    a mask, which a softmax gives to nothing else unless a score is some hundred below the largest.
+    Each head has its own color: weights of several heads are never averaged, because no head attends like the average.
+    If the queries are a slice of the keys, each query is drawn next to its own key. A weight of exactly 0 counts as
+    masked, because a softmax gives 0 otherwise only if a score is about a hundred below the largest.
 
     Args:
-        weights: Of one layer: (n_query, n_key) or (n_heads, n_query, n_key) for one sentence; for several, (batch,
-            n_heads, n_query, n_key), or a list with a tensor for each. Of several layers, the same by name: what
-            ``record_attention`` yields can be passed as it is.
-        queries: Tokens of the queries: a list, or for several sentences a list of lists. Where layers attend from
-            different sequences, the same by the layer's name.
-        keys: Tokens of the keys, if they are others: of cross-attention.
-        **traits: ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold`` and ``numbers``, to
-            begin with.
+        weights: For one layer, (n_query, n_key) or (n_heads, n_query, n_key) for one sentence, and (batch, n_heads,
+            n_query, n_key) or a list of tensors for several. For several layers, a dict from layer name to these, such
+            as the result of ``record_attention``.
+        queries: Tokens of the queries: a list, or a list of lists for several sentences. If layers attend from
+            different sequences, a dict from layer name to these.
+        keys: Tokens of the keys, if they differ, as in cross-attention.
+        **traits: ``sentence``, ``layer``, ``head``, ``off``, ``query``, ``key``, ``threshold`` and ``numbers``: the
+            initial state.
 
     Raises:
-        ValueError: Shapes and numbers of tokens do not fit together, or weights are not between 0 and 1.
+        ValueError: Shapes and numbers of tokens do not match, or weights are not between 0 and 1.
 
     >>> import torch
     >>> explorer = AttentionExplorer(torch.tensor([[1.0, 0.0], [0.3, 0.7]]), ["I", "like"])
@@ -56,16 +56,16 @@ class AttentionExplorer(View):
 
     front_end = "attention_explorer"
 
-    sentence = Integer(0, help="Number of the sentence that is shown.").tag(sync=True)
-    layer = Integer(0, help="Number of the layer that is shown.").tag(sync=True)
-    head = Integer(ALL_HEADS, help="Number of the head that is shown; −1 means all.").tag(sync=True)
-    off = List(Integer(), help="Numbers of the heads that are switched off while all are shown.").tag(sync=True)
-    query = Integer(None, allow_none=True, help="The query whose keys are shown, or None.").tag(sync=True)
-    key = Integer(None, allow_none=True, help="The key whose queries are shown, or None.").tag(sync=True)
-    threshold = Number(0.1, min=0.0, max=1.0, help="The least weight that gets a line.").tag(sync=True)
-    numbers = Boolean(False, help="Whether weights are written beside the tokens.").tag(sync=True)
-    index = Dict(help="Layers, tokens, and where each table of weights begins.").tag(sync=True)
-    weights = Bytes(help="All weights, two bytes each.").tag(sync=True)
+    sentence = Integer(0, help="Index of the sentence to show.").tag(sync=True)
+    layer = Integer(0, help="Index of the layer to show.").tag(sync=True)
+    head = Integer(ALL_HEADS, help="Index of the head to show; −1 means all.").tag(sync=True)
+    off = List(Integer(), help="Indices of the heads that are switched off while all are shown.").tag(sync=True)
+    query = Integer(None, allow_none=True, help="Index of the query whose keys are shown, or None.").tag(sync=True)
+    key = Integer(None, allow_none=True, help="Index of the key whose queries are shown, or None.").tag(sync=True)
+    threshold = Number(0.1, min=0.0, max=1.0, help="Minimum weight for which a line is drawn.").tag(sync=True)
+    numbers = Boolean(False, help="Whether weights are written next to the tokens.").tag(sync=True)
+    index = Dict(help="Layers, tokens, and the offset of each table of weights.").tag(sync=True)
+    weights = Bytes(help="All weights, with two bytes each.").tag(sync=True)
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class AttentionExplorer(View):
     ) -> None:
         layers = weights if isinstance(weights, Mapping) else {"attention": weights}
         if not layers:
-            raise ValueError("there is nothing to show: weights hold no layers")
+            raise ValueError("weights must contain at least one layer")
 
         def of(tokens: Any, layer: str) -> Any:
             return tokens[layer] if isinstance(tokens, Mapping) else tokens
@@ -86,13 +86,13 @@ class AttentionExplorer(View):
         }
         numbers = {name: len(tables) for name, tables in self.tables.items()}
         if len(set(numbers.values())) > 1:
-            raise ValueError(f"all layers must be of the same sentences; got {numbers}")
+            raise ValueError(f"all layers must have the same number of sentences; got {numbers}")
         index, data = pack(self.tables)
         super().__init__(index=index, weights=data, **traits)
 
     @property
     def table(self) -> WeightTable:
-        """The weights of the layer and sentence that are shown."""
+        """The weights of the selected layer and sentence."""
         return list(self.tables.values())[self.layer][self.sentence]
 
     @validate("sentence", "layer", "head", "query", "key")
@@ -109,7 +109,7 @@ class AttentionExplorer(View):
 
     @observe("sentence", "layer")
     def _drop_what_is_not_there(self, _change: Any) -> None:
-        """Deselect a head or a token that the layer or sentence does not have."""
+        """Deselect heads and tokens that the layer or sentence does not have."""
         n_heads, n_query, n_key = self.table.weights.shape
         with self.hold_sync():
             self.head = self.head if self.head < n_heads else ALL_HEADS
@@ -122,10 +122,10 @@ class AttentionExplorer(View):
             self.set_trait("key" if change["name"] == "query" else "query", None)
 
     def still(self) -> Figure:
-        """Return the maps of the heads that are shown."""
+        """Return a heat map of each head that is shown."""
         table = self.table
         heads = self._heads_on() if self.head == ALL_HEADS else [self.head]
-        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # in two rows a narrow page can still show them
+        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # with two rows, they fit a narrow page
         n_rows = ceil(len(heads) / n_columns)
         _, n_query, n_key = table.weights.shape
         width, height = (min(max(0.2 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
@@ -147,7 +147,7 @@ class AttentionExplorer(View):
         return figure
 
     def words(self) -> str:
-        """Return what there is, and where the selected token attends."""
+        """Return a summary of the weights, and where the selected token attends."""
         table = self.table
         sizes = [
             (len(self.tables), "layer"),
@@ -165,7 +165,7 @@ class AttentionExplorer(View):
         return said + self._selected()
 
     def _outline(self, n_query: int, n_key: int) -> Rectangle:
-        """Return the frame around the selected row or column of a map."""
+        """Return the border around the selected row or column of a map."""
         if self.query is not None:
             corner, width, height = (-0.5, self.query - 0.5), n_key, 1
         else:
@@ -173,7 +173,7 @@ class AttentionExplorer(View):
         return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLORS[1], linewidth=2)
 
     def _heads_on(self) -> list[int]:
-        """Return the heads that are not switched off; all, where each is."""
+        """Return the heads that are switched on, or all if none is."""
         heads = range(len(self.table.weights))
         return [head for head in heads if head not in self.off] or [*heads]
 

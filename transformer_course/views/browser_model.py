@@ -1,4 +1,4 @@
-"""A trained Transformer as data for the browser, which runs it where there is no kernel (``translator.mjs``)."""
+"""A trained Transformer as data for the browser, which runs it without a kernel (``translator.mjs``)."""
 
 from base64 import b64encode
 from collections.abc import Callable
@@ -10,11 +10,11 @@ from torch import Tensor
 from transformer_lab.models.transformer import Transformer
 
 LEVELS = 127
-"""A number is stored as one byte: a fraction of the largest of its row, in so many steps each way."""
+"""Quantization levels per sign: a number is stored in one byte, as a fraction of the largest in its row."""
 
 
 def round_parameters(model: Transformer) -> None:
-    """Round the parameters of a model to what is stored of them, so that it computes what the browser will."""
+    """Round a model's parameters to their stored values, so that it computes the same as the browser."""
     with torch.no_grad():
         for parameter in model.parameters():
             levels, scales = _rounded(parameter)
@@ -24,24 +24,25 @@ def round_parameters(model: Transformer) -> None:
 def browser_model(
     model: Transformer, name: Callable[[int], str], begin: int, end: int, unknown: int, longest: int
 ) -> dict[str, Any]:
-    """Return what the browser needs to translate with a model, a character at a time.
+    """Return the data with which the browser translates with a model, one character at a time.
 
     Args:
-        model: A pre-norm Transformer with ReLU and sinusoids, whose source and target share their vocabulary.
-        name: From a token id to its text.
-        begin: The token that begins a target.
+        model: A pre-norm Transformer with ReLU, sinusoidal positions and a shared vocabulary.
+        name: Function from a token id to its text.
+        begin: The token that starts a target.
         end: The token that ends source and target.
-        unknown: The token of a character that the vocabulary has not.
-        longest: Number of tokens of a target at most, with the one that begins it.
+        unknown: The token for characters that are not in the vocabulary.
+        longest: Maximum number of tokens in a target, including the start token.
 
     Raises:
-        ValueError: The model is another one.
+        ValueError: The model has a different architecture.
     """
     config = model.config
     rest = config.source_vocab_size is None and not config.learned_positions and not config.output_bias
     if not (config.pre_norm and config.feed_forward == "relu" and rest):
         raise ValueError(
-            f"the browser runs pre-norm Transformers with ReLU, sinusoids and one vocabulary; got {config}"
+            "the browser runs pre-norm Transformers with ReLU, sinusoidal positions and a shared vocabulary; "
+            f"got {config}"
         )
     tensors = {key: value for key, value in model.state_dict().items() if not key.endswith("embedding.weight")}
     return {
@@ -59,7 +60,7 @@ def browser_model(
 
 
 def _rounded(parameter: Tensor) -> tuple[Tensor, Tensor]:
-    """Return whole numbers, and for each row what to multiply them by; a vector is one row."""
+    """Return integers and a scale per row; a vector counts as one row."""
     rows = parameter.detach().float().reshape(-1, parameter.shape[-1])
     scales = (rows.abs().amax(dim=1, keepdim=True) / LEVELS).clamp_min(1e-12)
     return (rows / scales).round(), scales

@@ -1,4 +1,4 @@
-"""A lookup in the plane: a query to be dragged among keys, its weights, the output, and how evenly they are spread."""
+"""A lookup in the plane: drag a query among keys, and see its weights, its output, and how evenly they are spread."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ BLUE, ORANGE = COLORS[:2]
 
 @dataclass(frozen=True)
 class Lookup:
-    """What a query finds: a score and a weight for each key, the weighted average of the values, and the entropy.
+    """The result of a lookup: a score and a weight for each key, the weighted average of the values, and the entropy.
 
     The entropy is divided by its maximum, log n_key: 1 if all weights are equal, 0 if one key has all the weight.
     """
@@ -41,19 +41,19 @@ def look_up(
     d_k: int = 2,
     divisor: str = "1",
 ) -> Lookup:
-    """Return what a query finds among keys in the plane.
+    """Look up a query among keys in the plane.
 
-    The dot products of vectors with d_k independent entries are √(d_k/2) times as large as those of vectors with two.
-    So a plane can stand for any width: the scores are ``√(d_k/2) q · k``, divided by 1, √d_k or d_k, and then by the
+    Dot products of vectors with d_k independent entries are √(d_k/2) times as large as those of vectors with two. So
+    the plane can represent any width: the scores are ``√(d_k/2) q · k``, divided by 1, √d_k or d_k, and then by the
     temperature.
 
     Args:
         query: The query.
         keys: A row for each key.
         values: A number for each key.
-        temperature: What the scores are divided by at the end.
-        d_k: The width that the plane stands for.
-        divisor: ``"1"``, ``"√d_k"`` or ``"d_k"``: what the scores are divided by because of the width.
+        temperature: Divides the scores at the end.
+        d_k: The width that the plane represents.
+        divisor: ``"1"``, ``"√d_k"`` or ``"d_k"``: the divisor that depends on the width.
     """
     divisors = dict(zip(DIVISORS, (1.0, d_k**0.5, float(d_k)), strict=True))
     scores = math.sqrt(d_k / 2) / divisors[divisor] / temperature * (keys.double() @ query.double())
@@ -64,24 +64,23 @@ def look_up(
 
 
 class LookupDial(View):
-    """A query as an arrow that can be dragged among keys, with sliders that make the lookup softer and harder.
+    """A query as an arrow that you drag among keys, with sliders that make the lookup softer or harder.
 
-    What it shows can be read and set: ``query``, ``temperature``, ``d_k``, ``divisor``; ``found`` is what the query
-    finds.
+    You can read and set ``query``, ``temperature``, ``d_k`` and ``divisor``; ``found`` is the result of the lookup.
 
     Args:
-        query: Where the query starts, in the plane.
+        query: The initial query, in the plane.
         keys: A row for each key, in the plane.
         values: A number for each key.
-        key_names: What the keys are called.
-        query_name: What the query is called.
+        key_names: The names of the keys.
+        query_name: The name of the query.
         axis_names: What the first and the second number of a vector mean.
-        widths: Whether the width d_k can be changed as well, and what the scores are divided by.
+        widths: Whether the width d_k and the divisor of the scores can also be changed.
         state: Other traits, such as ``temperature=0.1``.
 
     Raises:
-        ValueError: There is no key, or there are not as many values or names as keys.
-        traitlets.TraitError: A trait has a value that it cannot have.
+        ValueError: There is no key, or the numbers of keys, values and names differ.
+        traitlets.TraitError: The value of a trait is invalid.
 
     >>> dial = LookupDial(torch.tensor([1.0, 0.0]), torch.eye(2), torch.tensor([0.0, 1.0]), ["a", "b"])
     >>> dial.temperature = 0.01
@@ -115,10 +114,10 @@ class LookupDial(View):
     ) -> None:
         if query.shape != (2,) or keys.ndim != 2 or keys.shape[1] != 2:
             got = f"{tuple(query.shape)} and {tuple(keys.shape)}"
-            raise ValueError(f"query and keys must lie in the plane, in shapes (2,) and (n_key, 2); got {got}")
+            raise ValueError(f"query and keys must have the shapes (2,) and (n_key, 2); got {got}")
         if values.ndim != 1 or not len(keys) == len(values) == len(key_names) > 0:
             got = f"{len(keys)} keys, values of shape {tuple(values.shape)} and {len(key_names)} names"
-            raise ValueError(f"each key needs a value, one number, and a name; got {got}")
+            raise ValueError(f"each key needs one number as its value, and a name; got {got}")
         super().__init__(
             query=query.tolist(),
             key_vectors=keys.tolist(),
@@ -138,7 +137,7 @@ class LookupDial(View):
 
     @property
     def found(self) -> Lookup:
-        """What the query finds now."""
+        """The result of the current lookup."""
         query, keys, values = (torch.tensor(numbers) for numbers in (self.query, self.key_vectors, self.values))
         return look_up(query, keys, values, self.temperature, self.d_k, self.divisor)
 
@@ -156,7 +155,7 @@ class LookupDial(View):
         )
 
     def still(self) -> Figure:
-        """Return the arrows, and beside them the weights."""
+        """Return the arrows, next to the weights."""
         figure = blank(7.6, 3.4)
         plane, bars = figure.subplots(1, 2, width_ratios=(1, 1))
         found = self.found
@@ -191,5 +190,5 @@ def _arrow(ax: Axes, end: Sequence[float], color: str, width: float) -> None:
 
 
 def _written(number: float) -> str:
-    """Return a number with two decimals, or as many as its size asks for."""
+    """Format a number with two decimals, or with as many as a small number needs."""
     return f"{number:.0f}" if abs(number) >= 100 else f"{number + 0.0:.2f}".replace("-0.00", "0.00")

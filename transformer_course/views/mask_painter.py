@@ -1,4 +1,4 @@
-"""The mask painter: what a mask leaves of the attention weights, and which outputs an input reaches."""
+"""The mask painter: the attention weights that a mask leaves, and the outputs that an input reaches."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,19 +20,19 @@ MAX_LAYERS = 4
 
 
 class MaskPainter(View):
-    """Paint a mask of self-attention, and see the weights that it leaves.
+    """Paint a mask for self-attention, and see the resulting weights.
 
-    An input that is chosen lights up all outputs that depend on it, through as many layers as are set; each layer adds
-    its result to its input. An output that comes before the input is a leak.
+    A selected input highlights all outputs that depend on it through the chosen number of layers, each of which adds
+    its result to its input. An output before the input is a leak.
 
     Args:
         tokens: The sequence; presets of padding hide ``<pad>``.
         mask: True where a query may attend to a key; None allows everything.
-        scores: Scores before the mask; None means that all are equal.
-        **traits: ``source`` and ``layers``, to begin with.
+        scores: Scores before the mask; None makes all equal.
+        **traits: ``source`` and ``layers``: the initial state.
 
     Raises:
-        ValueError: There are no tokens or more than 16, or the mask or the scores are of another size.
+        ValueError: There are no tokens or more than 16, or the mask or the scores have a different size.
 
     >>> painter = MaskPainter(["I", "am", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
     >>> painter.reached
@@ -44,10 +44,12 @@ class MaskPainter(View):
     front_end = "mask_painter"
 
     tokens = List(Unicode(), help="The sequence.").tag(sync=True)
-    scores = List(List(Number()), help="Scores before the mask, a row for each query.").tag(sync=True)
-    allowed = List(List(Boolean()), help="The mask, a row for each query.").tag(sync=True)
-    source = Integer(None, allow_none=True, help="The input whose outputs light up, or None.").tag(sync=True)
-    layers = Integer(1, min=1, max=MAX_LAYERS, help="Number of layers that all have this mask.").tag(sync=True)
+    scores = List(List(Number()), help="Scores before the mask, with a row for each query.").tag(sync=True)
+    allowed = List(List(Boolean()), help="The mask, with a row for each query.").tag(sync=True)
+    source = Integer(None, allow_none=True, help="Index of the input whose outputs are highlighted, or None.").tag(
+        sync=True
+    )
+    layers = Integer(1, min=1, max=MAX_LAYERS, help="Number of layers with this mask.").tag(sync=True)
 
     def __init__(
         self,
@@ -58,19 +60,19 @@ class MaskPainter(View):
     ) -> None:
         n = len(tokens)
         if not 1 <= n <= MAX_TOKENS:
-            raise ValueError(f"a mask can be painted for 1 to {MAX_TOKENS} tokens; got {n}")
+            raise ValueError(f"a mask needs 1 to {MAX_TOKENS} tokens; got {n}")
         for name, given in (("mask", mask), ("scores", scores)):
             if given is not None and tuple(given.shape) != (n, n):
                 raise ValueError(f"{n} tokens need {name} of shape ({n}, {n}); got {tuple(given.shape)}")
         mask = torch.ones(n, n, dtype=torch.bool) if mask is None else mask
         scores = torch.zeros(n, n) if scores is None else scores
         if not scores.isfinite().all():
-            raise ValueError("scores must be finite: what is hidden is the mask's to say")
+            raise ValueError("scores must be finite; use the mask to hide keys")
         super().__init__(tokens=list(tokens), scores=scores.tolist(), allowed=mask.tolist(), **traits)
 
     @property
     def mask(self) -> Bool[Tensor, "n n"]:
-        """The mask as a tensor; it can be set, too."""
+        """The mask as a tensor. You can also set it."""
         return torch.tensor(self.allowed, dtype=torch.bool)
 
     @mask.setter
@@ -79,12 +81,12 @@ class MaskPainter(View):
 
     @property
     def weights(self) -> Float[Tensor, "n n"]:
-        """The weights that the mask leaves; zeros in an empty row."""
+        """The weights with this mask; an empty row has zeros."""
         return masked_softmax(torch.tensor(self.scores), self.mask)
 
     @property
     def reached(self) -> Bool[Tensor, " n"]:
-        """Whether each output depends on the chosen input; none does if no input is chosen."""
+        """Whether each output depends on the selected input; all False if no input is selected."""
         lit = torch.zeros(len(self.tokens), dtype=torch.bool)
         if self.source is not None:
             lit[self.source] = True
@@ -107,7 +109,7 @@ class MaskPainter(View):
         return source
 
     def still(self) -> Figure:
-        """Return the mask and the weights that it leaves; outputs that the chosen input reaches are named."""
+        """Return the mask and the weights, with the names of outputs that the selected input reaches."""
         n = len(self.tokens)
         figure = blank(4.4 + 2 * min(0.45 * n, 4.0), 1.4 + min(0.45 * n, 4.0))
         left, right = (figure.add_subplot(1, 2, i) for i in (1, 2))
@@ -120,7 +122,7 @@ class MaskPainter(View):
         return figure
 
     def words(self) -> str:
-        """Return the mask, row by row, and what the chosen input reaches."""
+        """Return the mask, row by row, and the outputs that the selected input reaches."""
         rows = " ".join("".join(str(int(may)) for may in row) for row in self.allowed)
         said = [f"Mask painter: {' '.join(self.tokens)}; may attend: {rows}."]
         if empty := [token for token, row in zip(self.tokens, self.allowed, strict=True) if not any(row)]:
@@ -139,6 +141,6 @@ class MaskPainter(View):
 
 
 def _listed(tokens: Sequence[str]) -> str:
-    """Return tokens in quotes, one after another, as a sentence names them."""
+    """Return tokens in quotes, joined as in a sentence."""
     *before, last = (f"“{token}”" for token in tokens)
     return f"{', '.join(before)} and {last}" if before else last

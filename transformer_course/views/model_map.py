@@ -1,4 +1,4 @@
-"""The model map: a text on its way through a model, block by block, and token by token."""
+"""The model map: a text passing through a model, block by block and token by token."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,31 +16,29 @@ MAX_LETTERS = 200
 
 
 class ModelMap(View):
-    """Show what a model of your own makes of a text that you type: in every block, every head, and at every token.
+    """Show how your own model processes a text that you type, in every block and head and at every token.
 
     Args:
-        model: The model, in the mode to run it in.
-        read: From a text to the model's arguments, the tokens that it generates among them.
-        names: From a token id to its text, for all sequences or one function for each.
-        texts: Texts to begin with. Where no kernel runs, there are only these, unless the browser runs the model.
-        **traits: ``text``, ``block``, ``step`` and ``in_browser``, to begin with.
+        model: The model, in train or eval mode.
+        read: Function from a text to the model's arguments, including the tokens that it generates.
+        names: Function from a token id to its text, or one function per sequence.
+        texts: The initial texts. Without a kernel, these are the only ones, unless the browser runs the model.
+        **traits: ``text``, ``block``, ``step`` and ``in_browser``: the initial state.
 
     Raises:
-        ValueError: There is no text to begin with, or ``record_run`` refuses what ``read`` returns.
+        ValueError: There is no initial text, or ``record_run`` rejects the arguments that ``read`` returns.
     """
 
     front_end = "model_map"
 
-    text = Unicode(help="The text that is shown.").tag(sync=True)
+    text = Unicode(help="The text to show.").tag(sync=True)
     texts = List(Unicode(), help="Texts to choose from.").tag(sync=True)
-    runs = Dict(help="The runs that are there, by text.").tag(sync=True)
-    problem = Unicode(help="Why the last text could not be run, or nothing.").tag(sync=True)
-    block = Integer(0, min=0, help="Number of the open block; at first, the last attention.").tag(sync=True)
-    step = Integer(0, min=0, help="Number of the token that is looked at, in the last sequence.").tag(sync=True)
+    runs = Dict(help="The recorded runs, by text.").tag(sync=True)
+    problem = Unicode(help="Why the last text could not run, or an empty text.").tag(sync=True)
+    block = Integer(0, min=0, help="Index of the open block; initially the last attention.").tag(sync=True)
+    step = Integer(0, min=0, help="Index of the selected token in the last sequence.").tag(sync=True)
 
-    in_browser = Dict(help="The model, for a browser without a kernel: from ``browser_model``, or empty.").tag(
-        sync=True
-    )
+    in_browser = Dict(help="The model from ``browser_model``, for a browser without a kernel, or empty.").tag(sync=True)
 
     def __init__(
         self,
@@ -51,7 +49,7 @@ class ModelMap(View):
         **traits: Any,
     ) -> None:
         if not texts:
-            raise ValueError("a map needs at least one text to begin with")
+            raise ValueError("texts must contain at least one initial text")
         self._model, self._read, self._names = model, read, names
         runs = {text: self._run(text) for text in texts}
         blocks = runs[texts[0]]["blocks"]
@@ -67,13 +65,13 @@ class ModelMap(View):
 
     @property
     def run(self) -> dict[str, Any]:
-        """The run that is shown."""
+        """The current run."""
         return dict(self.runs[self.text if self.text in self.runs else self.texts[0]])
 
     @validate("text")
     def _not_too_long(self, proposal: dict[str, Any]) -> str:
         if not 0 < len(proposal["value"].strip()) <= MAX_LETTERS:
-            raise TraitError(f"a text has 1 to {MAX_LETTERS} letters; got {len(proposal['value'])}")
+            raise TraitError(f"a text must have 1 to {MAX_LETTERS} letters; got {len(proposal['value'])}")
         return str(proposal["value"])
 
     @observe("text")
@@ -83,7 +81,7 @@ class ModelMap(View):
             return
         try:
             run = self._run(text)
-        except Exception as error:  # the model and what reads for it are the learner's own
+        except Exception as error:  # the model and the reading function are the learner's code
             self.problem = f"{text!r} cannot be run: {type(error).__name__}: {error}"
             return
         with self.hold_sync():
@@ -96,7 +94,7 @@ class ModelMap(View):
         return record_run(self._model, inputs, self._names)
 
     def words(self) -> str:
-        """Return what goes in, what comes out, and how many modules are shown (a block of a GPT is several)."""
+        """Return the input, the output, and the number of modules shown (several per block of a GPT)."""
         run = self.run
         sequences = "; ".join(" ".join(tokens) for tokens in run["sequences"])
         return f"Model map: {sequences}. {len(run['blocks'])} modules, the last is {run['blocks'][-1]['name']}."
@@ -114,5 +112,5 @@ class ModelMap(View):
 
 
 def _first_step(run: dict[str, Any]) -> int:
-    """Return the token to look at first: of a language model the last, after which the text goes on."""
+    """Return the token to select first: for a language model the last, after which the text continues."""
     return len(run["sequences"][0]) - 1 if len(run["sequences"]) == 1 else 0

@@ -1,4 +1,4 @@
-"""One run of a model on one text, as the model map shows it: what leaves each block, and what follows each token."""
+"""One run of a model on one text, for the model map: the output of each block, and the predictions after each token."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from transformer_lab.inspection.hooks import record_attention
 
 N_CANDIDATES = 5
 LEVELS = 127
-"""A number is sent as a fraction of the largest of its block, in so many steps each way."""
+"""Quantization levels per sign: a number is sent as a fraction of the largest in its block."""
 ADDING = ("attention", "feed_forward", "mlp")
-"""How a module ends whose output is added to the residual stream; what is inside it is not shown."""
+"""The ends of the names of modules whose output is added to the residual stream. Their inner modules are not shown."""
 
 
 def record_run(
@@ -40,7 +40,7 @@ def record_run(
     functions = [names] * len(ids) if callable(names) else list(names)
     if not ids or any(len(each) != 1 for each in ids) or len(ids) != len(functions):
         got = f"{[tuple(each.shape) for each in ids]} and {len(functions)} names"
-        raise ValueError(f"a run needs sequences of one text, with names for each; got {got}")
+        raise ValueError(f"a run needs sequences of one text, and names for each; got {got}")
     blocks: list[dict[str, Any]] = []
     streams: dict[str, Tensor] = {}
     post_norm: set[str] = set()
@@ -66,7 +66,7 @@ def record_run(
 
 
 def _blocks(model: nn.Module) -> list[tuple[str, nn.Module]]:
-    """List the modules that are shown: no containers, no dropout, and nothing that is inside what is added."""
+    """List the modules to show: without containers, dropout, and modules inside those that add to the stream."""
     inside = [name for name, _ in model.named_modules() if name.endswith(ADDING)]
     return [
         (name, part)
@@ -86,9 +86,9 @@ def _watch(
     streams: dict[str, Tensor],
     post_norm: set[str],
 ) -> list[Any]:
-    """Return the hooks of one block: what enters it is the stream that those inside it add to; what leaves it is noted.
+    """Return the hooks of one block. They record its output; its input is the stream that the modules inside add to.
 
-    Layers found to be post-norm are added to ``post_norm``: there, the stream is normalized after each addition.
+    Layers that turn out to be post-norm are added to ``post_norm``: they normalize the stream after each addition.
     """
     parent = name.rpartition(".")[0]
     sequence = 0 if "encoder" in name else len(ids) - 1
@@ -113,7 +113,8 @@ def _watch(
         }
         stream = streams.get(parent)
         if name.endswith(ADDING) and stream is not None and stream.shape == output.shape:
-            if given and given[0] is stream:  # nothing was normalized before it, so the sum will be: a post-norm layer
+            # the input was not normalized, so the sum will be: this is a post-norm layer
+            if given and given[0] is stream:
                 post_norm.add(parent)
             if parent in post_norm:
                 stream = given[0]

@@ -1,4 +1,4 @@
-"""Positions as hands of clocks: the pairs of the sinusoidal encoding, and RoPE on a query and a key."""
+"""Positions as hands of clocks: the pairs of the sinusoidal encoding, and RoPE applied to a query and a key."""
 
 import math
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ MAX_CLOCKS = 8
 def hands(
     vector: Float[Tensor, " d"], position: int, base: float, scheme: str = "sinusoidal"
 ) -> Float[Tensor, "half_d 2"]:
-    """Return where the hand of each pair points: how far to the right, and how far up.
+    """Return the direction of each pair's hand, as (right, up).
 
-    Both schemes turn a pair by ``position · base^(−2i/d)``. A sinusoidal encoding begins at twelve, and turns as a
-    clock does: its sine points to the right, its cosine up. RoPE begins at the pair of a query or a key, whose first
-    feature points to the right, and turns the other way.
+    Both schemes turn a pair by ``position · base^(−2i/d)``. A sinusoidal encoding starts at twelve and turns clockwise:
+    its sine points right, its cosine up. RoPE starts at the pair of a query or a key, whose first feature points right,
+    and turns counterclockwise.
 
     Args:
-        vector: The query or the key; of a sinusoidal encoding only the width counts.
+        vector: The query or the key; a sinusoidal encoding uses only its width.
         position: Its position.
         base: As for ``sinusoidal_encoding``.
         scheme: ``"sinusoidal"`` or ``"rotary"``.
@@ -53,27 +53,27 @@ def products(
     base: float,
     scheme: str = "sinusoidal",
 ) -> Float[Tensor, "n half_d"]:
-    """Return what each pair adds to the dot product of what is at one position, and at each of some others."""
+    """Return each pair's contribution to the dot product of one position with each of several others."""
     here = hands(query, position, base, scheme)
     there = torch.stack([hands(key, int(other), base, scheme) for other in others])
     return (here * there).sum(dim=-1)
 
 
 class PositionClock(View):
-    """Two positions as two hands of every clock, one clock for each pair of features, and their dot product.
+    """Two positions as two hands on every clock, with one clock per pair of features, and their dot product.
 
-    What it shows can be read and set: ``query_position``, ``key_position``, ``base``, ``scheme``; ``product`` is the
-    dot product of the encodings, or the score of the query and the key after RoPE.
+    You can read and set ``query_position``, ``key_position``, ``base`` and ``scheme``; ``product`` is the dot product
+    of the encodings, or the score of the query and the key after RoPE.
 
     Args:
         d: Width of the encoding, or of query and key: twice the number of clocks.
         length: Number of positions.
         state: Other traits, such as ``scheme="rotary"`` or ``key_position=7``; in ``query_vector`` and ``key_vector``,
-            which RoPE turns, every pair is (1, 0) to begin with.
+            which RoPE rotates, every pair is initially (1, 0).
 
     Raises:
-        ValueError: d is odd or has more pairs than there is room for, or there are fewer than two positions.
-        traitlets.TraitError: A trait has a value that it cannot have.
+        ValueError: d is odd or too large, or there are fewer than two positions.
+        traitlets.TraitError: The value of a trait is invalid.
 
     >>> clock = PositionClock(d=4, length=20, query_position=3, key_position=3)
     >>> clock.product
@@ -101,17 +101,17 @@ class PositionClock(View):
     def _in_the_text(self, proposal: Any) -> int:
         if proposal["value"] >= self.length:
             name, value = proposal["trait"].name, proposal["value"]
-            raise TraitError(f"{name} must be below length={self.length}; got {value}")
+            raise TraitError(f"{name} must be less than length={self.length}; got {value}")
         return proposal["value"]
 
     @property
     def parts(self) -> list[float]:
-        """What each pair adds to the dot product now."""
+        """Each pair's current contribution to the dot product."""
         return self._products([self.key_position])[0].tolist()
 
     @property
     def product(self) -> float:
-        """The dot product now."""
+        """The current dot product."""
         return math.fsum(self.parts)
 
     def words(self) -> str:

@@ -1,4 +1,4 @@
-"""The runs that the view of the residual stream shows: ``residual_runs.json``, which authors have trained."""
+"""The stored runs of the residual stream view: ``residual_runs.json``, trained by ``authoring``."""
 
 import json
 from dataclasses import dataclass
@@ -7,24 +7,25 @@ from pathlib import Path
 
 FILE = Path(__file__).with_suffix(".json")
 MEASURES = ("size", "gradient", "similarity", "turn")
-"""What is measured of each layer: the root mean square of the stream after it; the norm of the gradient at its ``w_2``;
-the mean cosine of two positions after it; the mean cosine of what went into it and what came out."""
+"""The measurements of each layer: the root mean square of the stream after it; the norm of the gradient at its ``w_2``;
+the mean cosine between positions after it; the mean cosine between its input and its output.
+"""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A stack at several moments of its training, layer by layer.
+    """Measurements of a stack at several steps of its training, layer by layer.
 
     Attributes:
         layout: ``"post-norm"`` or ``"pre-norm"``.
         depth: Number of layers.
         warmup: Number of steps of warm-up.
-        steps: The numbers of steps after which it was measured.
-        losses: For each of these moments, a loss for each seed.
-        measures: For each of ``MEASURES`` and each moment, a number for each layer, the mean over the seeds.
+        steps: The steps at which it was measured.
+        losses: The loss of each seed at each of these steps.
+        measures: For each of ``MEASURES`` and each step, a number for each layer, averaged over the seeds.
 
     Raises:
-        ValueError: A moment has no losses, or a measure has not a number for each moment and layer.
+        ValueError: A step has no losses, or a measure lacks the number of a step and layer.
     """
 
     layout: str
@@ -41,15 +42,15 @@ class Run:
         wanted = {name: [self.depth] * len(self.steps) for name in MEASURES}
         got = {name: [len(row) for row in rows] for name, rows in self.measures.items()}
         if got != wanted:
-            raise ValueError(f"{self.name} must have {self.depth} numbers at each step; got {got}")
+            raise ValueError(f"{self.name} must have {self.depth} numbers per step; got {got}")
 
     @property
     def name(self) -> str:
-        """What it is called in pictures, among those of one depth."""
+        """Its name in pictures, among stacks of the same depth."""
         return f"{self.layout}, {'warm-up' if self.warmup else 'no warm-up'}"
 
 
 @cache
 def stored() -> tuple[Run, ...]:
-    """Return the runs that are stored with the library."""
+    """Return the stored runs."""
     return tuple(Run(**run) for run in json.loads(FILE.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The residual stream of stacks that were stored while they trained: what each layer makes of it."""
+"""The residual stream of stacks recorded during training: the effect of each layer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,15 +21,16 @@ LAYOUT_COLORS = {"post-norm": COLORS[0], "pre-norm": COLORS[1]}
 
 
 class ResidualStream(View):
-    """Four stacks of one depth, layer by layer, at one moment of training: post- and pre-norm, with warm-up or not.
+    """Four stacks of one depth, layer by layer, at one step of training: post-norm and pre-norm, with and without
+    warm-up.
 
-    For each layer: the size of the stream after it (root mean square), the gradient at its ``w_2``, how alike the
-    positions are after it (mean cosine), and how far it turns the vectors (mean cosine of input and output).
+    It shows the size of the stream after each layer (root mean square), the gradient at its ``w_2``, how similar the
+    positions are after it (mean cosine), and how far it rotates the vectors (mean cosine of input and output).
 
-    What it shows can be read and set: ``depth``, ``step`` and ``layer``; ``numbers`` has the numbers at this layer.
+    You can read and set ``depth``, ``step`` and ``layer``; ``numbers`` are the numbers at this layer.
 
     Args:
-        state: Traits to begin with, such as ``depth=24``.
+        state: The initial state, such as ``depth=24``.
 
     Raises:
         traitlets.TraitError: There is no such depth, step or layer.
@@ -73,12 +74,12 @@ class ResidualStream(View):
 
     @property
     def depths(self) -> list[int]:
-        """The depths there are, from the least."""
+        """The available depths, in increasing order."""
         return sorted({run["depth"] for run in self.runs})
 
     @property
     def numbers(self) -> dict[str, dict[str, float]]:
-        """The loss of each stack, and its numbers at the layer, by their names."""
+        """The loss of each stack and its numbers at the layer, by name."""
         moment = self.steps.index(self.step)
         return {
             run["name"]: {
@@ -89,7 +90,7 @@ class ResidualStream(View):
         }
 
     def words(self) -> str:
-        """Return the depth, the step, the layer, and the numbers there."""
+        """Return the depth, the step, the layer, and the numbers at the layer."""
         listed = (
             f"{name}: loss {row['loss']:.2f}, " + ", ".join(f"{what} {row[what]:.2g}" for what in MEASURES)
             for name, row in self.numbers.items()

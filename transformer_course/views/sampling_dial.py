@@ -17,22 +17,22 @@ N_DRAWN = 100
 
 
 class SamplingDial(View):
-    """The most probable next tokens, with sliders for temperature, top-k and top-p; below, tokens that were drawn.
+    """The most probable next tokens, with sliders for temperature, top-k and top-p, and samples below.
 
-    What it shows can be read and set: ``temperature``, ``top_k``, ``top_p``, and ``seed``, of the samples.
-    ``probabilities`` and ``drawn`` follow; they are those of ``tokens``, the most probable of the model first.
+    You can read and set ``temperature``, ``top_k``, ``top_p`` and the ``seed`` of the samples. ``probabilities`` and
+    ``drawn`` follow from them, in the order of ``tokens``, which starts with the model's most probable token.
 
     Args:
-        logits: Those of one next token.
+        logits: The logits of one next token.
         tokens: The text of each token, or None for their ids.
-        n_shown: Number of tokens to show, the most probable ones; the others are added up.
-        temperature: What the logits are divided by.
+        n_shown: Number of most probable tokens to show; the others are summed.
+        temperature: Divides the logits.
         top_k: Number of tokens to keep; None keeps all.
-        top_p: Of these, the smallest set of so much probability is kept.
+        top_p: Keep the smallest set of these tokens with at least this total probability.
 
     Raises:
-        ValueError: The logits are not those of one token or not finite, or there are not as many texts as logits.
-        traitlets.TraitError: A trait has a value that it cannot have.
+        ValueError: The logits are not finite or not those of one token, or the numbers of texts and logits differ.
+        traitlets.TraitError: The value of a trait is invalid.
 
     >>> dial = SamplingDial(torch.tensor([0.5, 0.25, 0.15, 0.1]).log(), list("abcd"), top_p=0.6)
     >>> dial.words()
@@ -60,9 +60,11 @@ class SamplingDial(View):
     ) -> None:
         if logits.ndim != 1 or not len(logits) or not logits.isfinite().all():
             got = f"{tuple(logits.shape)}{'' if logits.isfinite().all() else ', not all finite'}"
-            raise ValueError(f"logits must be those of one next token, (vocab_size,), and finite; got {got}")
+            raise ValueError(f"logits must be finite and have shape (vocab_size,), for one next token; got {got}")
         if tokens is not None and len(tokens) != len(logits):
-            raise ValueError(f"each logit needs the text of its token; got {len(logits)} logits, {len(tokens)} texts")
+            raise ValueError(
+                f"each logit needs the text of its token; got {len(logits)} logits and {len(tokens)} texts"
+            )
         ranked, order = logits.detach().cpu().float().sort(descending=True, stable=True)
         super().__init__(
             tokens=[str(i) if tokens is None else tokens[i] for i in order.tolist()],
@@ -75,13 +77,13 @@ class SamplingDial(View):
 
     @property
     def probabilities(self) -> Float[Tensor, " vocab_size"]:
-        """The probability of each token now; 0 for what cannot be drawn."""
+        """The current probability of each token; 0 for tokens that cannot be drawn."""
         logits = torch.tensor([self.logits], dtype=torch.float64)
         return filter_logits(logits, self.temperature, self.top_k, self.top_p)[0].softmax(dim=-1)
 
     @property
     def drawn(self) -> list[str]:
-        """What was drawn, the same for the same seed."""
+        """The samples, which depend only on the seed and the probabilities."""
         up_to = self.probabilities.cumsum(dim=0)
         numbers = torch.tensor(list(_uniform(self.seed, N_DRAWN)), dtype=torch.float64)
         places = torch.searchsorted(up_to, numbers, right=True).clamp(max=self.n_kept - 1)
@@ -98,7 +100,7 @@ class SamplingDial(View):
         return f"Sampling with {settings}: {self.n_kept} of {len(self.tokens)} tokens can be drawn."
 
     def still(self) -> Figure:
-        """Return the probabilities before and now, as bars."""
+        """Return bars of the probabilities before and after."""
         figure = blank(8.0, 0.8 + 0.28 * self.n_shown)
         ax = figure.add_subplot()
         names = [*(repr(text) for text in self.tokens[: self.n_shown]), "all others"]
@@ -112,12 +114,12 @@ class SamplingDial(View):
         return figure
 
     def _rows(self, numbers: Tensor) -> list[float]:
-        """Return the numbers of the tokens that are shown, and the sum of all others."""
+        """Return the ids of the tokens to show, and the sum of all others."""
         return [*numbers[: self.n_shown].tolist(), numbers[self.n_shown :].sum().item()]
 
 
 def _uniform(seed: int, n: int) -> Iterator[float]:
-    """Yield n random numbers from 0 to 1, of the generator mulberry32, which the front end has as well."""
+    """Yield n random numbers from 0 to 1 from the generator mulberry32, which the front end also implements."""
     low = 2**32 - 1
     for _ in range(n):
         seed = (seed + 0x6D2B79F5) & low

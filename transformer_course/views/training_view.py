@@ -1,4 +1,4 @@
-"""A training run, drawn while it goes on: losses, scores, and a sample with what the model attends to."""
+"""A training run, drawn while it is running: losses, scores, and a sample with its attention weights."""
 
 import math
 import time
@@ -19,23 +19,23 @@ from transformer_course.views.view import STATE, View, blank
 from transformer_lab.training.interrupt import Interruption
 
 MAX_POINTS = 150
-"""Points of a curve, however long the run is: so neither what is sent nor what is drawn grows with it."""
+"""Maximum number of points of a curve, which limits what is sent and drawn in a long run."""
 REDRAW_SECONDS = 0.2
-"""Least time between two redraws."""
+"""Minimum time between two redraws."""
 
 T = TypeVar("T")
 Loss = TypeVar("Loss", float, Tensor)
 
 
 class TrainingView(View):
-    """Losses, scores and a sample of a training run, redrawn while it goes on.
+    """Losses, scores and a sample of a training run, redrawn while it is running.
 
-    Several cells may continue one run: the last of them has the view, those before keep a picture of what it showed.
-    An interruption, by the view's button or the kernel's, ends the run after the step that is being taken: the model is
-    whole, and the cell goes on below its loop. A second one raises ``KeyboardInterrupt``.
+    Several cells may continue one run: the last one has the view, and the earlier ones keep a picture of it.
+    Interrupting the run, with the view's button or the kernel's, ends it after the current step, so the model stays
+    consistent, and the cell continues after its loop. A second interrupt raises ``KeyboardInterrupt``.
 
     Args:
-        n_steps: Number of steps over all cells.
+        n_steps: Number of steps in all cells together.
 
     >>> view = TrainingView(2)
     >>> [view.loss(1 / step) for step in view.steps(2)]
@@ -49,15 +49,17 @@ class TrainingView(View):
     n_steps = Int(1, min=1).tag(sync=True)
     step = Int(0, min=0).tag(sync=True)
     seconds_left = Float(None, allow_none=True).tag(sync=True)
-    """How long the steps that are left take, if they take as long as those of this cell; None before the first."""
+    """Estimated seconds for the remaining steps, at the pace of this cell's steps; None before the first."""
     state = Enum(("ready", "running", "paused", "stopped", "finished"), "ready").tag(sync=True)
     curve = List(Tuple()).tag(sync=True)
-    """Points of the loss: the number of a step, and the mean loss around it."""
+    """Points of the loss curve: a step, and the mean loss around it."""
     scored_at = List(Int()).tag(sync=True)
     scores = Dict(value_trait=List(), key_trait=Unicode()).tag(sync=True)
-    """A list for each score, with a number for each step of ``scored_at``."""
+    """A list for each score, with a number for each step in ``scored_at``."""
     sample = Dict().tag(sync=True)
-    """The sample shown last: its tokens ``source`` and ``generated``, ``wanted``, and ``weights``, a row per token."""
+    """The latest sample: its tokens ``source`` and ``generated``, ``wanted``, and ``weights`` with a row per generated
+    token.
+    """
 
     def __init__(self, n_steps: int) -> None:
         super().__init__(n_steps=n_steps)
@@ -67,20 +69,20 @@ class TrainingView(View):
         self._picture: dict[str, Any] = {}
         self._stored: str = ""
         self._begun = (0.0, 0)
-        """When the steps of this cell began, and after how many steps."""
+        """The start time of this cell's steps, and the number of steps before them."""
 
     def steps(self, n: int) -> Iterator[int]:
-        """Yield the numbers of the next n steps, counted from 1, under a view of this cell's own."""
+        """Yield the numbers of the next n steps, counted from 1, and show the view in this cell."""
         return self.watch(range(self.step + 1, self.step + n + 1))
 
     def watch(self, run: Iterable[T]) -> Iterator[T]:
-        """Yield what a run yields, each a step, under a view of this cell's own; end early if it is interrupted."""
+        """Yield the items of a run, one per step, and show the view in this cell; stop early if interrupted."""
         if self._shown is not None:
             self._shown.update(self._picture, raw=True, metadata={STATE: self._stored})
         self._shown = display(self, display_id=True) if get_ipython() is not None else None
         self._begun = (time.monotonic(), self.step)
         self.state = "running"
-        ending = "stopped"  # also where the loop is left
+        ending = "stopped"  # also if the loop ends with break
         try:
             with Interruption() as interruption:
                 for item in run:
@@ -94,26 +96,26 @@ class TrainingView(View):
         finally:
             self._redraw(ending)
             if self._shown is not None:
-                self._shown.update(self)  # what a notebook stores is the picture at the end
+                self._shown.update(self)  # the notebook stores the final picture
                 data, metadata = self._repr_mimebundle_()
                 self._picture = {kind: data[kind] for kind in ("text/plain", "image/png")}
                 self._stored = metadata[STATE]
 
     def loss(self, loss: Loss) -> Loss:
-        """Record the loss of a step, and return it as it is."""
+        """Record the loss of a step, and return it unchanged."""
         self.losses.append(loss.item() if isinstance(loss, Tensor) else loss)
         return loss
 
     def score(self, scores: Mapping[str, float]) -> None:
-        """Record scores at this step by name, such as fractions that are right; the same names every time.
+        """Record scores at this step by name, such as accuracies. The names must be the same every time.
 
-        A score whose name ends in ``loss`` is drawn in the chart of the training's loss.
+        A score whose name ends in ``loss`` is drawn in the chart of the training loss.
 
         Raises:
-            ValueError: The names are not those of before.
+            ValueError: The names differ from earlier ones.
         """
         if self.scores and set(scores) != set(self.scores):
-            raise ValueError(f"scores must have the same names every time, {sorted(self.scores)}; got {sorted(scores)}")
+            raise ValueError(f"scores must always have the same names, {sorted(self.scores)}; got {sorted(scores)}")
         new = {name: [*self.scores.get(name, []), _finite(score)] for name, score in scores.items()}
         thin = slice(1, None, 2) if len(self.scored_at) >= MAX_POINTS else slice(None)
         with self.hold_sync():
@@ -127,25 +129,26 @@ class TrainingView(View):
         weights: Floats[Tensor, "..."] | None = None,
         wanted: str = "",
     ) -> None:
-        """Show what the model makes of an example, in the place of the one before.
+        """Show the model's output for an example, which replaces the previous one.
 
         Args:
             source: The tokens that the model reads.
-            generated: Those that it generates.
-            weights: How much each of the latter attends to each of the former, from 0 to 1; None shows no weights.
-            wanted: The right text, if there is one.
+            generated: The tokens that the model generates.
+            weights: Attention weights from each generated token to each token of the source, from 0 to 1; None shows no
+                weights.
+            wanted: The correct text, if there is one.
 
         Raises:
-            ValueError: The weights do not have a row per generated token and a column per token of the source.
+            ValueError: The weights do not have a row per generated token and a column per source token.
         """
         size = (len(generated), len(source))
         if weights is not None and tuple(weights.shape) != size:
-            raise ValueError(f"weights need the shape {size}, (generated, source); got {tuple(weights.shape)}")
+            raise ValueError(f"weights must have shape {size}, (generated, source); got {tuple(weights.shape)}")
         rows = None if weights is None else weights.detach().cpu().double().mul(1000).round().div(1000).tolist()
         self.sample = {"source": [*source], "generated": [*generated], "wanted": wanted, "weights": rows}
 
     def words(self) -> str:
-        """Return how far the run is, with the last loss and scores."""
+        """Return the progress of the run, with the latest loss and scores."""
         loss = f", loss {_written(self.curve[-1][1])}" if self.curve else ""
         scores = "".join(f"; {name} {_written(values[-1])}" for name, values in self.scores.items())
         return f"Training, {self.state}: step {self.step} of {self.n_steps}{loss}{scores}."
@@ -173,14 +176,15 @@ class TrainingView(View):
             ax.set_xlim(0, self.n_steps)
             legend = ax.get_legend()
             assert legend is not None
-            legend.set(loc="lower left", bbox_to_anchor=(0.0, 1.0))  # above the curves: there is no room between them
+            # above the curves, because there is no space between them
+            legend.set(loc="lower left", bbox_to_anchor=(0.0, 1.0))
         if weights:
             names, below = (self.sample["generated"], self.sample["source"]), figure.add_subplot(grid[1, :])
             plots.weights(torch.tensor(weights), *names, ax=below, xlabel="source", ylabel="generated")
         return figure
 
     def _redraw(self, state: str | None = None) -> None:
-        """Send what is drawn: now if the state changes, or else at most a few times a second."""
+        """Send the data to draw: immediately if the state changes, otherwise at most a few times per second."""
         if state is None and time.monotonic() - self._drawn_at < REDRAW_SECONDS:
             return
         with self.hold_sync():
@@ -192,17 +196,17 @@ class TrainingView(View):
         self._drawn_at = time.monotonic()
 
     def _curve(self) -> list[tuple[float, float | None]]:
-        """Return the means of as many losses each as leave the whole run no more points than it may have."""
+        """Return the means of groups of losses, sized so that the whole run has at most ``MAX_POINTS`` points."""
         width = math.ceil(max(self.n_steps, len(self.losses)) / MAX_POINTS)
         groups = [self.losses[start : start + width] for start in range(0, len(self.losses), width)]
-        first = self.step - len(self.losses)  # steps before the first loss that was recorded
+        first = self.step - len(self.losses)  # steps before the first recorded loss
         means = [_finite(sum(group) / len(group)) for group in groups]
         middles = [first + i * width + (len(group) + 1) / 2 for i, group in enumerate(groups)]
         return list(zip(middles, means, strict=True))
 
 
 def _finite(number: float) -> float | None:
-    """Return a number, or None where it is none: a run that diverges has losses that no browser can read."""
+    """Return a finite number, or None: a diverging run has losses that are invalid in JSON."""
     return float(number) if math.isfinite(number) else None
 
 

@@ -1,4 +1,4 @@
-"""What all views share: a widget that is also a still picture, and words."""
+"""The base class of views: a widget that is also a still picture and a description."""
 
 import json
 from base64 import b64encode
@@ -13,18 +13,20 @@ from transformer_course.views.front_end import STATE as STATE
 
 
 class View(anywidget.AnyWidget):
-    """A widget that is also a picture and words, for where there is no widget: GitHub, print, a plain terminal.
+    """A widget with a picture and a description for readers without widgets, such as on GitHub, in print or in a
+    terminal.
 
-    A subclass names its JavaScript module in ``front_end``, keeps its state in traits tagged ``sync=True``, and has
-    ``still`` and ``words``. The package's docstring shows one.
+    A subclass names its JavaScript module in ``front_end``, keeps its state in traits with the tag ``sync=True``, and
+    defines ``still`` and ``words``. The package's docstring has an example.
 
-    A notebook stores the picture as it was when the cell was run, and the words as the cell's plain text: so they must
-    be the same in every run. The widget itself is not stored (``notebooks/build.py`` leaves it out): without its kernel
-    JupyterLab could not draw it. Its state is, in the metadata of the output: from it the web edition shows the view.
+    A notebook stores the picture from the time when the cell ran, and the description as the cell's plain text, so the
+    description must be the same in every run. ``notebooks/build.py`` does not store the widget itself, because
+    JupyterLab could not draw it without its kernel. It stores the widget's state in the metadata of the output, from
+    which the web edition shows the view.
     """
 
     front_end: ClassVar[str]
-    """Name of the module that draws it, without its ending."""
+    """Name of the JavaScript module that draws the view, without the extension."""
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         if "front_end" in cls.__dict__:
@@ -32,15 +34,17 @@ class View(anywidget.AnyWidget):
         super().__init_subclass__(**keywords)
 
     def still(self) -> Figure:
-        """Return what the view shows now as a picture; begin it with ``blank``, as pyplot would show it once more."""
+        """Return the current state as a picture. Start with ``blank``, because pyplot would display the figure a second
+        time.
+        """
         raise NotImplementedError
 
     def words(self) -> str:
-        """Return what the view shows now in a sentence or two."""
+        """Describe the current state in a sentence or two."""
         raise NotImplementedError
 
     def stored(self) -> str:
-        """Return what its front end needs to draw it, as JSON: its name and traits, bytes in base 64."""
+        """Return the name and traits for the front end as JSON, with bytes in base 64."""
         of_all = anywidget.AnyWidget.class_trait_names()
         traits = self.get_state([name for name in self.keys if name not in of_all and not name.startswith("_")])
         sent = {name: {"base64": b64encode(v).decode()} if isinstance(v, bytes) else v for name, v in traits.items()}
@@ -55,5 +59,5 @@ class View(anywidget.AnyWidget):
 
 
 def blank(width: float, height: float) -> Figure:
-    """Return an empty figure of a size in inches, which nothing but the view shows."""
+    """Return an empty figure of a size in inches that pyplot does not manage."""
     return Figure(figsize=(width, height), layout="constrained")

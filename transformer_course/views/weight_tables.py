@@ -1,4 +1,4 @@
-"""Attention weights of layers and sentences, as the browser gets them: two bytes for each, one after another."""
+"""Encode attention weights of layers and sentences for the browser, with two bytes each."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 HIDDEN = 65535
-"""What stands for a weight that a mask hides; a weight of 1 is one less."""
+"""The code of a masked weight; the code of the weight 1 is one less."""
 
 Tokens = Sequence[str] | Sequence[Sequence[str]]
-"""The tokens of a sentence, or of several."""
+"""The tokens of one sentence or of several."""
 
 
 @dataclass(frozen=True)
 class WeightTable:
-    """The weights of one layer in one sentence, with the tokens of its rows and columns."""
+    """The weights of one layer for one sentence, with the tokens of its rows and columns."""
 
     weights: Float[Tensor, "n_heads n_query n_key"]
     queries: tuple[str, ...]
@@ -25,24 +25,24 @@ class WeightTable:
 
     @property
     def hidden(self) -> Bool[Tensor, "n_heads n_query n_key"]:
-        """Where the weight is exactly 0: a softmax gives it to what a mask hides."""
+        """Where the weight is exactly 0, as a softmax assigns to masked keys."""
         return self.weights == 0
 
     @property
     def first(self) -> int:
-        """The position of the first query: where the queries are one run of the keys, it stands beside its own key."""
+        """The position of the first query: if the queries are a slice of the keys, it is next to its own key."""
         n = len(self.queries)
         runs = [i for i in range(len(self.keys) - n + 1) if self.keys[i : i + n] == self.queries]
         return runs[0] if len(runs) == 1 else 0
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Return queries and keys with their positions, as in ``like₁``: a text may have the same token twice."""
+        """Return queries and keys with their positions, as in ``like₁``, because a text may contain a token twice."""
         sides = ((self.queries, self.first), (self.keys, 0))
         queries, keys = ([f"{token}{_lowered(i)}" for i, token in enumerate(side, first)] for side, first in sides)
         return queries, keys
 
     def encoded(self) -> bytes:
-        """Return the weights as unsigned integers of two bytes: exact to 0.00001, and hidden ones apart."""
+        """Return the weights as unsigned 16-bit integers: exact to 0.00001, with a separate code for masked weights."""
         levels = (self.weights.double() * (HIDDEN - 1)).round().to(torch.int32)
         return levels.masked_fill(self.hidden, HIDDEN).to(torch.uint16).numpy().tobytes()
 
@@ -50,17 +50,17 @@ class WeightTable:
 def weight_tables(
     weights: Tensor | Sequence[Tensor], queries: Tokens, keys: Tokens | None, layer: str
 ) -> list[WeightTable]:
-    """Return the tables of one layer, one for each sentence.
+    """Return the tables of one layer, one per sentence.
 
     Args:
-        weights: Of one sentence, (n_query, n_key) or (n_heads, n_query, n_key); of several, (batch, n_heads, n_query,
-            n_key), or a list with a tensor for each.
+        weights: For one sentence, (n_query, n_key) or (n_heads, n_query, n_key); for several, (batch, n_heads, n_query,
+            n_key) or a list of tensors.
         queries: Tokens of the rows, for each sentence.
-        keys: Tokens of the columns, for each sentence; None means those of the rows.
-        layer: Its name in messages.
+        keys: Tokens of the columns, for each sentence; None uses those of the rows.
+        layer: The layer's name in messages.
 
     Raises:
-        ValueError: A shape fits none of these, numbers of sentences or tokens differ, or weights leave 0 to 1.
+        ValueError: A shape is none of these, numbers of sentences or tokens differ, or weights are not between 0 and 1.
     """
     of_sentences = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
     names = [_sentences(tokens) for tokens in (queries, queries if keys is None else keys)]
@@ -74,9 +74,9 @@ def weight_tables(
 
 
 def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], bytes]:
-    """Return what the browser gets: where each table begins, with its size and tokens; and all weights.
+    """Return the data for the browser: the offset, size and tokens of each table, and all weights.
 
-    The tokens of a sequence are sent once, however many layers show it.
+    The tokens of a sequence are sent only once, even if several layers show it.
     """
     sequences: dict[tuple[str, ...], int] = {}
     tables, data, start = [], [], 0
@@ -102,18 +102,18 @@ def _table(weights: Tensor, queries: Sequence[str], keys: Sequence[str], layer: 
     if weights.dim() == 2:
         weights = weights[None]
     if weights.dim() != 3 or not weights.numel():
-        raise ValueError(f"{layer}: weights must be of shape (n_heads, n_query, n_key); got {shape} for a sentence")
+        raise ValueError(f"{layer}: weights must have shape (n_heads, n_query, n_key) per sentence; got {shape}")
     if shape[-2:] != (len(queries), len(keys)):
         raise ValueError(
-            f"{layer}: weights of {shape[-2]} queries and {shape[-1]} keys need as many tokens; got {len(queries)} "
-            f"queries and {len(keys)} keys"
+            f"{layer}: each of {shape[-2]} queries and {shape[-1]} keys needs a token; got {len(queries)} "
+            f"query tokens and {len(keys)} key tokens"
         )
-    if not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):  # a sum of rounded numbers may exceed 1 by little
+    if not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):  # a sum of rounded numbers may slightly exceed 1
         raise ValueError(f"{layer}: weights must be between 0 and 1; got {weights.min():.3g} to {weights.max():.3g}")
     return WeightTable(weights.clamp(max=1.0), tuple(queries), tuple(keys))
 
 
 def _sentences(tokens: Tokens) -> list[Sequence[str]]:
-    """Return the tokens of each sentence; those of a single one may be given without a list around them."""
+    """Return the tokens of each sentence; a single sentence may be given as a plain list."""
     alone = [token for token in tokens if isinstance(token, str)]
     return [alone] if len(alone) == len(tokens) else [list(names) for names in tokens]

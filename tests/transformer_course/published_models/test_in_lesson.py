@@ -1,4 +1,4 @@
-"""Without its model, a lesson shows stored outputs and goes on."""
+"""Without its model, a lesson shows stored outputs and continues."""
 
 import json
 
@@ -16,7 +16,7 @@ SOURCE = "chat = load(folder)\nchat.answer('Hello')"
 
 @pytest.fixture
 def lesson(tmp_path, monkeypatch):
-    """Make a lesson whose second cell needs the model, and a shell to run it in."""
+    """Create a lesson whose second cell needs the model, and a shell to run it in."""
     outputs = [
         nbformat.v4.new_output("stream", text="Loaded.\n"),
         nbformat.v4.new_output("execute_result", {"text/plain": "'Hi there!'"}, execution_count=2),
@@ -53,17 +53,17 @@ def test_cells_show_stored_outputs_without_the_model(lesson, capsys):
     assert run(lesson, "y = 2\nprint(y)") == ("2\n", [])
     lesson.user_ns["published_in_lesson"] = published_in_lesson
     printed, shown = run(lesson, ASKING)
-    assert "there is no network" in printed, "the cell that asks for the model was not run"
+    assert "there is no network" in printed, "the cell that needs the model was not run"
     assert shown == []
 
 
-def test_an_edited_cell_says_that_it_needs_the_model(lesson):
+def test_edited_cell_reports_that_it_needs_the_model(lesson):
     published_in_lesson("smollm2", "77_test")
     printed, _ = run(lesson, "chat.answer('Who are you?')")
     assert printed.startswith("This cell needs the model. SmolLM2-135M-Instruct by Hugging Face is not here")
 
 
-def test_cells_run_once_the_model_is_there(lesson, monkeypatch, tmp_path):
+def test_cells_run_once_the_model_is_available(lesson, monkeypatch, tmp_path):
     published_in_lesson("smollm2", "77_test")
     monkeypatch.setattr(in_lesson, "published", lambda name: tmp_path)
     assert published_in_lesson("smollm2", "77_test") == tmp_path
@@ -72,7 +72,7 @@ def test_cells_run_once_the_model_is_there(lesson, monkeypatch, tmp_path):
         run(lesson, SOURCE)
 
 
-def test_outside_a_notebook_the_error_is_raised(lesson, monkeypatch):
+def test_error_is_raised_outside_a_notebook(lesson, monkeypatch):
     monkeypatch.setattr(in_lesson, "_shell", lambda: None)
     with pytest.raises(OSError, match="no network"):
         published_in_lesson("smollm2", "77_test")
@@ -88,5 +88,5 @@ def test_outside_a_notebook_the_error_is_raised(lesson, monkeypatch):
         ("%%time\n%", set()),
     ],
 )
-def test_lists_the_names_that_a_cell_binds(source, bound):
+def test_lists_names_bound_by_a_cell(source, bound):
     assert names_bound(source) == bound

@@ -1,4 +1,4 @@
-"""The folder of downloaded models: where it is, and what becomes of interrupted downloads."""
+"""The folder of downloaded models: its location, and the cleanup of interrupted downloads."""
 
 import shutil
 import sys
@@ -25,7 +25,7 @@ def test_folder_can_be_chosen(tmp_path, monkeypatch):
         ("win32", None, "home/AppData/Local/transformer-course/models"),
     ],
 )
-def test_folder_is_where_the_platform_keeps_caches(tmp_path, monkeypatch, platform, variable, expected):
+def test_folder_follows_the_platforms_cache_convention(tmp_path, monkeypatch, platform, variable, expected):
     for name in (VARIABLE, "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", platform)
@@ -35,27 +35,27 @@ def test_folder_is_where_the_platform_keeps_caches(tmp_path, monkeypatch, platfo
     assert cache_folder() == tmp_path / expected
 
 
-def test_names_the_space_that_is_missing(tmp_path, monkeypatch):
+def test_reports_missing_disk_space(tmp_path, monkeypatch):
     check_space(tmp_path, 1)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 9 * 10**8, 10**8))
     with pytest.raises(OSError, match=r"has 100 MB free, and the model needs 459 MB"):
         check_space(tmp_path, 459_000_000)
 
 
-def test_removes_what_an_interrupted_download_has_left(tmp_path):
+def test_removes_leftovers_of_an_interrupted_download(tmp_path):
     folder = tmp_path / "models" / "small"
     with pytest.raises(KeyboardInterrupt), unfinished(folder) as partial:
         (partial / "half.gguf").write_bytes(b"1")
         raise KeyboardInterrupt
     assert not partial.exists()
-    partial.mkdir()  # as a process that was killed leaves it
+    partial.mkdir()  # as left by a killed process
     (partial / "half.gguf").write_bytes(b"1")
     with unfinished(folder) as partial:
         assert list(partial.iterdir()) == []
     assert not partial.exists()
 
 
-def test_one_process_at_a_time_prepares_a_model(tmp_path):
+def test_only_one_process_prepares_a_model(tmp_path):
     order = []
 
     def prepare():

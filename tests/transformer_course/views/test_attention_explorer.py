@@ -1,4 +1,4 @@
-"""The attention explorer: its state, what it says, its picture, and the models that it runs itself."""
+"""The attention explorer: its state, description and picture, and the models that it runs itself."""
 
 import pytest
 import torch
@@ -17,7 +17,7 @@ def explorer():
     return AttentionExplorer({"self": SELF, "cross": CROSS}, queries, keys)
 
 
-def test_a_selected_query_or_key_is_told_with_its_largest_weights(explorer):
+def test_words_describe_the_selection_with_its_largest_weights(explorer):
     explorer.head, explorer.query = 0, 1
     assert explorer.words().endswith("The query like₁ attends most to like₁ 0.70, I₀ 0.30, you₂ 0.00.")
     explorer.layer, explorer.key = 1, 0
@@ -25,7 +25,7 @@ def test_a_selected_query_or_key_is_told_with_its_largest_weights(explorer):
     assert explorer.words().endswith("The key je₀ is attended to most by I₀ 0.90, you₂ 0.40, like₁ 0.20.")
 
 
-def test_of_several_heads_each_is_told_for_itself_and_never_their_average():
+def test_words_describe_heads_separately_without_averaging():
     left, right = torch.eye(4)[None, :2], torch.eye(4)[None, 2:]
     explorer = AttentionExplorer(torch.cat([left, right]), ["b", "c"], list("abcd"), query=1)
     assert explorer.words().endswith("The query c₂ attends most to b₁ 1.00 (head 0), d₃ 1.00 (head 1).")
@@ -33,19 +33,19 @@ def test_of_several_heads_each_is_told_for_itself_and_never_their_average():
     assert explorer.words().endswith("The key c₂ is attended to most by b₁ 0.00 (head 0), b₁ 1.00 (head 1).")
 
 
-def test_what_another_layer_does_not_have_is_no_longer_selected(explorer):
+def test_changing_layer_deselects_missing_heads_and_tokens(explorer):
     explorer.key, explorer.head = 2, 1
     explorer.layer = 1
     assert (explorer.key, explorer.head) == (None, -1)
 
 
 @pytest.mark.parametrize(("trait", "value"), [("layer", 2), ("sentence", 1), ("head", 2), ("head", -2), ("query", 3)])
-def test_what_is_not_there_cannot_be_selected(explorer, trait, value):
+def test_rejects_selections_that_do_not_exist(explorer, trait, value):
     with pytest.raises(TraitError, match=f"{trait} must be from .* got {value}"):
         setattr(explorer, trait, value)
 
 
-def test_the_picture_has_a_map_for_each_head_that_is_shown_and_grays_what_is_hidden(explorer):
+def test_picture_has_a_map_per_shown_head_with_gray_mask(explorer):
     maps = [ax for ax in explorer.still().axes if ax.get_title().startswith("head")]
     assert [ax.get_title() for ax in maps] == ["head 0", "head 1"]
     weights, gray = maps[1].images
@@ -56,19 +56,21 @@ def test_the_picture_has_a_map_for_each_head_that_is_shown_and_grays_what_is_hid
 
 
 @pytest.mark.parametrize(("n_heads", "size"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (4, (2, 2)), (9, (3, 4))])
-def test_more_than_two_maps_are_drawn_in_rows_which_a_narrow_page_can_show(n_heads, size):
+def test_more_than_two_maps_are_arranged_in_rows(n_heads, size):
     picture = AttentionExplorer(SELF[:1].expand(n_heads, -1, -1), ["I", "like", "you"]).still()
     assert picture.axes[0].get_subplotspec().get_gridspec().get_geometry() == size
 
 
-def test_what_cannot_be_shown_is_named():
-    with pytest.raises(ValueError, match=r"^all layers must be of the same sentences; got \{'one': 1, 'two': 2\}$"):
+def test_rejects_invalid_weights_and_tokens():
+    with pytest.raises(
+        ValueError, match=r"^all layers must have the same number of sentences; got \{'one': 1, 'two': 2\}$"
+    ):
         AttentionExplorer(
             {"one": SELF, "two": torch.stack([SELF, SELF])}, {"one": list("abc"), "two": [list("abc")] * 2}
         )
 
 
-def test_heads_that_are_switched_off_are_neither_drawn_nor_told():
+def test_disabled_heads_are_neither_drawn_nor_described():
     explorer = AttentionExplorer(torch.eye(3).expand(3, 3, 3), ["a", "b", "c"], query=1, off=[1])
     assert [title for ax in explorer.still().axes if (title := ax.get_title())] == ["head 0", "head 2"]
     assert explorer.words().endswith("attends most to b₁ 1.00 (head 0), b₁ 1.00 (head 2).")

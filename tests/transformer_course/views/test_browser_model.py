@@ -1,4 +1,4 @@
-"""The Transformer in the browser: its runs are those of the model that was stored, block by block."""
+"""The Transformer in the browser computes the same as the stored model in every block."""
 
 from base64 import b64decode
 
@@ -17,7 +17,7 @@ def numbers(block):
 
 
 @needs_node
-def test_the_browser_computes_what_the_model_does_in_every_block():
+def test_browser_matches_the_model_in_every_block():
     model = new_model()
     round_parameters(model)
     texts = ["cab!", "h", "deadbeef"]
@@ -44,7 +44,7 @@ def test_the_browser_computes_what_the_model_does_in_every_block():
             assert [p for _, p in row] == pytest.approx([p for _, p in others], abs=2e-4)
 
 
-def test_rounding_moves_a_parameter_by_half_a_step_of_its_row_at_most():
+def test_rounding_error_is_at_most_half_a_step():
     model, before = new_model(), new_model()
     round_parameters(model)
     for parameter, was in zip(model.parameters(), before.parameters(), strict=True):
@@ -54,6 +54,6 @@ def test_rounding_moves_a_parameter_by_half_a_step_of_its_row_at_most():
 
 
 @pytest.mark.parametrize("other", [{"pre_norm": False}, {"feed_forward": "gelu"}, {"learned_positions": True}])
-def test_a_model_that_the_browser_cannot_run_is_refused(other):
+def test_rejects_models_that_the_browser_cannot_run(other):
     with pytest.raises(ValueError, match="the browser runs pre-norm Transformers"):
         stored(new_model(**other))

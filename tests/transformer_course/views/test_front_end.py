@@ -1,4 +1,4 @@
-"""The joining of JavaScript modules: what a widget gets as text is what the files say."""
+"""JavaScript modules are bundled without changing their behavior."""
 
 import re
 import shutil
@@ -26,8 +26,8 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.skipif(NODE is None, reason="no Node is installed, so no JavaScript can be run")
-def test_joined_modules_run_as_one_and_keep_what_they_do_not_export_to_themselves(folder):
+@pytest.mark.skipif(NODE is None, reason="Node is not installed, so JavaScript cannot run")
+def test_bundle_runs_and_keeps_unexported_names_private(folder):
     source = front_end.module("coin", folder)
     run = "const [draw, kind, two] = shown.render;\nconsole.log(JSON.stringify([kind, two, await draw()]));"
     joined = source.replace("export default", "const shown =") + run
@@ -38,35 +38,35 @@ def test_joined_modules_run_as_one_and_keep_what_they_do_not_export_to_themselve
 @pytest.mark.parametrize(
     "line", ['import * as all from "./numbers.mjs";', "export { draw };", 'import "https://a.b/c";']
 )
-def test_what_cannot_be_joined_is_named(folder, line):
+def test_rejects_imports_and_exports_it_cannot_bundle(folder, line):
     (folder / "coin.mjs").write_text(f"{line}\n")
     with pytest.raises(
-        ValueError, match=rf"^coin.mjs has an import or export that cannot be joined: {re.escape(line)}$"
+        ValueError, match=rf"^coin.mjs has an import or export that cannot be bundled: {re.escape(line)}$"
     ):
         front_end.module("coin", folder)
 
 
-def test_modules_that_import_one_another_are_named(folder):
+def test_error_names_circular_imports(folder):
     (folder / "numbers.mjs").write_text('import { draw } from "./coin.mjs";\n')
-    with pytest.raises(ValueError, match=r"in a circle; got .*numbers → coin → numbers$"):
+    with pytest.raises(ValueError, match=r"in a cycle; got .*numbers → coin → numbers$"):
         front_end.module("coin", folder)
 
 
-def test_a_view_has_the_common_style_and_its_own(folder):
+def test_view_has_common_and_own_styles(folder):
     (folder / "view.css").write_text("a {}\n")
     assert front_end.style("coin", folder) == "a {}\n"
     (folder / "dice.css").write_text("b {}\n")
     assert front_end.style("dice", folder) == "a {}\n\n.tl-view.dice {\nb {}\n}\n"
 
 
-def test_no_sheet_closes_the_rule_that_keeps_it_to_its_view():
+def test_style_sheets_have_balanced_braces():
     for path in front_end.FOLDER.glob("*.css"):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         depths = [*accumulate({"{": 1, "}": -1}[brace] for brace in re.findall("[{}]", text))]
         assert min(depths) == depths[-1] == 0, path.name
 
 
-def test_no_module_of_ours_asks_for_anything_from_the_network():
+def test_modules_request_nothing_from_the_network():
     files = [path for path in front_end.FOLDER.iterdir() if path.suffix in (".mjs", ".css")]
     assert files
     for path in files:

@@ -1,4 +1,4 @@
-"""The JavaScript of the views: the tests of their pure functions, and that each view is one module that parses."""
+"""The JavaScript of the views: unit tests of their pure functions, and a syntax check of each bundle."""
 
 import shutil
 import subprocess
@@ -13,16 +13,16 @@ from transformer_course.views.view import View
 FOLDER = Path(__file__).with_name("front_end")
 NODE = shutil.which("node")
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="no Node is installed, so no JavaScript can be run")
+pytestmark = pytest.mark.skipif(NODE is None, reason="Node is not installed, so JavaScript cannot run")
 
 
-def test_the_pure_functions_hold():
+def test_javascript_unit_tests_pass():
     done = subprocess.run([NODE, "--test", *sorted(FOLDER.glob("*.test.mjs"))], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("name", views.__all__)
-def test_a_view_brings_the_model_that_it_has_without_a_kernel(name):
+def test_view_without_kernel_has_a_local_model(name):
     view: type[View] = getattr(views, name)
     source = front_end.module(view.front_end).replace("export default", "const shown =")
     run = 'console.log(typeof shown.render, shown.modelOf({ text: "cat" }).get("text"));'

@@ -1,4 +1,4 @@
-"""The lookup dial: its numbers are those of attention, in Python and in the browser."""
+"""The lookup dial computes attention, in Python and in the browser."""
 
 import itertools
 import math
@@ -21,18 +21,18 @@ def dial(**state):
 
 
 @pytest.mark.parametrize("divisor, scale", [("1", 1.0), ("√d_k", 7**-0.5), ("d_k", 1 / 7)])
-def test_a_lookup_is_attention_with_vectors_as_wide_as_the_plane_stands_for(divisor, scale):
+def test_lookup_matches_attention_at_the_chosen_width(divisor, scale):
     generator = torch.Generator().manual_seed(3)
     q, k, v = torch.randn(2, generator=generator), torch.randn(5, 2, generator=generator), torch.randn(5)
     found = look_up(q, k, v, temperature=0.4, d_k=7, divisor=divisor)
-    wide = math.sqrt(7 / 2) * q  # as large a product as 7 independent numbers give
+    wide = math.sqrt(7 / 2) * q  # the expected size of a dot product of 7 independent numbers
     expected = F.scaled_dot_product_attention(wide[None], k, v[:, None], scale=scale / 0.4)
     assert found.output == pytest.approx(expected.item(), abs=1e-5)
     torch.testing.assert_close(found.weights, torch.softmax(found.scores, dim=-1))
     assert found.entropy == pytest.approx(torch.distributions.Categorical(found.weights).entropy().item() / math.log(5))
 
 
-def test_from_hard_to_uniform():
+def test_temperature_ranges_from_hard_to_uniform():
     view = dial(temperature=0.01)
     assert view.found.weights.tolist() == pytest.approx([1, 0, 0])
     assert (view.found.output, view.found.entropy) == (pytest.approx(10), pytest.approx(0, abs=1e-6))
@@ -41,20 +41,20 @@ def test_from_hard_to_uniform():
     assert view.found.entropy == pytest.approx(1, abs=1e-3)
 
 
-def test_divided_by_the_root_the_width_makes_no_difference():
+def test_width_has_no_effect_after_dividing_by_its_root():
     entropies = {d: dial(widths=True, d_k=2, divisor=d).found.entropy for d in DIVISORS}
     wide = {d: dial(widths=True, d_k=512, divisor=d).found.entropy for d in DIVISORS}
     assert wide["√d_k"] == pytest.approx(entropies["√d_k"])
     assert wide["1"] < entropies["1"] and wide["d_k"] > entropies["d_k"]
 
 
-def test_one_key_has_all_the_weight_and_no_entropy():
+def test_single_key_has_full_weight_and_no_entropy():
     view = LookupDial(FRUIT, KEYS[:1], VALUES[:1], ["apple"])
     assert (view.found.weights.tolist(), view.found.output, view.found.entropy) == ([1.0], 10.0, 0.0)
 
 
 @needs_node
-def test_the_browser_computes_the_same():
+def test_browser_matches_python():
     cases = list(itertools.product((0.01, 1.0, 70.0), (2, 64), DIVISORS, ([2.0, 0.0], [-1.5, 0.3])))
     arguments = [
         {"query": q, "keys": KEYS.tolist(), "values": VALUES.tolist(), "temperature": t, "d_k": d, "divisor": by}
@@ -67,7 +67,7 @@ def test_the_browser_computes_the_same():
         assert (got["output"], got["entropy"]) == (pytest.approx(found.output), pytest.approx(found.entropy, abs=1e-6))
 
 
-def test_words_and_picture_say_what_is_found():
+def test_words_and_picture_match_the_result():
     view = dial()
     assert view.words() == (
         "Lookup dial: fruit at (2.00, 0.00), temperature 1. Weights: apple 0.60, banana 0.40, chair 0.00. "
@@ -82,24 +82,30 @@ def test_words_and_picture_say_what_is_found():
 @pytest.mark.parametrize(
     "query, keys, values, names, message",
     [
-        (torch.zeros(3), KEYS, VALUES, "abc", r"in shapes \(2,\) and \(n_key, 2\); got \(3,\) and \(3, 2\)"),
+        (torch.zeros(3), KEYS, VALUES, "abc", r"the shapes \(2,\) and \(n_key, 2\); got \(3,\) and \(3, 2\)"),
         (FRUIT, torch.zeros(3, 5), VALUES, "abc", r"got \(2,\) and \(3, 5\)"),
         (FRUIT, KEYS, VALUES[:2], "abc", r"3 keys, values of shape \(2,\) and 3 names"),
-        (FRUIT, KEYS, VALUES[:, None], "abc", r"one number, and a name; got 3 keys, values of shape \(3, 1\)"),
+        (
+            FRUIT,
+            KEYS,
+            VALUES[:, None],
+            "abc",
+            r"one number as its value, and a name; got 3 keys, values of shape \(3, 1\)",
+        ),
         (FRUIT, KEYS[:0], VALUES[:0], "", r"got 0 keys"),
     ],
 )
-def test_wrong_shapes_are_named(query, keys, values, names, message):
+def test_error_reports_wrong_shapes(query, keys, values, names, message):
     with pytest.raises(ValueError, match=message):
         LookupDial(query, keys, values, list(names))
 
 
 @pytest.mark.parametrize("state", [{"temperature": 0.0}, {"d_k": 1}, {"divisor": "2"}, {"query": [1.0]}])
-def test_what_cannot_be_is_refused(state):
+def test_rejects_invalid_settings(state):
     with pytest.raises(TraitError, match=next(iter(state))):
         dial(widths=True).set_trait(*state.popitem())
 
 
-def test_an_infinite_query_is_refused():
+def test_rejects_an_infinite_query():
     with pytest.raises(TraitError, match="the query must be finite; got "):
         dial().query = [math.inf, 0.0]

@@ -1,4 +1,4 @@
-"""The mask painter: its mask as a tensor, the weights and the reach that follow from it, and clear errors."""
+"""The mask painter: its mask as a tensor, the resulting weights and reach, and clear errors."""
 
 import pytest
 import torch
@@ -10,7 +10,7 @@ from transformer_lab.attention.masks import causal_mask
 TOKENS = ["<pad>", "I", "like", "you"]
 
 
-def test_weights_follow_from_the_mask_and_an_empty_row_has_none():
+def test_weights_follow_the_mask_and_empty_row_has_zeros():
     scores = torch.randn(4, 4)
     painter = MaskPainter(TOKENS, causal_mask(4), scores)
     expected = torch.softmax(scores.masked_fill(~causal_mask(4), -torch.inf), dim=-1)
@@ -22,7 +22,7 @@ def test_weights_follow_from_the_mask_and_an_empty_row_has_none():
 
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
-def test_the_reach_is_that_of_gradients_through_layers(n_layers):
+def test_reach_matches_gradients_through_layers(n_layers):
     mask = torch.rand(4, 4) < 0.4
     painter = MaskPainter(TOKENS, mask, source=2, layers=n_layers)
     x = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
@@ -33,7 +33,7 @@ def test_the_reach_is_that_of_gradients_through_layers(n_layers):
     assert painter.reached.tolist() == [bool(move) for move in moves]
 
 
-def test_an_output_before_the_input_is_a_leak():
+def test_output_before_the_input_is_a_leak():
     painter = MaskPainter(TOKENS, torch.ones(4, 4, dtype=torch.bool).tril(1), source=2)
     assert painter.words().endswith(
         "Input “like” reaches the outputs at “I”, “like” and “you” after 1 layer (leak: “I”)."
@@ -50,19 +50,19 @@ def test_an_output_before_the_input_is_a_leak():
         ({"layers": 0}, "layers"),
     ],
 )
-def test_what_does_not_fit_is_named(arguments, error):
+def test_rejects_tokens_masks_and_scores_that_do_not_fit(arguments, error):
     with pytest.raises((ValueError, TraitError), match=error):
         MaskPainter(**{"tokens": TOKENS, **arguments})
 
 
-def test_a_mask_of_another_size_is_refused_and_the_old_one_stays():
+def test_rejects_mask_of_wrong_size_and_keeps_the_old():
     painter = MaskPainter(TOKENS)
     with pytest.raises(TraitError, match=r"shape \(4, 4\); got rows of \[3, 3, 3\]"):
         painter.mask = causal_mask(3)
     assert painter.mask.all()
 
 
-def test_the_picture_shows_mask_and_weights():
+def test_picture_shows_mask_and_weights():
     left, right, *_ = MaskPainter(TOKENS, causal_mask(4), source=1).still().axes
     assert [left.get_title(), right.get_title()] == ["mask", "weights"]
     assert left.images[0].get_array().tolist() == causal_mask(4).float().tolist()

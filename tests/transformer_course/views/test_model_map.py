@@ -1,4 +1,4 @@
-"""The model map: a typed text is run, what cannot be run is told, and the picture shows what is added."""
+"""The model map: it runs a typed text, reports a text that cannot run, and draws what each block adds."""
 
 import pytest
 from traitlets import TraitError
@@ -15,7 +15,7 @@ def model():
 NAMES = [lambda i: f"s{i}", lambda i: f"t{i}"]
 
 
-def test_a_text_that_is_typed_is_run_and_one_that_cannot_be_is_told(model):
+def test_runs_typed_text_and_reports_errors(model):
     def read(text):
         if "?" in text:
             raise KeyError("?")
@@ -35,12 +35,12 @@ def test_a_text_that_is_typed_is_run_and_one_that_cannot_be_is_told(model):
         view.text = "a" * 201
 
 
-def test_a_map_begins_with_a_text(model):
-    with pytest.raises(ValueError, match="at least one text"):
+def test_requires_an_initial_text(model):
+    with pytest.raises(ValueError, match="at least one initial text"):
         ModelMap(model, lambda text: (), NAMES, [])
 
 
-def test_the_picture_has_a_bar_for_all_that_is_added(model):
+def test_picture_has_a_bar_per_addition_to_the_stream(model):
     view = ModelMap(model, lambda text: inputs(model, batch=1, n=4), NAMES, ["abcd"])
     [ax] = view.still().axes
     adding = [block["name"] for block in view.run["blocks"] if "adds" in block]

@@ -1,4 +1,4 @@
-"""A run of a model: what is recorded is what the model computed, and what is no run of one text is refused."""
+"""A run of a model records what the model computed, and rejects anything but a run on one text."""
 
 import dataclasses
 from base64 import b64decode
@@ -30,14 +30,14 @@ def outputs(model, given):
     return found, weights, logits
 
 
-def test_every_block_has_the_numbers_that_leave_it_and_every_attention_its_weights(model):
+def test_every_block_has_output_and_every_attention_weights(model):
     given = inputs(model, batch=1, n=5)
     run = record_run(model, given, NAMES)
     found, weights, logits = outputs(model, given)
     names = [block["name"] for block in run["blocks"]]
     assert len(names) == len(set(names))
     assert set(weights) <= set(names)
-    assert not any("w_q" in name or "dropout" in name for name in names), "what is inside a block is not shown"
+    assert not any("w_q" in name or "dropout" in name for name in names), "modules inside a block must not be shown"
     for block in run["blocks"]:
         wanted = found[block["name"]][0]
         levels = np.frombuffer(b64decode(block["numbers"]), np.int8).reshape(wanted.shape)
@@ -55,7 +55,7 @@ def test_every_block_has_the_numbers_that_leave_it_and_every_attention_its_weigh
 
 
 @pytest.mark.parametrize("pre_norm", [True, False])
-def test_what_is_added_is_measured_beside_the_stream_that_it_is_added_to(model, pre_norm):
+def test_additions_are_measured_relative_to_the_stream(model, pre_norm):
     if not pre_norm:
         model = build(dataclasses.replace(CONFIGS["two vocabularies, pre-norm"], pre_norm=False)).eval()
     given = inputs(model, batch=1, n=5)
@@ -77,7 +77,7 @@ def test_what_is_added_is_measured_beside_the_stream_that_it_is_added_to(model, 
     }
 
 
-def test_a_language_model_has_one_sequence_and_no_hook_is_left_behind():
+def test_language_model_has_one_sequence_and_keeps_no_hooks():
     model = build(CONFIGS["GPT, rotary"]).eval()
     run = record_run(model, inputs(model, batch=1, n=5), [str])
     assert len(run["sequences"]) == 1
@@ -85,7 +85,7 @@ def test_a_language_model_has_one_sequence_and_no_hook_is_left_behind():
     assert not any(part._forward_hooks or part._forward_pre_hooks for part in model.modules())
 
 
-def test_what_is_no_run_of_one_text_is_refused(model):
+def test_rejects_runs_that_are_not_of_one_text(model):
     with pytest.raises(ValueError, match=r"got \[\(2, \d+\), \(2, \d+\)\] and 2 names"):
         record_run(model, inputs(model, batch=2, n=5), NAMES)
     with pytest.raises(ValueError, match=r"got \[\] and 0 names"):

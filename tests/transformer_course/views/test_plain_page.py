@@ -1,4 +1,4 @@
-"""Every view in a plain page in a real browser: what holds in VS Code, Colab or wherever else widgets are shown."""
+"""Every view on a plain page in a real browser, as in VS Code, Colab and other hosts of widgets."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -19,7 +19,7 @@ from transformer_course.views.view import View
 
 BROWSER = find_browser()
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no view can be shown in one")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="Chromium is not installed, so views cannot be shown")
 
 
 def training_view() -> View:
@@ -54,51 +54,51 @@ def page() -> Iterator[Page]:
         yield page
 
 
-def test_every_view_is_here() -> None:
+def test_covers_every_view() -> None:
     assert sorted(VIEWS) == sorted(getattr(views, name).front_end for name in views.__all__)
 
 
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_needs_no_more_of_its_host_than_the_contract(page: Page, name: str) -> None:
+def test_view_requires_only_anywidgets_contract(page: Page, name: str) -> None:
     show(page, VIEWS[name]())
-    assert page.evaluate("shown.sent") == [], "drawing alone changes nothing"
-    assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "nothing is said below the drawing"
+    assert page.evaluate("shown.sent") == [], "drawing a view must not change its state"
+    assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "the description below the drawing is missing"
     assert page.locator("section").get_attribute("aria-describedby") == page.locator(".tl-help").get_attribute("id")
     assert page.evaluate("shown.listening()") > 0
     page.evaluate("shown.cleanUp()")
-    assert page.evaluate("shown.listening()") == 0, "a view that is gone still listens"
+    assert page.evaluate("shown.listening()") == 0, "a removed view still listens"
 
 
 @pytest.mark.parametrize("name", one_in(2, VIEWS))
-def test_a_view_looks_the_same_beside_all_others(page: Page, name: str) -> None:
+def test_view_looks_the_same_next_to_other_views(page: Page, name: str) -> None:
     view = VIEWS[name]()
     show(page, view)
     others = [getattr(views, other)._css for other in views.__all__ if getattr(views, other).front_end != name]
     assert page.evaluate("sheets => restyledBy(sheets)", others) == []
 
 
-def test_where_the_kernel_cannot_be_reached_no_stop_is_offered(page: Page) -> None:
+def test_stop_button_is_hidden_without_a_kernel(page: Page) -> None:
     show(page, training_view())
     assert page.get_by_role("button", name="Stop").count() == 0
     assert "Stop" not in page.locator(".tl-help").inner_text()
     page.evaluate("shown.model.set('state', 'finished')")
-    assert not page.locator(".tl-help").is_visible(), "what has ended cannot be interrupted"
+    assert not page.locator(".tl-help").is_visible(), "a finished run cannot be interrupted"
 
 
 @pytest.fixture
 def explorer(page: Page) -> Page:
-    left, right = (torch.eye(5).roll(by, 0)[1:4] for by in (1, -1))  # of each query, the key before and the one behind
+    left, right = (torch.eye(5).roll(by, 0)[1:4] for by in (1, -1))  # for each query, the previous key and the next key
     show(page, views.AttentionExplorer(torch.stack([left, right]), list("bcd"), list("abcde")))
     return page
 
 
 def ends(page: Page) -> list[str]:
-    """List the lines of the explorer: from which height to which."""
+    """Return the start and end heights of the explorer's lines."""
     paths = page.locator(".ae-lines path[d]").evaluate_all("paths => paths.map(path => path.getAttribute('d'))")
     return sorted(line for path in paths for line in path.split("M")[1:])
 
 
-def test_every_head_has_lines_of_its_own_and_a_query_stands_beside_its_key(explorer: Page) -> None:
+def test_each_head_has_lines_and_queries_align_with_keys(explorer: Page) -> None:
     assert len(ends(explorer)) == 6
     strokes = explorer.locator(".ae-lines path[d]").evaluate_all(
         "all => all.map(path => getComputedStyle(path).stroke)"
@@ -108,7 +108,7 @@ def test_every_head_has_lines_of_its_own_and_a_query_stands_beside_its_key(explo
     assert rows[0] is not None and rows[1] is not None and rows[0]["y"] == rows[1]["y"]
 
 
-def test_leaving_escape_and_a_click_elsewhere_show_all_lines_again(explorer: Page) -> None:
+def test_leaving_escape_or_outside_click_shows_all_lines(explorer: Page) -> None:
     token = explorer.locator(".ae-query .ae-token").nth(1)
 
     def selected() -> object:
@@ -127,10 +127,10 @@ def test_leaving_escape_and_a_click_elsewhere_show_all_lines_again(explorer: Pag
     assert selected() == [None, None, 6], "Escape clears"
     token.click()
     explorer.mouse.click(900, 400)
-    assert selected() == [None, None, 6], "a click elsewhere clears"
+    assert selected() == [None, None, 6], "a click outside must clear the selection"
 
 
-def test_a_map_shows_its_head_alone_and_then_all_again(explorer: Page) -> None:
+def test_map_click_shows_one_head_and_then_all(explorer: Page) -> None:
     button = explorer.get_by_role("button", name="show head 1 alone")
     button.press("Enter")
     explorer.evaluate("frames()")
@@ -140,7 +140,7 @@ def test_a_map_shows_its_head_alone_and_then_all_again(explorer: Page) -> None:
     assert (len(ends(explorer)), button.get_attribute("aria-pressed")) == (6, "false")
 
 
-def test_a_tile_switches_its_head_off_and_on_and_never_the_last(explorer: Page) -> None:
+def test_tile_toggles_its_head_but_never_the_last(explorer: Page) -> None:
     first, second = (explorer.get_by_role("button", name=f"head {head}", exact=True) for head in (0, 1))
     wanted = [(first, 3, [0]), (first, 6, []), (second, 3, [1]), (first, 6, [0, 1])]
     for tile, lines, off in wanted:
@@ -149,7 +149,7 @@ def test_a_tile_switches_its_head_off_and_on_and_never_the_last(explorer: Page) 
         assert (len(ends(explorer)), explorer.evaluate("shown.model.get('off')")) == (lines, off)
 
 
-def test_only_weights_from_the_threshold_on_have_lines(page: Page) -> None:
+def test_only_weights_above_the_threshold_have_lines(page: Page) -> None:
     show(page, views.AttentionExplorer(torch.tensor([[0.7, 0.3], [0.05, 0.95]]), ["a", "b"]))
     for threshold, lines in ((0.01, 4), (0.1, 3), (0.5, 2)):
         page.evaluate("threshold => shown.model.set('threshold', threshold)", threshold)
@@ -157,7 +157,7 @@ def test_only_weights_from_the_threshold_on_have_lines(page: Page) -> None:
         assert len(ends(page)) == lines
 
 
-def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page) -> None:
+def test_browser_runs_typed_text_without_a_kernel(page: Page) -> None:
     model = new_model()
     round_parameters(model)
     view = views.ModelMap(
@@ -167,22 +167,22 @@ def test_where_no_kernel_runs_the_browser_runs_the_text_that_is_typed(page: Page
     show(page, view)
     page.get_by_role("textbox", name="text").fill("deadbeef")
     page.get_by_role("textbox", name="text").press("Enter")
-    said = page.locator(".tl-said", has_text="decoder.norm")  # the text has flowed through all blocks
+    said = page.locator(".tl-said", has_text="decoder.norm")  # the text has passed through all blocks
     said.wait_for()
     wanted = record_run(model, read(model, "deadbeef"), LETTERS.__getitem__)
     assert f"the model says {wanted['next'][0][0][0]} with" in said.inner_text()
     assert page.locator(".mm-block").count() == len(wanted["blocks"])
     page.get_by_role("button", name="head", exact=True).click()
     page.locator("h5", has_text="5 × 12").first.wait_for()
-    page.get_by_role("button", name="norm_1").first.click()  # while the text flows
+    page.get_by_role("button", name="norm_1").first.click()  # while the text is passing through
     assert page.get_by_role("button", name="flow").get_attribute("aria-pressed") == "false", (
-        "the chosen block stays open"
+        "the selected block must stay open"
     )
     page.evaluate("frames()")
     assert "encoder.layers.0.norm_1" in page.locator(".mm-open h5").inner_text()
 
 
-def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sight_where_there_is_none(
+def test_open_block_stays_visible_on_wide_and_narrow_pages(
     page: Page,
 ) -> None:
     for width in (800, 360):
@@ -195,11 +195,13 @@ def test_the_open_block_stands_beside_the_stacks_where_there_is_room_and_in_sigh
         page.evaluate("frames()")
         chosen = page.locator(".mm-block[aria-pressed=true]").bounding_box()
         assert chosen is not None
-        assert chosen["y"] + chosen["height"] <= stacks["y"] + stacks["height"] + 1, "the chosen block is out of sight"
+        assert chosen["y"] + chosen["height"] <= stacks["y"] + stacks["height"] + 1, (
+            "the selected block is out of sight"
+        )
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_no_word_of_a_table_is_broken_on_a_phone(page: Page) -> None:
+def test_table_words_are_not_broken_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 900})
     show(page, VIEWS["residual_stream"]())
     broken = """() => [...document.querySelectorAll('.tl-runs thead th')].flatMap(head => {
@@ -217,7 +219,7 @@ def test_no_word_of_a_table_is_broken_on_a_phone(page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
 
 
-def test_mask_painter_marks_the_preset_that_is_on(page: Page) -> None:
+def test_mask_painter_marks_the_active_preset(page: Page) -> None:
     show(page, VIEWS["mask_painter"]())
     page.evaluate("frames()")
     pressed = page.locator(".mp-presets button[aria-pressed=true]")
@@ -227,7 +229,7 @@ def test_mask_painter_marks_the_preset_that_is_on(page: Page) -> None:
     assert pressed.all_inner_texts() == ["everything"]
     page.locator(".mp-cell").first.click()
     page.evaluate("frames()")
-    assert pressed.count() == 0, "a mask painted by hand is no preset"
+    assert pressed.count() == 0, "a mask painted by hand matches no preset"
 
 
 def test_mask_painter_of_six_tokens_fits_a_phone(page: Page) -> None:
@@ -253,6 +255,6 @@ def test_sampling_dial_scales_bars_to_the_largest_token(page: Page) -> None:
     page.evaluate("frames()")
     bar, cell = (page.locator(f"tbody tr:first-child {part}").bounding_box() for part in (".tl-now", ".tl-bar"))
     assert bar is not None and cell is not None
-    assert bar["width"] > 0.8 * cell["width"], "a token of 10 % is hidden beside the 90 % of all others"
+    assert bar["width"] > 0.8 * cell["width"], "a token with 10 % is invisible next to one with 90 %"
     assert page.locator(".tl-scale").inner_text() == "0 to 10 %"
     assert page.locator("tbody tr:last-child .tl-now").count() == 0

@@ -14,7 +14,7 @@ Q, K = torch.randn(2, 6, generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("base", [100.0, 10000.0])
-def test_the_hands_of_the_encoding_are_its_pairs(base):
+def test_encoding_hands_match_its_pairs(base):
     encoding = sinusoidal_encoding(40, 6, base)
     for position in (0, 1, 39):
         torch.testing.assert_close(hands(Q, position, base).float(), encoding[position].view(3, 2))
@@ -22,7 +22,7 @@ def test_the_hands_of_the_encoding_are_its_pairs(base):
     torch.testing.assert_close(added.sum(dim=-1).float(), encoding[[4, 39]] @ encoding[11])
 
 
-def test_the_hands_of_rope_are_those_that_attention_turns():
+def test_rope_hands_match_those_of_attention():
     turned = Rotation(torch.tensor([13, 5]), 6, base=100.0).rotate(torch.stack([Q, K]))
     torch.testing.assert_close(hands(Q, 13, 100.0, "rotary").flatten().float(), turned[0])
     score = products(Q, K, 13, torch.tensor([5]), 100.0, "rotary").sum()
@@ -30,7 +30,7 @@ def test_the_hands_of_rope_are_those_that_attention_turns():
 
 
 @pytest.mark.parametrize("scheme", ["sinusoidal", "rotary"])
-def test_moving_both_leaves_the_dot_product_as_it_is(scheme):
+def test_moving_both_positions_preserves_the_dot_product(scheme):
     vectors = {"query_vector": Q.tolist(), "key_vector": K.tolist()}
     clock = PositionClock(6, 64, **vectors, scheme=scheme, query_position=3, key_position=20)
     before = clock.product
@@ -41,7 +41,7 @@ def test_moving_both_leaves_the_dot_product_as_it_is(scheme):
 
 
 @needs_node
-def test_the_browser_computes_the_same():
+def test_browser_matches_python():
     cases = list(itertools.product(("sinusoidal", "rotary"), (0, 63), (7, 50), (10.0, 1e9)))
     vectors = {"query": Q.tolist(), "key": K.tolist()}
     arguments = [{**vectors, "position": m, "other": n, "base": base, "scheme": s} for s, m, n, base in cases]
@@ -51,7 +51,7 @@ def test_the_browser_computes_the_same():
         assert got == pytest.approx(products(Q, K, m, torch.tensor([n]), base, s)[0].tolist(), abs=1e-9)
 
 
-def test_words_and_picture_say_what_is_shown():
+def test_words_and_picture_match_the_state():
     clock = PositionClock(d=4, length=20, query_position=2, key_position=12)
     assert clock.words() == (
         "Position clock: sinusoidal encoding, base 10000. Positions 2 and 12, 10 apart: dot product 0.16; "
@@ -74,14 +74,14 @@ def test_words_and_picture_say_what_is_shown():
         ({"length": 1}, "got d=8, length=1"),
     ],
 )
-def test_wrong_shapes_are_named(arguments, message):
+def test_error_reports_wrong_shapes(arguments, message):
     with pytest.raises(ValueError, match=message):
         PositionClock(**arguments)
 
 
-def test_what_cannot_be_is_refused():
+def test_rejects_invalid_settings():
     clock = PositionClock(d=4, length=20)
-    with pytest.raises(TraitError, match="key_position must be below length=20; got 20"):
+    with pytest.raises(TraitError, match="key_position must be less than length=20; got 20"):
         clock.key_position = 20
     with pytest.raises(TraitError, match="base"):
         clock.base = 1.0

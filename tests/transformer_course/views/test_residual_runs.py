@@ -1,4 +1,4 @@
-"""The stored runs of the residual stream hold what the view reads."""
+"""The stored runs of the residual stream have the format that the view reads."""
 
 from dataclasses import replace
 
@@ -7,9 +7,9 @@ import pytest
 from transformer_course.views.residual_runs import stored
 
 
-def test_what_does_not_fit_is_named():
+def test_rejects_runs_with_missing_numbers():
     run = stored()[0]
     with pytest.raises(ValueError, match=r"each of 11 steps needs losses; got \[3, 3"):
         replace(run, losses=run.losses[1:])
-    with pytest.raises(ValueError, match=r"post-norm, no warm-up must have 2 numbers at each step; got .'size': \[1"):
+    with pytest.raises(ValueError, match=r"post-norm, no warm-up must have 2 numbers per step; got .'size': \[1"):
         replace(run, measures={**run.measures, "size": [row[:1] for row in run.measures["size"]]})

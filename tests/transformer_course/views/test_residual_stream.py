@@ -1,4 +1,4 @@
-"""The view of the residual stream: what it shows is what the runs hold."""
+"""The view of the residual stream shows the numbers of the stored runs."""
 
 import pytest
 from traitlets import TraitError
@@ -7,7 +7,7 @@ from transformer_course.views.residual_runs import MEASURES, stored
 from transformer_course.views.residual_stream import ResidualStream
 
 
-def test_it_shows_the_numbers_of_the_runs():
+def test_shows_the_numbers_of_the_runs():
     view = ResidualStream(depth=4, step=50, layer=3)
     run = next(run for run in stored() if (run.depth, run.name) == (4, "pre-norm, warm-up"))
     moment = run.steps.index(50)
@@ -30,7 +30,7 @@ def test_words_and_picture_follow_depth_and_step():
         assert {tuple(run.measures[name][-1]) for run in stored() if run.depth == 8} <= drawn
 
 
-def test_a_smaller_stack_keeps_the_layer_within_it():
+def test_smaller_stack_limits_the_selected_layer():
     view = ResidualStream(depth=12, layer=10)
     view.depth = 4
     assert view.layer == 4
@@ -44,6 +44,6 @@ def test_a_smaller_stack_keeps_the_layer_within_it():
         ({"layer": 5}, "layer must be one of 1, 2, 3, 4; got 5"),
     ],
 )
-def test_what_there_is_not_is_refused(state, message):
+def test_rejects_unknown_depths_steps_and_layers(state, message):
     with pytest.raises(TraitError, match=message):
         ResidualStream(**{"depth": 4, **state})

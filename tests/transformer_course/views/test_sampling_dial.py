@@ -1,4 +1,4 @@
-"""The sampling dial: what it shows is the library's distribution, and samples of it."""
+"""The sampling dial shows the library's distribution, and samples from it."""
 
 import pytest
 import torch
@@ -11,7 +11,7 @@ from transformer_lab.generation.sampling import filter_logits
 LOGITS = torch.tensor([0.1, 0.5, 0.15, 0.25]).log()
 
 
-def test_tokens_stand_in_the_order_of_their_probability():
+def test_tokens_are_sorted_by_probability():
     dial = SamplingDial(LOGITS, list("dacb"), n_shown=2)
     assert dial.tokens == list("abcd")
     assert dial.probabilities.tolist() == pytest.approx([0.5, 0.25, 0.15, 0.1], abs=1e-4)
@@ -19,7 +19,7 @@ def test_tokens_stand_in_the_order_of_their_probability():
 
 
 @pytest.mark.parametrize("state", [{"temperature": 0.5}, {"temperature": 5.0}, {"top_k": 3}, {"top_p": 0.7}])
-def test_a_trait_changes_the_distribution_as_the_library_does(state):
+def test_traits_change_the_distribution_like_the_library(state):
     dial = SamplingDial(LOGITS)
     for name, value in state.items():
         setattr(dial, name, value)
@@ -29,7 +29,7 @@ def test_a_trait_changes_the_distribution_as_the_library_does(state):
     assert {dial.tokens.index(token) for token in dial.drawn} <= set(range(dial.n_kept))
 
 
-def test_samples_follow_the_seed_and_are_the_same_for_the_same():
+def test_samples_depend_only_on_the_seed():
     dial = SamplingDial(LOGITS)
     first = dial.drawn
     dial.seed = 1
@@ -38,7 +38,7 @@ def test_samples_follow_the_seed_and_are_the_same_for_the_same():
     assert dial.drawn == first
 
 
-def test_frequencies_come_near_the_probabilities():
+def test_frequencies_approach_probabilities():
     dial = SamplingDial(LOGITS)
     drawn = []
     for seed in range(50):
@@ -49,7 +49,7 @@ def test_frequencies_come_near_the_probabilities():
 
 
 @needs_node
-def test_the_front_end_computes_and_draws_the_same():
+def test_front_end_matches_python():
     settings = [(1.0, 50, 1.0), (0.3, 50, 0.9), (2.5, 7, 1.0), (1.3, 20, 0.55), (5.0, 1, 0.01)]
     dial = SamplingDial(torch.randn(50, generator=torch.Generator().manual_seed(0)) * 3)
     asked = [[dial.logits, {"temperature": t, "topK": k, "topP": p}] for t, k, p in settings]
@@ -61,7 +61,7 @@ def test_the_front_end_computes_and_draws_the_same():
         assert [dial.tokens[i] for i in drawn[seed]] == dial.drawn
 
 
-def test_the_picture_has_a_bar_for_each_token_before_and_now_and_adds_up_the_others():
+def test_picture_has_bars_before_and_after_and_sums_the_rest():
     dial = SamplingDial(LOGITS, n_shown=2, top_k=1)
     [ax] = dial.still().axes
     before, now = ax.containers
@@ -73,22 +73,22 @@ def test_the_picture_has_a_bar_for_each_token_before_and_now_and_adds_up_the_oth
 @pytest.mark.parametrize(
     ("logits", "said"),
     [
-        (torch.zeros(1, 4), r"\(vocab_size,\), and finite; got \(1, 4\)$"),
+        (torch.zeros(1, 4), r"\(vocab_size,\), for one next token; got \(1, 4\)$"),
         (torch.zeros(0), r"got \(0,\)$"),
         (torch.tensor([0.0, torch.nan]), r"got \(2,\), not all finite$"),
     ],
 )
-def test_logits_of_another_shape_are_refused(logits, said):
+def test_rejects_logits_of_wrong_shape(logits, said):
     with pytest.raises(ValueError, match=said):
         SamplingDial(logits)
 
 
-def test_texts_of_another_number_are_refused():
-    with pytest.raises(ValueError, match="got 4 logits, 3 texts"):
+def test_rejects_wrong_number_of_texts():
+    with pytest.raises(ValueError, match="got 4 logits and 3 texts"):
         SamplingDial(LOGITS, list("abc"))
 
 
 @pytest.mark.parametrize("state", [{"temperature": 0.0}, {"top_k": 0}, {"top_p": 1.5}])
-def test_settings_that_define_no_distribution_are_refused(state):
+def test_rejects_settings_without_a_distribution(state):
     with pytest.raises(TraitError):
         SamplingDial(LOGITS, **state)

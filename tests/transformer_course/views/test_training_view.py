@@ -1,4 +1,4 @@
-"""A training run as it is recorded, drawn, stopped and said."""
+"""A training run is recorded, drawn, stopped and described."""
 
 import json
 import math
@@ -27,7 +27,7 @@ class Shown:
 
 @pytest.fixture(autouse=True)
 def displayed(monkeypatch):
-    """Show nothing, and keep what the picture that is stored at the end says."""
+    """Display nothing, and record the description stored with the final picture."""
     displayed = Shown()
     monkeypatch.setattr(training_view, "display", lambda view, display_id: displayed)
     monkeypatch.setattr(training_view, "get_ipython", object)
@@ -36,7 +36,7 @@ def displayed(monkeypatch):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Redraw at every step, and keep what is sent."""
+    """Redraw at every step, and record what is sent."""
     sent = []
     monkeypatch.setattr(training_view, "REDRAW_SECONDS", 0.0)
     monkeypatch.setattr(TrainingView, "send_state", lambda view, key=None: sent.append(view.get_state(key)))
@@ -50,7 +50,7 @@ def run(view, n, score_every=50):
             view.score({"right": step / 100, "wrong": 1 - step / 100})
 
 
-def test_a_second_cell_goes_on_where_the_first_stopped(displayed):
+def test_second_cell_continues_the_first(displayed):
     view = TrainingView(100)
     run(view, 30)
     assert view.state == "paused"
@@ -62,19 +62,19 @@ def test_a_second_cell_goes_on_where_the_first_stopped(displayed):
     assert last == "Training, finished: step 100 of 100, loss 0.01; right 1.00; wrong 0.00."
 
 
-def test_the_cell_before_keeps_a_picture_of_what_it_showed(displayed):
+def test_earlier_cell_keeps_its_picture(displayed):
     view = TrainingView(100)
     run(view, 60)
     assert displayed.pictures == []
     view.n_steps = 300
     run(view, 40)
     [(picture, stored)] = displayed.pictures
-    assert set(picture) == {"text/plain", "image/png"}, "and no second view of the same run"
+    assert set(picture) == {"text/plain", "image/png"}, "there must be only one view of a run"
     assert picture["text/plain"] == "Training, paused: step 60 of 100, loss 0.02; right 0.50; wrong 0.50."
     assert (stored["traits"]["step"], stored["traits"]["n_steps"]) == (60, 100)
 
 
-def test_the_time_left_is_that_of_the_steps_of_this_cell(monkeypatch, sent):
+def test_time_left_covers_only_steps_of_this_cell(monkeypatch, sent):
     now = [0.0]
     monkeypatch.setattr(training_view.time, "monotonic", lambda: now[0])
     view = TrainingView(100)
@@ -87,7 +87,7 @@ def test_the_time_left_is_that_of_the_steps_of_this_cell(monkeypatch, sent):
     assert view.state == "finished" and view.seconds_left is None
 
 
-def test_a_held_out_loss_is_drawn_beside_the_training_s(monkeypatch):
+def test_held_out_loss_is_drawn_with_the_training_loss(monkeypatch):
     view = TrainingView(4)
     for step in view.steps(4):
         view.loss(1 / step)
@@ -103,7 +103,7 @@ def test_a_held_out_loss_is_drawn_beside_the_training_s(monkeypatch):
     assert (len(losses.lines), len(scores.lines)) == (2, 1)
 
 
-def test_points_of_a_curve_are_means_of_losses_that_lie_around_it():
+def test_points_of_a_curve_average_the_losses_around_them():
     view = TrainingView(3 * MAX_POINTS)
     run(view, 7)
     assert view.curve == [
@@ -113,13 +113,13 @@ def test_points_of_a_curve_are_means_of_losses_that_lie_around_it():
     ]
 
 
-def test_what_is_sent_and_drawn_does_not_grow_with_the_run(sent, monkeypatch):
+def test_size_of_the_view_is_independent_of_run_length(sent, monkeypatch):
     monkeypatch.setattr(training_view, "MAX_POINTS", 20)
     longest = []
     for n in (80, 240):
         view = TrainingView(10)
         run(view, n, score_every=2)
-        assert view.n_steps == n  # more than was said
+        assert view.n_steps == n  # more steps than announced
         assert len(view.curve) <= 20 and len(view.scored_at) <= 20
         assert view.curve[-1][0] == pytest.approx(n, abs=n / 20)
         assert view.scored_at[-1] >= n - n / 10
@@ -127,7 +127,7 @@ def test_what_is_sent_and_drawn_does_not_grow_with_the_run(sent, monkeypatch):
     assert longest[1] < 1.2 * longest[0]
 
 
-def test_it_is_redrawn_a_few_times_a_second_at_most(monkeypatch):
+def test_redraws_at_most_a_few_times_per_second(monkeypatch):
     now, drawn = [0.0], []
     monkeypatch.setattr(training_view.time, "monotonic", lambda: now[0])
     view = TrainingView(100)
@@ -139,7 +139,7 @@ def test_it_is_redrawn_a_few_times_a_second_at_most(monkeypatch):
     assert 8 <= len(drawn) <= 13
 
 
-def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(displayed):
+def test_interrupt_ends_the_run_after_its_step(displayed):
     view, taken = TrainingView(10), []
     before = signal.getsignal(signal.SIGINT)
     for step in view.steps(10):
@@ -153,14 +153,14 @@ def test_an_interruption_ends_the_run_after_its_step_and_the_next_run_goes_on(di
     assert view.state == "finished"
 
 
-def test_a_second_interruption_is_not_held_back():
+def test_second_interrupt_raises_immediately():
     with pytest.raises(KeyboardInterrupt):
         for _ in TrainingView(10).steps(10):
             for _ in range(2):
                 os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_an_error_in_a_step_leaves_the_view_stopped_and_interruptions_as_they_were():
+def test_error_in_a_step_stops_the_view_and_restores_interrupts():
     view, before = TrainingView(10), signal.getsignal(signal.SIGINT)
 
     def fail():
@@ -173,7 +173,7 @@ def test_an_error_in_a_step_leaves_the_view_stopped_and_interruptions_as_they_we
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_another_run_is_watched_and_its_losses_pass_through():
+def test_watch_passes_through_losses_of_another_run():
     view = TrainingView(3)
     loss = torch.tensor(0.25, requires_grad=True)
     assert [item for item in view.watch("abc") if view.loss(loss) is loss] == ["a", "b", "c"]
@@ -181,7 +181,7 @@ def test_another_run_is_watched_and_its_losses_pass_through():
 
 
 @pytest.mark.parametrize("loss", [math.nan, math.inf])
-def test_a_run_that_diverges_is_still_shown(loss):
+def test_diverging_run_is_still_shown(loss):
     view = TrainingView(2)
     for _ in view.steps(2):
         view.loss(loss)
@@ -191,23 +191,25 @@ def test_a_run_that_diverges_is_still_shown(loss):
     assert len(view.still().axes) == 2
 
 
-def test_a_sample_is_drawn_below_the_curves_in_the_place_of_the_last():
+def test_new_sample_replaces_the_old_below_the_curves():
     view = TrainingView(2)
     view.show_sample("ab", "xyz", torch.eye(3)[:, :2], wanted="xyz")
     picture = view.still()
-    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # with a bar of colors
-    assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, "a narrow page can show it"
+    loss, score, weights, _ = (ax.get_position() for ax in picture.axes)  # including the color bar
+    assert weights.y1 < min(loss.y0, score.y0) and picture.get_figwidth() < 8, (
+        "the picture is too wide for a narrow page"
+    )
     assert view.sample["weights"][1] == [0.0, 1.0]
     view.show_sample(["one text"], ["another"])
     assert (len(view.still().axes), view.sample["weights"], view.sample["wanted"]) == (2, None, "")
 
 
-def test_weights_of_another_shape_are_refused():
+def test_rejects_weights_of_wrong_shape():
     with pytest.raises(ValueError, match=r"shape \(3, 2\), \(generated, source\); got \(2, 3\)"):
         TrainingView(2).show_sample("ab", "xyz", torch.zeros(2, 3))
 
 
-def test_scores_of_other_names_are_refused():
+def test_rejects_scores_with_different_names():
     view = TrainingView(2)
     view.score({"right": 0.5})
     with pytest.raises(ValueError, match=r"\['right'\]; got \['left'\]"):

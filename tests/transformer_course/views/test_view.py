@@ -1,4 +1,4 @@
-"""What all views share: the widget's picture and words."""
+"""What all views share: the widget, its picture and its description."""
 
 from base64 import b64decode
 
@@ -25,10 +25,10 @@ class Coin(View):
         return f"Coin: heads with probability {self.probability:.2f}."
 
 
-Coin.front_end = "coin"  # there is no such module, and none is looked for
+Coin.front_end = "coin"  # no such module exists, and none is loaded
 
 
-def test_a_view_is_a_widget_a_picture_and_words_of_what_it_shows_now():
+def test_view_is_widget_picture_and_description_of_its_state():
     coin = Coin()
     before, _ = coin._repr_mimebundle_()
     coin.probability = 0.75
@@ -40,11 +40,11 @@ def test_a_view_is_a_widget_a_picture_and_words_of_what_it_shows_now():
     assert metadata[STATE] == '{"traits": {"probability": 0.75}, "view": "coin"}'
 
 
-def test_the_picture_is_the_views_alone():
+def test_picture_is_not_registered_with_pyplot():
     Coin()._repr_mimebundle_()
     assert plt.get_fignums() == []
 
 
-def test_another_view_is_named_with_those_that_there_are():
+def test_unknown_view_error_lists_all_views():
     with pytest.raises(AttributeError, match="no attribute 'Coin'; there are AttentionExplorer"):
         views.Coin  # noqa: B018

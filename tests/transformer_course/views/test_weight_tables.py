@@ -1,4 +1,4 @@
-"""The tables of weights: every form that they are given in, how they are sent, and clear errors."""
+"""The tables of weights: accepted formats, encoding, and clear errors."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ def tables(weights, queries=QUERIES, keys=KEYS):
     return weight_tables(weights, queries, keys, "layer 0")
 
 
-def test_a_batch_a_list_and_single_sentences_give_the_same_tables():
+def test_batch_list_and_single_sentences_give_equal_tables():
     for i, [one, two] in enumerate(zip(tables(WEIGHTS), tables(list(WEIGHTS)), strict=True)):
         [alone] = tables(WEIGHTS[i], QUERIES[i], KEYS[i])
         for table in (one, two, alone):
@@ -24,12 +24,12 @@ def test_a_batch_a_list_and_single_sentences_give_the_same_tables():
     assert torch.equal(of_one_head.weights, WEIGHTS[0, :1])
 
 
-def test_keys_are_the_queries_unless_given():
+def test_keys_default_to_queries():
     [table] = weight_tables(torch.eye(3), list("abc"), None, "layer 0")
     assert table.keys == ("a", "b", "c")
 
 
-def test_hidden_is_a_weight_of_exactly_0():
+def test_hidden_means_a_weight_of_exactly_0():
     [table] = weight_tables(torch.tensor([[1.0, 0.0], [1.0, 1e-9]]), list("ab"), None, "layer 0")
     assert table.hidden.tolist() == [[[False, True], [False, False]]]
 
@@ -38,7 +38,7 @@ def test_hidden_is_a_weight_of_exactly_0():
     ("queries", "keys", "first"),
     [("bc", "abcd", 1), ("d", "abcd", 3), ("abcd", "abcd", 0), ("xy", "abcd", 0), ("a", "abca", 0), ("abcd", "bc", 0)],
 )
-def test_queries_that_are_one_run_of_the_keys_have_their_positions(queries, keys, first):
+def test_queries_that_are_a_slice_of_keys_have_their_positions(queries, keys, first):
     [table] = tables(torch.zeros(len(queries), len(keys)), queries, keys)
     assert table.first == first
     assert table.names()[0] == [f"{token}{'₀₁₂₃₄'[i]}" for i, token in enumerate(queries, first)]
@@ -46,7 +46,7 @@ def test_queries_that_are_one_run_of_the_keys_have_their_positions(queries, keys
     assert index["tables"][0][0]["first"] == first
 
 
-def test_what_is_sent_can_be_read_back_and_hidden_weights_stay_apart_from_small_ones():
+def test_encoding_round_trips_and_separates_hidden_weights():
     weights = WEIGHTS.clone()
     weights[0, 1, 2, 3], weights[1, 0, 0, 0] = 0.0, 1e-9
     index, data = pack({"one": tables(weights), "two": tables(WEIGHTS[:, :1])})
@@ -66,11 +66,14 @@ def test_what_is_sent_can_be_read_back_and_hidden_weights_stay_apart_from_small_
     ("change", "error"),
     [
         ({"weights": WEIGHTS[:1]}, "each sentence needs weights and queries; got weights of 1 and queries of 2"),
-        ({"weights": WEIGHTS[..., :6]}, "5 queries and 6 keys need as many tokens; got 5 queries and 7 keys"),
-        ({"weights": WEIGHTS[..., None]}, r"\(n_heads, n_query, n_key\); got \(3, 5, 7, 1\) for a sentence"),
+        (
+            {"weights": WEIGHTS[..., :6]},
+            "each of 5 queries and 6 keys needs a token; got 5 query tokens and 7 key tokens",
+        ),
+        ({"weights": WEIGHTS[..., None]}, r"\(n_heads, n_query, n_key\) per sentence; got \(3, 5, 7, 1\)"),
         ({"weights": 2 * WEIGHTS.clamp(min=0.6)}, r"between 0 and 1; got 1.2 to "),
     ],
 )
-def test_what_does_not_fit_is_named(change, error):
+def test_rejects_weights_and_tokens_that_do_not_fit(change, error):
     with pytest.raises(ValueError, match=f"^layer 0: .*{error}"):
         tables(**{"weights": WEIGHTS, **change})

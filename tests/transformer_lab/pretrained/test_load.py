@@ -257,7 +257,7 @@ def test_rejects_model_without_a_published_layout(what: str):
     assert not Path("nowhere").exists()
 
 
-def test_rejects_models_of_another_kind(tmp_path: Path):
+def test_rejects_other_architectures(tmp_path: Path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(
         ValueError, match="model_type must be gpt2 or llama or mistral or qwen2 or qwen3 or gemma3_text; got 'bert'"
