@@ -492,7 +492,7 @@ def train_in_16_bits(
     return losses, (before == after).float().mean().item()
 
 
-# %% id="runs-in-16-bits" tags=["hide-input"]
+# %% id="runs-in-16-bits" tags=["hide-input", "approximate"]
 stored = read_json(FOLDER / "precision-runs" / "losses.json")
 runs = pd.DataFrame(stored["precisions"]).set_index(["rate", "kind"])
 frequencies = train_ids[:, 0].bincount(minlength=V).float().cpu() + 1
