@@ -1,11 +1,11 @@
-"""The bug clinic of lesson 12: small Transformers with one bug each, instruments, and a record of what was measured.
+"""The bug clinic of lesson 12: small Transformers with one bug each, instruments, and a record of the measurements.
 
-In reading order: ``task`` is what all patients learn; ``patient`` is a healthy one, from the batch to the answer;
-``case_report`` lists the diagnoses; ``patients`` are sixteen, of which one is healthy; ``instruments`` measure;
-``findings`` compares every measurement with that of a healthy twin; ``record`` counts. Uses the model library,
-``generation`` and ``training``.
+In reading order: ``task`` is the task that all patients learn, and ``patient`` a healthy patient with its training and
+inference. ``case_report`` lists the diagnoses, and ``patients`` contains sixteen patients, one of them healthy.
+``instruments`` measures them, ``findings`` compares each measurement with the healthy twin's, and ``record`` counts the
+measurements. Uses the model library, ``generation`` and ``training``.
 
-A lesson needs this much::
+A lesson uses it as follows::
 
     from transformer_course.clinic import instruments
     from transformer_course.clinic.findings import findings
@@ -15,18 +15,18 @@ A lesson needs this much::
     clinic = Clinic()
     case = clinic.admit(3)                     # patients are numbered from 1 to 16; it is trained when first needed
     case.complaint                             # what the owner reports
-    case.losses()                              # DataFrame: the training curve, beside that of the healthy twin
+    case.losses()                              # DataFrame: the training curve, next to the healthy twin's
     case.answers()                             # DataFrame: question, answer, right
     case.measure(instruments.leak_test)        # DataFrame; counts as one measurement
-    case.normal(instruments.leak_test)         # the same of the healthy twin; free
+    case.normal(instruments.leak_test)         # the healthy twin's result; free
     DIAGNOSES                                  # {"A": "healthy: nothing is wrong", …}: 20 to choose from
     case.diagnose("H")                         # "Right: …" or "Not this one. …"; a wrong one counts as two measurements
     case.report(), case.source()               # after the right diagnosis: Report(bug, repair, address, test), and code
     clinic.summary()                           # DataFrame: a row for each case, with its score
     findings(range(1, 17))                     # DataFrame of booleans: which instrument finds which patient, measured
 
-A patient trains in one to three CPU seconds; six of them take over the parameters of a twin that others have, too. An
-instrument takes a tenth of a second, except ``overfit_one_batch``: half a second.
+Training a patient takes one to three CPU seconds. Six patients copy the parameters of a twin that they share with
+others. An instrument takes 0.1 s, and ``overfit_one_batch`` 0.5 s.
 
 An instrument is any function of a patient (``case.patient``): ``model``, ``batch(pairs)``, ``logits(batch)``,
 ``backward(batches)``, ``optimizer()``, ``decoding(questions)``, ``answer(questions)``, ``losses``.

@@ -239,7 +239,7 @@ def forced_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
 
 @torch.no_grad()
 def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "batch n_answer vocab_size"]:
-    """Return the same logits from the patient's own inference, token by token with a cache."""
+    """Return the logits of ``forced_logits`` from the patient's own inference, token by token with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
     calls = [tokens, *answers[..., None].unbind(dim=1)]

@@ -118,7 +118,7 @@ def _with_timed_code(python: str, n_magics: int) -> str:
             code = parse(arguments[1].removeprefix("--no-raise-error"), n_magics=n_magics + 1)[0].strip()
             if id(call) not in statements:
                 code = f"({ast.unparse(ast.parse(code, mode='eval').body)})"
-        except SyntaxError:  # the code fails when it runs, or has no value
+        except SyntaxError:  # the code raises an error when it runs, or is not an expression
             continue
         line = lines[call.lineno - 1]
         lines[call.lineno - 1] = line[: call.col_offset] + code.encode() + line[call.end_col_offset :]

@@ -84,7 +84,7 @@ def _flush_native_output() -> None:
     """Flush C's buffer for standard output."""
     with contextlib.suppress(Exception):  # standard output may be missing or closed
         sys.__stdout__.flush()  # type: ignore[union-attr]
-    with contextlib.suppress(Exception):  # Windows has no library of that name
+    with contextlib.suppress(Exception):  # Windows has no C library of this name
         ctypes.CDLL(None).fflush(None)
 
 

@@ -41,7 +41,7 @@ def test_finds_misplaced_name():
     assert fault.message.startswith("Line 3: you use `keys` instead of `values`.")
 
 
-def test_locates_crash_by_missing_value():
+def test_locates_misplaced_name_that_crashes():
     fault = fault_in(
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )

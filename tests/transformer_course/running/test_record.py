@@ -1,4 +1,4 @@
-"""A record contains the raw results of a call, and samples in a fixed proportion are detected."""
+"""A record contains the raw results of a call, and tokens dealt out in fixed proportions are detected."""
 
 import torch
 from torch.testing import assert_close

@@ -27,7 +27,7 @@ def _the_course_as_it_was(monkeypatch):
 
 
 def sent_for(source, *requests):
-    """Serve requests on an answer called ``f`` and return what is sent."""
+    """Serve requests on an answer called ``f`` and return the sent messages."""
     job = {
         "name": "f",
         "cells": [{"id": "f", "source": source}],
