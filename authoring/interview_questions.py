@@ -1,4 +1,4 @@
-"""The interview questions of all lessons, collected in one notebook, after those that are asked most."""
+"""Collect the interview questions of all lessons in one notebook, after those that are asked most."""
 
 import re
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ ASKED_MOST = Path(__file__).parents[1] / "notebooks" / "source" / "interview_que
 
 
 def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) -> NotebookNode:
-    """Make a notebook of interview questions: a cell for each section of ``asked_most``, then one for each lesson.
+    """Build a notebook of interview questions: a cell for each section of ``asked_most``, then one for each lesson.
 
     Args:
-        lessons: In their order, by name; those without such questions are left out.
+        lessons: The lessons in order, by name; those without interview questions are omitted.
         asked_most: The text of sections with chosen questions; None reads ``ASKED_MOST``.
     """
     cells = [nbformat.v4.new_markdown_cell(INTRODUCTION, id="title")]
@@ -36,14 +36,14 @@ def collect(lessons: Mapping[str, NotebookNode], asked_most: str | None = None) 
 
 
 def questions_of(lesson: NotebookNode) -> list[str]:
-    """List the interview questions of a lesson, each with its folded answer, as they are written."""
+    """Return the interview questions of a lesson, each with its collapsed answer, as Markdown."""
     return re.findall(r"<details>.*?</details>", section(lesson, "Interview questions"), re.DOTALL)
 
 
 def _with_questions(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Put a lesson's question in place of each line that names it, and a link in place of ``<i>lesson: section</i>``.
+    """Replace each line that names a lesson's question by the question, and ``<i>lesson: section</i>`` by a link.
 
-    A question that its lesson does not have is left out.
+    A question that its lesson does not have is omitted.
     """
 
     def question(named: re.Match[str]) -> str:
@@ -62,7 +62,7 @@ def _with_questions(text: str, lessons: Mapping[str, NotebookNode]) -> str:
 
 
 def _with_links(question: str, name: str, lesson: NotebookNode) -> str:
-    """Let every section that an answer names, ``(<i>like this</i>)``, take the reader to it."""
+    """Turn every section that an answer cites, ``(<i>like this</i>)``, into a link."""
 
     def link(cited: re.Match[str]) -> str:
         words = " ".join(cited[1].split())
@@ -73,6 +73,6 @@ def _with_links(question: str, name: str, lesson: NotebookNode) -> str:
 
 
 def _headings(lesson: NotebookNode) -> list[tuple[str, str]]:
-    """List all headings in order, each with the id of its cell."""
+    """Return all headings in order, each with the id of its cell."""
     prose = (cell for cell in lesson.cells if cell.cell_type == "markdown")
     return [(heading, cell.id) for cell in prose for heading in re.findall(r"^#+ (.+)$", cell.source, re.MULTILINE)]

@@ -1,6 +1,6 @@
-"""The recipe by which the stored language models are trained: a run that can be stopped and taken up again.
+"""Train the stored language models in a run that can be stopped and resumed.
 
-``train_gpt`` trains by it on Python's documentation, ``train_plays`` on Shakespeare's plays.
+``train_gpt`` uses it for Python's documentation, ``train_plays`` for Shakespeare's plays.
 """
 
 import hashlib
@@ -28,26 +28,27 @@ N_FIRST_LOSSES = 8
 
 
 def rate_factor(step: int, n_steps: int) -> float:
-    """Return the learning rate at a step as a fraction of its peak: it rises, stays, and falls at the end to 0."""
+    """Return the learning rate at a step as a fraction of its peak: it warms up, stays constant, and decays to 0."""
     return min(1.0, (step + 1) / N_WARMUP_STEPS, (n_steps - step) / (COOLDOWN_FRACTION * n_steps))
 
 
 def encoded(texts: Sequence[str], tokenizer: Tokenizer) -> Int[Tensor, " n"]:
-    """Return the tokens of all texts in a row, each after ``<bos>``."""
+    """Return the tokens of all texts in one sequence, each text after ``<bos>``."""
     return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
 
 
 class Training:
-    """A run that can be stopped, stored, and taken up again where it was.
+    """A training run that can be stopped, stored and resumed.
 
     Args:
         model: The untrained model.
-        ids: The text; each batch is ``batch`` pieces of it, of ``length`` tokens and the next, drawn at random.
-        batch: See ``ids``.
-        length: See ``ids``.
+        ids: The token ids of the text. Each batch consists of ``batch`` random pieces of ``length`` tokens and the
+            token after them.
+        batch: Number of pieces in a batch.
+        length: Number of tokens in a piece.
 
     Attributes:
-        losses: The loss of each step so far: nats per token of a random batch.
+        losses: The loss of each step so far, in nats per token.
         seconds: Processor time so far.
     """
 
@@ -65,7 +66,7 @@ class Training:
         return self.ids[starts + torch.arange(self.length + 1)]
 
     def step(self, n_steps: int) -> float:
-        """Take the next of n_steps steps, and return its loss."""
+        """Run the next of n_steps steps, and return its loss."""
         start = time.process_time()
         for group, peak in zip(self._groups(), self.peaks, strict=True):
             group["lr"] = peak * rate_factor(len(self.losses), n_steps)
@@ -81,11 +82,11 @@ class Training:
         return self.losses[-1]
 
     def _groups(self) -> list[dict[str, Any]]:
-        """List the optimizers' groups, which are others after ``resume``."""
+        """Return the optimizers' parameter groups, which are new objects after ``resume``."""
         return [group for optimizer in self.optimizers for group in optimizer.param_groups]
 
     def save(self, path: Path) -> None:
-        """Store the run, whole or not at all."""
+        """Store the run atomically."""
         state = {
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
@@ -97,7 +98,7 @@ class Training:
             torch.save(state, temporary)
 
     def resume(self, path: Path) -> None:
-        """Go on where the stored run was."""
+        """Continue from the stored run."""
         state = torch.load(path)
         self.model.load_state_dict(state["model"])
         for optimizer, stored in zip(self.optimizers, state["optimizers"], strict=True):
@@ -106,7 +107,7 @@ class Training:
         self.losses, self.seconds = state["losses"], state["seconds"]
 
     def run(self, n_steps: int, checkpoint: Path) -> None:
-        """Take all steps that are left of n_steps, from the checkpoint if there is one; it is kept up to date."""
+        """Run the remaining steps of n_steps, from the checkpoint if there is one, and update the checkpoint."""
         if checkpoint.exists():
             self.resume(checkpoint)
         checkpoint.parent.mkdir(exist_ok=True)
@@ -121,7 +122,7 @@ class Training:
 
 @torch.no_grad()
 def mean_loss(model: nn.Module, ids: Int[Tensor, " n"], length: int) -> float:
-    """Return the mean loss of a text, cut into windows of ``length`` tokens."""
+    """Return the mean loss of a text, split into windows of ``length`` tokens."""
     windows = ids[: len(ids) // length * length].view(-1, length)
     losses = [batch_loss(model, (some[:, :-1],), some[:, 1:], PAD_ID).item() for some in torch.split(windows, 16)]
     return sum(losses) / (len(windows) * (length - 1))
@@ -130,14 +131,14 @@ def mean_loss(model: nn.Module, ids: Int[Tensor, " n"], length: int) -> float:
 def card(
     run: Training, training: Sequence[str], held_out: Sequence[str], tokenizer: Tokenizer, **about: Any
 ) -> dict[str, Any]:
-    """Return what is to be known of a trained model.
+    """Return the card of a trained model.
 
     Args:
         run: The finished run.
         training: The texts that it was trained on.
-        held_out: Texts of the same kind, which it was not.
+        held_out: Texts of the same kind that were held out.
         tokenizer: Its tokenizer.
-        about: ``command``, ``data`` and whatever else only the command knows.
+        about: ``command``, ``data`` and other fields that only the command can fill in.
     """
     ids = encoded(held_out, tokenizer)
     loss = mean_loss(run.model, ids, run.length)

@@ -1,6 +1,6 @@
-"""English messages of a program and their French translations, read out of a wheel that anybody can download.
+"""Read a program's English messages and their French translations from a public wheel.
 
-The wheel of Home Assistant, which controls lamps, doors and heating, holds what it says in 60 languages. Its license
+The wheel of Home Assistant, which controls lamps, doors and heating, contains its messages in 60 languages. Its license
 permits copies.
 """
 
@@ -16,15 +16,15 @@ PROGRAM, VERSION, LICENSE = "homeassistant", "2026.11.0", "Apache-2.0"
 WHEEL = f"{PROGRAM}-{VERSION}-py3-none-any.whl"
 FRENCH_FILE = re.compile(r"/translations/fr\.json$")
 NOT_PLAIN = re.compile(r"[<>{}%`\\|@#_*=\[\]&$~^]|https?:|::|\w\(\)")
-"""Markup, placeholders, key bindings and addresses: messages with any of them are left out."""
+"""Markup, placeholders, key bindings and URLs: messages with any of them are omitted."""
 MAX_WORDS = 12
 HELD_OUT_WORDS = range(4, 11)
 SENTENCE_ENDS = (".", "!", "?")
-"""How a held-out message ends: most labels are no sentences."""
+"""The endings of held-out messages, because most labels are not sentences."""
 
 
 def messages(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the English messages of a wheel with their translations, as they are."""
+    """Yield the English messages of a wheel with their translations, unchanged."""
     with ZipFile(path) as files:
         names = set(files.namelist())
         for name in sorted(filter(FRENCH_FILE.search, names)):
@@ -47,7 +47,7 @@ def plain(text: str) -> str:
 
 
 def clean(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return a translation for each message of plain words, the first where there are several."""
+    """Return the plain-text messages with their first translation."""
     found: dict[str, str] = {}
     for message, translation in pairs:
         if NOT_PLAIN.search(message) or NOT_PLAIN.search(translation):
@@ -65,14 +65,14 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def split(pairs: Mapping[str, str], one_in: int) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Return the pairs to train on and the sentences held out, in an order that their text decides.
+    """Return the training pairs and the held-out sentences, in an order that depends only on their text.
 
-    No held-out sentence has the same words as another message on either side, or all but one of them: sentences that do
-    are left out.
+    No held-out sentence shares all words, or all but one, with another message in either language; such sentences are
+    omitted.
 
     Args:
         pairs: Messages and their translations.
-        one_in: One in so many sentences is held out, if nothing else is as near to it.
+        one_in: One in this many sentences is held out, unless a similar message exists.
     """
     in_order = sorted(pairs.items(), key=lambda pair: (_hash(pair[0]), pair))
     candidates = {source: target for source, target in in_order if _may_be_held_out(source, one_in)}
@@ -94,6 +94,6 @@ def _hash(source: str) -> int:
 
 
 def _near(source: str) -> set[tuple[str, ...]]:
-    """Return the words of a message, and what is left without each one of them."""
+    """Return the words of a message, and the message without each one of them."""
     whole = words(source)
     return {whole, *(whole[:i] + whole[i + 1 :] for i in range(len(whole)))}

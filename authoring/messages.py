@@ -1,10 +1,9 @@
-"""Print every message of an exercise next to the code it answers: ``python -m authoring.messages NAME [KIND …]``.
+"""Print every message of an exercise next to the code that causes it: ``python -m authoring.messages NAME [KIND …]``.
 
 The kinds are ``written`` (the exercise's own mistakes), ``worded`` (generated mistakes with a teacher's words),
 ``composed`` (all other generated mistakes, the likeliest first) and ``other`` (unfinished answers, the hints for an
-attempt that is not recognized, and what a pass shows); without any, all are printed. Each message is printed as it is
-shown for the smallest case that goes wrong, followed by the clause for an attempt with a second mistake, if it differs,
-and the hints.
+unrecognized attempt, and the message of a pass). By default, all are printed. Each message is the one for the smallest
+case that goes wrong, followed by the clause for an attempt with a second mistake, if it differs, and the hints.
 """
 
 import inspect
@@ -31,7 +30,7 @@ KINDS = ("written", "worded", "composed", "other")
 def messages(exercise: Exercise, kinds: Sequence[str] = KINDS) -> list[str]:
     """Return a block of text for each message of an exercise: its name, the code, the message and the hints."""
     known = behavior(exercise, SEED)
-    with in_isolation():  # nothing can be printed before it ends
+    with in_isolation():  # it captures all output until it ends
         return [*_of_mistakes(known, kinds), *(_others(known) if "other" in kinds else ())]
 
 
@@ -47,7 +46,7 @@ def _of_mistakes(known: Behavior, kinds: Sequence[str]) -> Iterator[str]:
 
 
 def _block(known: Behavior, mistake: Mistake, kind: str, code: str, variant: AnyVariant) -> str:
-    """Return the text about a mistake: the message is that about its first variant."""
+    """Return the text about a mistake, with the message for its first variant."""
     message = message_of(mistake, known.run(variant), known.expected)
     lines = [f"{mistake.name} ({kind})", code_block(code), message]
     if mistake.summary and mistake.summary.lower() not in message.lower():
@@ -68,13 +67,13 @@ def _others(known: Behavior) -> Iterator[str]:
 
 
 def _code_of(variant: AnyVariant) -> str:
-    """Return the source of what a variant changes, or of a whole answer."""
+    """Return the source of a variant's changes, or of a whole answer."""
     changes = variant.changes.values() if isinstance(variant, Variant) else [variant]
     return "\n".join(map(_source, changes))
 
 
 def _source(change: Callable[..., Any]) -> str:
-    """Return the source of a function or class, or the name of one that is made while a program runs."""
+    """Return the source of a function or class, or its name if it was created at run time."""
     try:
         return textwrap.dedent(inspect.getsource(change)).strip()
     except OSError:

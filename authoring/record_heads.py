@@ -1,7 +1,8 @@
-"""Record what the heads of SmolLM2 attend to in a few sentences, for lesson 03.
+"""Record the attention weights of SmolLM2 in a few sentences, for lesson 03.
 
 ``python -m authoring.record_heads FOLDER`` reads the model from the folder that ``published("smollm2")`` returns, and
-writes the weights that the lesson reads: a minute on one core. So the lesson itself needs neither network nor model.
+writes the weights that the lesson reads. It takes a minute on one core. The lesson then needs neither a network nor the
+model.
 """
 
 import json
@@ -30,9 +31,9 @@ TEMPLATES = {
     "The {a} next to the {b} {end}.": "a",
     "The {a} {verb} the {b} that {end}.": "b",
 }
-"""Sentences with two nouns, and which of the nouns is the subject of the last verb."""
+"""Sentences with two nouns, and the noun that is the subject of the last verb."""
 N_SENTENCES = 24
-"""Number of sentences for each template."""
+"""Number of sentences per template."""
 NOUNS = (
     "cat", "dog", "man", "woman", "boy", "girl", "child", "horse", "fox",
     "wolf", "bear", "rabbit", "king", "queen", "teacher", "student", "farmer", "soldier",
@@ -60,7 +61,7 @@ def read(text: str) -> tuple[list[str], Tensor, Tensor]:
 
 
 def filled() -> Iterator[dict[str, str]]:
-    """Yield the words of each sentence: two different nouns, a verb and an end."""
+    """Yield the words of each sentence: two different nouns, a verb and an ending."""
     draw = random.Random(0)
     for _ in range(N_SENTENCES):
         a, b = draw.sample(NOUNS, 2)
@@ -68,7 +69,7 @@ def filled() -> Iterator[dict[str, str]]:
 
 
 def from_verb_to_nouns(template: str, words: dict[str, str]) -> Tensor:
-    """Return each head's weights from the last verb on the subject and on the other noun: (n_layers, n_heads, 2)."""
+    """Return each head's weights from the last verb to the subject and to the other noun: (n_layers, n_heads, 2)."""
     tokens, weights, _ = read(template.format(**words))
     verb = tokens.index(words["end"].split()[0])
     subject = TEMPLATES[template]

@@ -1,4 +1,4 @@
-"""Runs that take too long for a lesson: trained by its own code, and stored in a file that the lesson reads."""
+"""Run a lesson's training code where it takes too long for the lesson, and store the results that it reads."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ from notebooks.build import read_source
 
 
 def defined(names: set[str], lesson: str) -> dict[str, Any]:
-    """Execute what a lesson defines by these names, with its imports, and nothing else of it."""
+    """Execute a lesson's imports and its definitions of these names, and nothing else."""
     space: dict[str, Any] = {"__name__": "lesson"}
     for cell in read_source(NOTEBOOKS / "source" / f"{lesson}.py").cells:
         for node in ast.parse(cell.source).body if cell.cell_type == "code" else []:
@@ -22,14 +22,14 @@ def defined(names: set[str], lesson: str) -> dict[str, Any]:
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """Return the names that a statement gives a value."""
+    """Return the names that a statement assigns."""
     if not isinstance(node, ast.Assign | ast.For):
         return {getattr(node, "name", "")}
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
 
 
 def store_runs(file: Path, command: str, runs: Callable[[], Mapping[str, Any]]) -> None:
-    """Make the tables of some runs, and write them to a file with the command and the minutes of a core they took."""
+    """Compute the tables of some runs, and write them to a file with the command and its minutes on one core."""
     start = time.process_time()
     tables = runs()
     card = {"command": command, "cpu_minutes": round((time.process_time() - start) / 60, 1), **tables}

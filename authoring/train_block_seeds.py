@@ -1,7 +1,7 @@
-"""More seeds for lesson 11: its five models with nine seeds at three learning rates, too many to wait for.
+"""More seeds for lesson 11: its five models with nine seeds at three learning rates.
 
-``python -m authoring.train_block_seeds`` trains them by the lesson's own code, and writes the losses that the lesson
-reads: about three minutes on one core.
+``python -m authoring.train_block_seeds`` trains them with the lesson's own code and writes the losses that the lesson
+reads. It takes about three minutes on one core.
 """
 
 from authoring.stored_runs import defined, store_runs
@@ -18,7 +18,7 @@ NEEDED |= {"batches", "excerpts", "fit", "CHANGES", "config", "trained"}
 def losses(
     rates: tuple[float, ...] = LEARNING_RATES, seeds: range = SEEDS, models: slice = slice(None)
 ) -> dict[str, dict[str, list[float]]]:
-    """Return by rate and model a loss for each seed, with three decimals: more would differ on another machine."""
+    """Return the loss of each seed by rate and model, with three decimals; more would differ between machines."""
     lesson = defined(NEEDED, LESSON)
     return {
         str(rate): {

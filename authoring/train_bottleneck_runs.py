@@ -1,7 +1,7 @@
 """Runs for lesson 00: its translators with three seeds at several settings, and three of them to load.
 
 ``python -m authoring.train_bottleneck_runs`` trains them with the lesson's own code and writes the accuracies and the
-parameters that the lesson reads: about four minutes on one core.
+parameters that the lesson reads. It takes about four minutes on one core.
 """
 
 from collections.abc import Callable
@@ -31,20 +31,21 @@ COPYING: dict[str, tuple[type[RecurrentTranslator], int, int, float, float]] = {
     "attention, width 32": (ATTENTION, 32, 300, 0.008, 0.0),
     "attention, width 32, a third of the rate": (ATTENTION, 32, 300, 0.0027, 0.0),
 }
-"""Models that copy 1 to 16 digits: their kind and width, training steps, learning rate, and what is added to the bias
-of the update gates."""
+"""Models that copy 1 to 16 digits: class and width, training steps, learning rate, and the amount added to the bias of
+the update gates.
+"""
 N_REMEMBERED, BATCH_SIZE, WIDTH = 40, 32, 64
 REMEMBERING = {
     "40 digits": (N_REMEMBERED, 0.0),
     "40 digits, open gates": (N_REMEMBERED, 4.0),
     "1 to 40 digits": (1, 0.0),
 }
-"""Models that name the first of 40 digits: the shortest text in training, and what is added to the gates' bias."""
+"""Models that recall the first of 40 digits: the shortest text in training, and the amount added to the gates' bias."""
 STEPS_AND_RATES = ((150, 0.008), (300, 0.0027))
 
 
 def seeded(kind: type[RecurrentTranslator], width: int, gate_bias: float, seed: int) -> RecurrentTranslator:
-    """Return an untrained translator of digits; torch keeps the update gates' biases in the second of three parts."""
+    """Return an untrained digit translator. In torch, the update gates' biases are the second of three parts."""
     torch.manual_seed(seed)
     model = kind(11, 11, width)
     with torch.no_grad():
@@ -53,7 +54,7 @@ def seeded(kind: type[RecurrentTranslator], width: int, gate_bias: float, seed: 
 
 
 def copied(name: str, seed: int, lesson: dict[str, Any]) -> list[float]:
-    """Return the accuracy of one of ``COPYING`` for each number of digits that the lesson tests."""
+    """Return the accuracy of a model in ``COPYING`` for each number of digits that the lesson tests."""
     kind, width, steps, lr, gate_bias = COPYING[name]
     model = lesson["train"](seeded(kind, width, gate_bias, seed), lesson["digits_to_copy"], steps=steps, lr=lr)
     return [round(lesson["accuracy"](model, n), 3) for n in lesson["n_digits"]]
@@ -72,7 +73,7 @@ def first_digits(shortest: int) -> Callable[[], tuple[Tensor, Tensor]]:
 
 @torch.no_grad()
 def remembered(name: str, steps: int, lr: float, seed: int, lesson: dict[str, Any]) -> float:
-    """Return how often one of ``REMEMBERING`` names the first of 40 digits."""
+    """Return how often a model in ``REMEMBERING`` recalls the first of 40 digits."""
     shortest, gate_bias = REMEMBERING[name]
     with torch.enable_grad():
         model = lesson["train"](seeded(ONE_VECTOR, WIDTH, gate_bias, seed), first_digits(shortest), steps=steps, lr=lr)
@@ -82,7 +83,7 @@ def remembered(name: str, steps: int, lr: float, seed: int, lesson: dict[str, An
 
 
 def models(lesson: dict[str, Any]) -> dict[str, RecurrentTranslator]:
-    """Train the models that the lesson loads: a translator of dates, and two that copy digits."""
+    """Train the models that the lesson loads: a date translator, and two models that copy digits."""
     train, n_characters = lesson["train"], len(lesson["ids"]) + 1
     torch.manual_seed(0)
     translator = train(ATTENTION(n_characters, n_characters, 64), lesson["dates"], steps=200)
@@ -98,7 +99,7 @@ def store(trained: dict[str, RecurrentTranslator]) -> None:
 
 
 def runs() -> dict[str, Any]:
-    """Return all accuracies, by the table of the lesson that reads them, and write the models that it loads."""
+    """Return all accuracies, by the lesson's table that reads them, and write the models that it loads."""
     lesson = defined(NEEDED, LESSON)
     copying = {name: [copied(name, seed, lesson) for seed in SEEDS] for name in COPYING}
     remembering = [

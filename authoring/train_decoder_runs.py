@@ -1,7 +1,7 @@
-"""Runs for lesson 07: three kinds of models with several right answers, layer to layer, and diffusion.
+"""Runs for lesson 07: three model families with several right answers, layer-to-layer decoders, and diffusion.
 
 ``python -m authoring.train_decoder_runs`` trains them with the lesson's own code and writes the fractions of right
-dates that the lesson reads: about two minutes on one core.
+dates that the lesson reads. It takes about two minutes on one core.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ NEEDED = {"PAD", "BOS", "EOS", "months", "days", "french", "alphabet", "as_token
 NEEDED |= {"held_out", "new_sources", "new_targets", "generate", "exact", "train", "seeded", "Translator"}
 NEEDED |= {"LayerToLayer", "EncoderOnly", "DecoderOnly", "Unmasker", "unmask"}
 MIXES = {"1": (1, 0), "1 : 1": (1, 1), "4 : 1": (4, 1)}
-"""How often a training example gets an ISO date and a date with slashes."""
+"""The ratio of ISO dates to dates with slashes among the training examples."""
 FAMILIES = [("EncoderOnly", "1"), ("EncoderOnly", "1 : 1"), ("EncoderOnly", "4 : 1")]
 FAMILIES += [(model, formats) for model in ("DecoderOnly", "Translator") for formats in ("1", "1 : 1")]
 DEPTHS, EXCHANGE_STEPS = (2, 3), 200
@@ -26,7 +26,7 @@ DIFFUSION_STEPS, N_TEXTS = (1, 2, 3, 5, 11), 200
 
 
 def of_family(lesson: dict[str, Any], model: str, formats: str, seed: int, steps: int = 300) -> dict[str, Any]:
-    """Train a model on dates in one format or two, and return the fraction of held-out dates in any of them."""
+    """Train a model on dates in one or two formats; return the fraction of held-out dates right in either."""
     n_iso, n_slashed = MIXES[formats]
     forms = (lesson["targets"],) * n_iso + (lesson["slashed"],) * n_slashed
     right = [lesson["targets"], lesson["slashed"]][: 1 + (n_slashed > 0)]
@@ -41,7 +41,9 @@ def of_family(lesson: dict[str, Any], model: str, formats: str, seed: int, steps
 
 
 def exchanged(lesson: dict[str, Any], n_layers: int, seed: int, steps: int = EXCHANGE_STEPS) -> dict[str, Any]:
-    """Train a model layer to layer; return the fractions of right dates if it is used so, and with the last layer."""
+    """Train a layer-to-layer model; return the fractions of right dates if it is used that way, and with the last
+    layer.
+    """
     model = lesson["seeded"](seed, lesson["LayerToLayer"], n_layers=n_layers)
     lesson["train"](model, steps=steps)
     user = lesson["Translator"](n_layers=n_layers)
@@ -55,7 +57,7 @@ def exchanged(lesson: dict[str, Any], n_layers: int, seed: int, steps: int = EXC
 
 
 def diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: int = 300) -> list[dict[str, Any]]:
-    """Train a model to fill in hidden tokens; return the fraction of real dates among its texts, by number of steps."""
+    """Train a model to fill in masked tokens; return the fraction of real dates among its texts, by number of steps."""
     forms = (lesson["targets"], lesson["slashed"])[:n_formats]
     real = {tuple(row) for form in forms for row in form.tolist()}
     model = lesson["seeded"](seed, lesson["Unmasker"])
@@ -70,7 +72,7 @@ def diffusion(lesson: dict[str, Any], n_formats: int, seed: int, steps: int = 30
 
 
 def runs(lesson: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return all runs, by the table of the lesson that reads them."""
+    """Return all runs, by the lesson's table that reads them."""
     return {
         "exchanged": [exchanged(lesson, n_layers, seed) for n_layers in DEPTHS for seed in SEEDS],
         "families": [of_family(lesson, *family, seed) for family in FAMILIES for seed in SEEDS],

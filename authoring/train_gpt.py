@@ -1,8 +1,9 @@
-"""The GPT that lesson 09 loads into the learner's own classes, trained for longer than a lesson can wait.
+"""Train the GPT that lesson 09 loads into the learner's own classes, which would take too long in the lesson.
 
-``python -m authoring.train_gpt`` trains it on English that every Python brings along, and stores parameters, tokenizer
-and card where ``transformer_course.stored_models`` finds them. What ``python_docstrings`` holds out is held out here as
-well, so the lesson may measure on it. Stopped, the command goes on from ``CHECKPOINT`` when it is called again.
+``python -m authoring.train_gpt`` trains it on English text that comes with every Python, and stores parameters,
+tokenizer and card in ``transformer_course.stored_models``. The texts that ``python_docstrings`` holds out are also held
+out here, so the lesson can measure on them. If stopped, the command continues from ``CHECKPOINT`` when you run it
+again.
 """
 
 import ast
@@ -29,21 +30,21 @@ N_STEPS, BATCH_SIZE = 4_000, 8
 CHECKPOINT = Path("build") / "gpt.pt"
 EXCLUDED_MODULES = {"distutils", "ensurepip", "idlelib", "lib2to3", "pydoc_data", "site-packages", "dist-packages"}
 EXCLUDED_MODULES |= {"test", "tests", "tkinter", "turtledemo"}
-"""Packages that some installations lack, or that hold little English."""
+"""Packages that some installations lack, or that contain little English."""
 
 
 def texts(folder: Path | None = None) -> list[str]:
-    """Return the texts to train on: docstrings of modules and of packages, and the reference that ``help()`` shows.
+    """Return the training texts: docstrings of modules and packages, and the reference that ``help()`` shows.
 
     Args:
-        folder: Where the modules are; by default, where this Python keeps its own.
+        folder: The folder of the modules; by default, Python's standard library.
     """
     folder = Path(sysconfig.get_path("stdlib")) if folder is None else folder
     return [*python_docstrings(folder)[0], *packages(folder), *reference(folder)]
 
 
 def packages(folder: Path) -> Iterator[str]:
-    """Yield the docstrings of each module of a package; ``python_docstrings`` takes those outside of packages."""
+    """Yield the docstrings of each module of a package; ``python_docstrings`` reads those outside of packages."""
     known: set[str] = set()
     for path in sorted(folder.glob("*/**/*.py")):
         if not EXCLUDED_MODULES & set(path.relative_to(folder).parts):
@@ -54,14 +55,14 @@ def packages(folder: Path) -> Iterator[str]:
 
 
 def reference(folder: Path) -> list[str]:
-    """Return the topics of the language reference, as ``help("FORMATTING")`` shows them."""
+    """Return the topics of the language reference, such as ``help("FORMATTING")``."""
     tree = ast.parse((folder / "pydoc_data" / "topics.py").read_bytes())
     (assignment,) = (node for node in tree.body if isinstance(node, ast.Assign))
     return list(ast.literal_eval(assignment.value).values())
 
 
 def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_length: int) -> LanguageModelConfig:
-    """Return the library's sizes of the GPT that lesson 09 builds, by the arguments of that class."""
+    """Return the sizes of lesson 09's GPT as arguments of that class."""
     return LanguageModelConfig(
         vocab_size, d_model=d_model, n_heads=n_heads, d_ff=4 * d_model, n_layers=n_layers, max_length=context_length,
         dropout=0.0, feed_forward="relu",
@@ -69,7 +70,7 @@ def gpt(vocab_size: int, d_model: int, n_heads: int, n_layers: int, context_leng
 
 
 def gpt_parameters(model: LanguageModel) -> dict[str, Tensor]:
-    """Return the parameters as that class names them; the head's matrix is the embedding once more."""
+    """Return the parameters under the names of that class. The output head is tied to the embedding."""
     return {name: tensor for name, tensor in model.state_dict().items() if name != "head.weight"}
 
 
@@ -80,12 +81,12 @@ def new_model() -> LanguageModel:
 
 
 def new_training(ids: Int[Tensor, " n"]) -> Training:
-    """Return a run of which no step is taken."""
+    """Return a run before its first step."""
     return Training(new_model(), ids, BATCH_SIZE, SIZES["context_length"])
 
 
 def main(n_steps: int = N_STEPS) -> None:
-    """Train the model, and store it."""
+    """Train the model and store it."""
     torch.set_num_threads(1)
     training = texts()
     tokenizer = bpe_tokenizer(training, SIZES["vocab_size"])

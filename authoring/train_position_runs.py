@@ -1,7 +1,7 @@
 """More settings for lesson 05: its models at other depths, head widths, lengths and learning rates.
 
 ``python -m authoring.train_position_runs`` trains them with the lesson's own code and writes the accuracies that the
-lesson reads: about five minutes on one core.
+lesson reads. It takes about five minutes on one core.
 """
 
 from collections.abc import Iterator
@@ -29,15 +29,15 @@ COUNTERS = {
     "with <bos>": (True, 2, 0.005, 200),
     "without <bos>, 4 layers": (False, 4, 0.002, 1000),
 }
-"""Causal models without positions that name each position: whether there is a ``<bos>``, layers, rate and steps."""
+"""Causal models without positions that predict each position: whether there is a ``<bos>``, layers, rate and steps."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What one of the lesson's models is trained with: the arguments of its ``trained``, apart from the seed.
+    """The setting of one of the lesson's models: the arguments of the lesson's ``trained``, except the seed.
 
     Attributes:
-        scheme: The kind of positions.
+        scheme: The position scheme.
         rate: Learning rate.
         steps: Number of training steps.
         length: Number of tokens in the training texts.
@@ -58,7 +58,7 @@ class Setting:
 
 
 def settings() -> Iterator[tuple[str, Setting]]:
-    """Yield every setting with the name of the table that it belongs to."""
+    """Yield every setting with the name of its table."""
     yield "trained length", Setting("rotary", steps=LONG_STEPS, length=LONG_LENGTH)
     for width, base in product(HEAD_WIDTHS, BASES):
         yield "bases", Setting("rotary", 0.005, 300, d_model=D_MODEL, n_heads=D_MODEL // width, rotary_base=base)
@@ -67,7 +67,9 @@ def settings() -> Iterator[tuple[str, Setting]]:
 
 
 def accuracies(setting: Setting, seed: int, lesson: dict[str, Any]) -> list[float]:
-    """Return the mean accuracy within the trained length, from there to twice, and from there to four times."""
+    """Return the mean accuracy within the training length, from there to twice, and from there to four times that
+    length.
+    """
     arguments = asdict(setting)
     by_position: Tensor = lesson["trained"](seed=seed, d_ff=2 * setting.d_model, **arguments)[1]
     once, twice = setting.length, 2 * setting.length
@@ -91,7 +93,7 @@ def which_position(tokens: Tensor) -> Tensor:
 
 
 def counted(name: str, seed: int) -> list[float]:
-    """Return the accuracy of one of ``COUNTERS`` at each of 16 positions, without that of ``<bos>``."""
+    """Return the accuracy of a model in ``COUNTERS`` at each of 16 positions, not counting ``<bos>``."""
     has_bos, n_layers, rate, steps = COUNTERS[name]
     torch.manual_seed(seed)
     shape: dict[str, Any] = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": n_layers, "dropout": 0.0}
@@ -102,7 +104,7 @@ def counted(name: str, seed: int) -> list[float]:
 
 
 def tables() -> dict[str, Any]:
-    """Return all runs, by the table of the lesson that reads them."""
+    """Return all runs, by the lesson's table that reads them."""
     by_position = {name: [counted(name, seed) for seed in SEEDS] for name in COUNTERS}
     return {"counting": by_position, "runs": list(rows(settings()))}
 

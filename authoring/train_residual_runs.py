@@ -1,8 +1,8 @@
-"""The runs behind the view of the residual stream: deep and shallow stacks, measured layer by layer while they train.
+"""Train the runs of the residual stream view: deep and shallow stacks, measured layer by layer during training.
 
-``python -m authoring.train_residual_runs`` trains them all and writes the file that the view reads: five depths, two
-layouts, with and without warm-up, three seeds each; about seven minutes on one core. The stacks and their task are
-those that lesson 06 shows.
+``python -m authoring.train_residual_runs`` trains five depths and two layouts, with and without warm-up, with three
+seeds each, and writes the file that the view reads. It takes about seven minutes on one core. The stacks and their task
+are those of lesson 06.
 """
 
 import json
@@ -23,13 +23,13 @@ WARMUPS = (0, 50)
 DEPTHS = (2, 4, 8, 12, 24)
 SEEDS = (0, 1, 2)
 STEPS = (0, 5, 10, 20, 30, 40, 50, 75, 100, 150, 200)
-"""The numbers of steps after which a stack is measured. The last is the end of training."""
+"""The steps at which a stack is measured. The last is the end of training."""
 VOCAB_SIZE, LENGTH, D_MODEL, LR = 16, 11, 32, 0.003
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a stack looked like at one moment: its loss, and a number for each of its layers.
+    """Measurements of a stack at one step: its loss, and numbers for each of its layers.
 
     Attributes:
         loss: Mean cross-entropy.
@@ -41,7 +41,7 @@ class Measured:
 
 
 class NameTheTokenBefore(nn.Module):
-    """A stack that says, at every position of a random text, which token stood before.
+    """A stack that predicts the previous token at every position of a random text.
 
     Args:
         layout: ``"post-norm"`` or ``"pre-norm"``.
@@ -55,13 +55,13 @@ class NameTheTokenBefore(nn.Module):
         initialize(self)
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, ""]:
-        """Return the loss on a batch; the first position has nothing before it and does not count."""
+        """Return the loss on a batch. The first position has no previous token and does not count."""
         logits = self.output(self.encoder(tokens))
         return F.cross_entropy(logits[:, 1:].flatten(0, 1), tokens[:, :-1].flatten())
 
 
 def measure(model: NameTheTokenBefore, tokens: Int[Tensor, "batch n"]) -> Measured:
-    """Return what the layers of a stack do to a batch, and the gradients that it gives them."""
+    """Measure how a stack's layers change a batch, and the gradients at each layer."""
     streams: list[Tensor] = []
     layers = list(model.encoder.layers)
     hooks = [layers[0].register_forward_pre_hook(lambda module, inputs: streams.append(inputs[0].detach()))]
@@ -84,7 +84,7 @@ def measure(model: NameTheTokenBefore, tokens: Int[Tensor, "batch n"]) -> Measur
 
 
 def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*layers"]:
-    """Return the mean cosine of two different positions of a text."""
+    """Return the mean cosine between two different positions of a text."""
     directions = F.normalize(x, dim=-1)
     cosines = directions @ directions.mT
     n = x.shape[-2]
@@ -92,7 +92,7 @@ def similarity(x: Float[Tensor, "*layers batch n d_model"]) -> Float[Tensor, "*l
 
 
 def train(layout: str, depth: int, warmup: int, seed: int) -> dict[int, Measured]:
-    """Train a stack, and return what was measured, by the number of steps taken until then."""
+    """Train a stack, and return its measurements by step."""
     torch.manual_seed(seed)
     model = NameTheTokenBefore(layout, depth)
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
@@ -121,7 +121,7 @@ def train_all() -> list[Run]:
 
 
 def gathered(layout: str, depth: int, warmup: int, by_seed: Sequence[Mapping[int, Measured]]) -> Run:
-    """Return the runs of several seeds as one, with three digits: more would not be the same on another machine."""
+    """Merge the runs of several seeds, with three digits, because more would differ between machines."""
     moments = [[run[step] for run in by_seed] for step in by_seed[0]]
     losses = [[_short(measured.loss) for measured in seeds] for seeds in moments]
     layers = torch.stack([torch.stack([measured.layers for measured in seeds]).mean(dim=0) for seeds in moments])

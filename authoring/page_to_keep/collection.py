@@ -1,4 +1,4 @@
-"""The notebook that shows the page, and the document to print."""
+"""Build the notebook that shows the page, and the PDF to print."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ To print it, open `notebooks/{DOCUMENT_FILE}` in the folder of the course: one s
 
 
 def collect(_: Mapping[str, NotebookNode]) -> NotebookNode:
-    """Make a notebook that shows the page, and says in words what is on it; it needs none of the lessons."""
+    """Build a notebook that shows the page, with an alternative text; it needs none of the lessons."""
     drawn = page()
     words = f"<details><summary>What is on it, in words</summary>\n\n{drawn.alternative_text}\n\n</details>"
     picture = nbformat.v4.new_markdown_cell(

@@ -1,4 +1,4 @@
-"""What three models of the library cost: counted on the models themselves, which take no memory here."""
+"""The costs of three models of the library, counted on the models themselves without allocating memory."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -21,20 +21,20 @@ PARTS = {
     "norms": "norm",
     "output": "head",
 }
-"""Parts of a model, each with what the names of its parameters contain."""
+"""Parts of a model, each with a substring of its parameters' names."""
 BYTES_PER_NUMBER = 2
 
 
 class Costs(NamedTuple):
-    """What a model has, and what it costs.
+    """The sizes and costs of a model.
 
     Args:
-        sizes: Its sizes, by their names in the code.
+        sizes: Its sizes, by name in the code.
         parameters: The number of parameters in each of its parts.
-        flops: Operations of the matrix products with parameters, for one token forward; of a translator, for a token
-            of the source and one of the target.
-        flops_of_scores: Operations that each further token to attend to costs a token: scores, and weighted values.
-        cache_bytes: Bytes of keys and values that a token leaves in the cache of all layers, in 16 bits.
+        flops: Operations of the matrix products with parameters in the forward pass of one token; for a translator, of
+            one source and one target token.
+        flops_of_scores: Additional operations of a token per token that it attends to: scores and weighted values.
+        cache_bytes: Bytes of 16-bit keys and values that a token adds to the cache, over all layers.
     """
 
     sizes: Mapping[str, int]
@@ -51,7 +51,7 @@ class Costs(NamedTuple):
 
 @cache
 def three_models() -> dict[str, Costs]:
-    """Return what the paper's base model, GPT-2's smallest and Llama 3's smallest cost.
+    """Return the costs of the paper's base model, the smallest GPT-2 and the smallest Llama 3.
 
     The base model has the 37,000 shared tokens of Vaswani et al. (2017), arXiv:1706.03762.
     """
@@ -67,14 +67,14 @@ def three_models() -> dict[str, Costs]:
 
 
 def costs(model: nn.Module, config: TransformerConfig | LanguageModelConfig) -> Costs:
-    """Return what a model costs.
+    """Return the costs of a model.
 
     Args:
-        model: A translator with one vocabulary, or a language model.
+        model: A translator with a shared vocabulary, or a language model.
         config: Its configuration.
     """
     parameters = dict.fromkeys(PARTS, 0)
-    matrices = config.vocab_size * config.d_model  # of the output, tied or not
+    matrices = config.vocab_size * config.d_model  # of the output layer, tied or not
     for name, parameter in model.named_parameters():
         part = next(part for part, word in PARTS.items() if word in name)
         parameters[part] += parameter.numel()

@@ -1,6 +1,6 @@
 r"""The formulas of the course, each with the lesson that derives it.
 
-They are written in the mathematics of TeX that matplotlib knows. The letters: b texts in a batch, n tokens, d =
+They are written in the subset of TeX that matplotlib supports. The letters: b texts in a batch, n tokens, d =
 ``d_model``, h heads of width d_k, V tokens in the vocabulary; x is a row of the residual stream.
 """
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Formula(NamedTuple):
-    """A formula, what it is called, and the number of its lesson."""
+    """A formula, its name, and the number of its lesson."""
 
     name: str
     lesson: int

@@ -1,4 +1,4 @@
-"""The page itself: an upright sheet of A4, in inches, on which everything has its place."""
+"""Lay out the page, in portrait A4, in inches."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ MIN_FONT_PT = 5.5
 TITLE_FONT_PT = 11.0
 HEADING_FONT_PT = 7.0
 FORMULA_FONT_PT, NAME_FONT_PT, TABLE_FONT_PT = 8.0, 6.4, 5.9
-"""Points of a formula, whose subscripts are 0.7 times as large, of its name, and of the table."""
+"""Font sizes in points of a formula (subscripts are 0.7 times as large), of its name, and of the table."""
 COLUMNS = 3
 LEGEND = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
@@ -27,7 +27,7 @@ PARAMETER_COUNTS = {
     "norms": "LayerNorm 2 d, RMSNorm d",
     "output": "V d if not tied",
 }
-"""How the parameters of each part are counted."""
+"""Formulas for the number of parameters of each part."""
 
 
 def page() -> Diagram:
@@ -50,7 +50,7 @@ def _rule(d: Diagram, y: float) -> None:
 
 
 def _formulas(d: Diagram, y: float) -> None:
-    """Put the formulas on the page in columns, each below its name and the number of its lesson."""
+    """Put the formulas on the page in columns, each below its name and lesson number."""
     _rule(d, y)
     rows = -(-len(FORMULAS) // COLUMNS)
     for i, formula in enumerate(FORMULAS):
@@ -102,7 +102,7 @@ def _sizes(costs: Costs) -> str:
 
 
 def _in_words() -> str:
-    """Return what is on the page, for readers who do not see it."""
+    """Describe the page for readers who cannot see it."""
     formulas = "; ".join(f"{formula.name} ({formula.lesson:02})" for formula in FORMULAS)
     parameters = "; ".join(f"{name} {costs.total:,}" for name, costs in three_models().items())
     return (

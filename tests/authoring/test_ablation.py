@@ -1,4 +1,4 @@
-"""An ablation is judged seed by seed, and only if it has the seeds that were asked for."""
+"""An ablation is judged seed by seed, and only if it has the required seeds."""
 
 import itertools
 
@@ -9,14 +9,14 @@ from authoring.ablation import compare, main
 
 
 def results(n_seeds=10, worse=2):
-    """Variant b is lower in all seeds but some."""
+    """Return results in which variant b is lower for all seeds except some."""
     rows = [("a", seed, 2.0) for seed in range(n_seeds)]
     rows += [("b", seed, 2.1 if seed < worse else 1.8) for seed in range(n_seeds)]
     return pd.DataFrame(rows, columns=["variant", "seed", "loss"])
 
 
 @pytest.mark.parametrize("worse", [0, 1, 2])
-def test_signs_are_compared_with_a_coin(worse):
+def test_signs_are_compared_with_coin_flips(worse):
     found = compare(results(worse=worse).sample(frac=1, random_state=0))
     assert (found.better, found.n_pairs, found.n_better) == ("b", 10, 10 - worse)
     assert found.difference == pytest.approx((0.2 * (10 - worse) - 0.1 * worse) / 10)
@@ -25,25 +25,25 @@ def test_signs_are_compared_with_a_coin(worse):
     assert found.by_chance == pytest.approx(len(as_one_sided) / len(coins))
 
 
-REFUSED = {
-    "at least 10 seeds are needed; got 9": results(9),
+REJECTED = {
+    "at least 10 seeds are required; got 9": results(9),
     "a loss for every seed": results().iloc[:-1],
-    "two variants are compared; got 1": results().query("variant == 'a'"),
+    "must have two variants; got 1": results().query("variant == 'a'"),
     "two runs of the same seed": pd.concat([results(), results().tail(1)]),
-    "no column loss": results().drop(columns="loss"),
+    "lacks the column loss": results().drop(columns="loss"),
 }
 
 
-@pytest.mark.parametrize("complaint", REFUSED)
-def test_what_the_rubric_does_not_allow_is_refused(complaint, tmp_path, capsys):
+@pytest.mark.parametrize("complaint", REJECTED)
+def test_rejects_results_that_violate_the_rubric(complaint, tmp_path, capsys):
     with pytest.raises(ValueError, match=complaint):
-        compare(REFUSED[complaint])
-    REFUSED[complaint].to_csv(tmp_path / "results.csv", index=False)
+        compare(REJECTED[complaint])
+    REJECTED[complaint].to_csv(tmp_path / "results.csv", index=False)
     assert main([str(tmp_path / "results.csv")]) == 1
     assert complaint in capsys.readouterr().out
 
 
-def test_the_command_says_what_was_found(tmp_path, capsys):
+def test_command_prints_the_comparison(tmp_path, capsys):
     results().to_csv(tmp_path / "results.csv", index=False)
     assert main([str(tmp_path / "results.csv")]) == 0
     assert "b is lower by 0.1400 on average" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The catalogs are what the steps make today, and hold nothing that is known already."""
+"""The catalogs match the current steps, and contain nothing that is already known."""
 
 import os
 import re
@@ -34,22 +34,22 @@ from transformer_course.running.observe import observe
 
 IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps is not None]
 FAST = ("rnn_step", "additive_scores", "keeps_the_stream", "accumulate")
-"""Exercises whose generated mistakes come to an end in seconds: where loops run away, as in ``beam_search``, each is
-waited for.
+"""Exercises whose generated mistakes all terminate within seconds; in ``beam_search``, each infinite loop takes until
+the time limit.
 """
 OFF_BY_ONE = {"past": "return (columns - n_query) - 1"}
 """The code of a generated mistake that equals a written mistake of the causal mask."""
 SOME = [one if one.name in FAST else pytest.param(one, marks=pytest.mark.thorough) for one in IN_STEPS]
 
 
-def test_there_is_a_catalog_of_every_exercise_in_steps_and_no_other():
+def test_exactly_the_exercises_in_steps_have_catalogs():
     assert {path.stem for path in FOLDER.glob("*.json")} == {exercise.name for exercise in IN_STEPS}
     assert [exercise.name for exercise in IN_STEPS if not catalog_of(exercise).edits] == []
 
 
 @pytest.fixture(scope="module")
 def changed(thoroughness):
-    """Make catalogs anew where exercises are as they are elsewhere: here, their shapes are checked, too."""
+    """Rebuild catalogs with the exercises as in production: tests also check their shapes."""
     names = [one.name for one in IN_STEPS] if thoroughness.enabled else FAST
     command = [sys.executable, "-m", "authoring.build_generated_mistakes", "--check", *names]
     environment = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0"}
@@ -60,13 +60,13 @@ def changed(thoroughness):
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
-def test_a_catalog_is_made_again_as_it_is_stored(exercise, changed):
+def test_rebuilt_catalog_matches_the_stored_one(exercise, changed):
     assert changed[exercise.name] == "", f"run `python -m authoring.build_generated_mistakes {exercise.name}`"
 
 
 @pytest.fixture(scope="module")
 def masks():
-    """The causal mask without words for a generated mistake, which a written mistake could name as well."""
+    """The causal mask without words for a generated mistake, which a written mistake could also name."""
     exercise = every_exercise()["causal_mask"]
     messages = {key: wording for key, wording in exercise.messages.items() if not key.startswith("shifted_past")}
     assert len(messages) == len(exercise.messages) - 1
@@ -75,7 +75,7 @@ def masks():
 
 @pytest.fixture(scope="module")
 def stored(masks, tmp_path_factory):
-    """The catalog of the causal mask as it is with such a written mistake."""
+    """The catalog of the causal mask with such a written mistake."""
     off_by_one = masks.steps.but(allowed=lambda matrix, past: matrix.tril(past - 1))
     not_itself = Mistake("not_itself", off_by_one, summary="no position sees itself")
     path = tmp_path_factory.mktemp("catalogs") / f"{masks.name}.json"
@@ -87,7 +87,7 @@ def stored(masks, tmp_path_factory):
 
 @pytest.fixture
 def folder(stored, tmp_path, monkeypatch):
-    """A folder with this catalog alone."""
+    """A folder with only this catalog."""
     monkeypatch.setattr(catalog, "FOLDER", tmp_path)
     return shutil.copy(stored, tmp_path)
 
@@ -96,14 +96,14 @@ def no_position_sees_itself(n_query, n_key):
     return torch.ones(n_query, n_key, dtype=torch.bool).tril(n_key - n_query - 1)
 
 
-def test_removed_mistake_is_named_after_a_rebuild(masks, folder):
+def test_reports_a_removed_mistake_after_a_rebuild(masks, folder):
     assert update(masks, is_check=False) != []
     observed = [observe(no_position_sees_itself, case) for case in masks.cases(SEED)]
     assert judge(masks, SEED, observed).mistakes == ("shifted_past",)
     assert update(masks, is_check=False) == []
 
 
-def test_check_lists_what_a_removed_mistake_leaves_without_a_name(masks, folder):
+def test_check_lists_mistakes_unnamed_after_a_removal(masks, folder):
     before = read(masks.name).as_text()
     changes = update(masks, is_check=True)
     assert any(change.startswith("shifted_past is missing") for change in changes)
@@ -112,20 +112,20 @@ def test_check_lists_what_a_removed_mistake_leaves_without_a_name(masks, folder)
 
 @pytest.fixture(scope="module")
 def built(masks):
-    """The catalog of the causal mask without one mistake, and what its answers show."""
+    """The catalog of the causal mask without one mistake, and the results of its answers."""
     known = behavior(masks, SEED)
     with in_isolation():
         return known, selected(known, tried(known))
 
 
-def test_check_lists_what_an_added_mistake_names_already(built):
+def test_check_lists_mistakes_named_by_an_added_one(built):
     known, stored = built
     left = [one for one in stored.edits if dict(one.code) != OFF_BY_ONE]
     changes = out_of_date(known, replace(stored, edits=left), stored)
     assert changes == ["shifted_past is to be dropped: {'past': '(columns - n_query) - 1'}"]
 
 
-def test_check_lists_other_words_another_rank_and_other_results(built):
+def test_check_lists_changed_words_ranks_and_results(built):
     known, stored = built
     first, *rest = stored.edits
     for change in ({"kind": "sign"}, {"weight": first.weight + 0.1}, {"shows": [Outline("other")] * len(first.shows)}):
@@ -133,13 +133,13 @@ def test_check_lists_other_words_another_rank_and_other_results(built):
         assert len(out_of_date(known, stored, changed)) == 1
 
 
-def test_check_lists_other_steps_and_other_cases(built):
+def test_check_lists_changed_steps_and_cases(built):
     known, stored = built
     for change in ({"names": ["other"]}, {"cases": [0]}, {"right": [Outline("other")] * len(stored.right)}):
         assert out_of_date(known, stored, replace(stored, **change)) == ["the steps or the cases have changed"]
 
 
-def test_check_allows_a_second_generated_mistake_that_behaves_as_one_in_both(built):
+def test_check_allows_an_extra_equivalent_mistake(built):
     known, stored = built
     [first] = [one for one in stored.edits if dict(one.code) == OFF_BY_ONE]
     code = {name: f"({text.removeprefix('return ')})" for name, text in first.code.items()}
@@ -148,7 +148,7 @@ def test_check_allows_a_second_generated_mistake_that_behaves_as_one_in_both(bui
 
 
 @pytest.mark.parametrize("exercise", SOME, ids=lambda one: one.name)
-def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_it_shows(exercise):
+def test_generated_mistakes_are_wrong_and_recognizable(exercise):
     known = behavior(exercise, SEED)
     with in_isolation():
         for mistake in list(known.generated.values())[::25]:
@@ -165,19 +165,19 @@ def test_no_generated_mistake_is_right_and_each_is_among_those_that_may_be_what_
         ({"shifted_past": "x", "ignored_all": "y"}, "ignored_all"),
     ],
 )
-def test_words_for_a_generated_mistake_that_is_not_stored_are_rejected(built, message, unused):
+def test_rejects_words_for_a_generated_mistake_not_stored(built, message, unused):
     known, stored = built
     with pytest.raises(ValueError, match=rf"causal_mask has words .* generated mistakes: {unused}\. "):
         check_told(replace(known.exercise, messages=message), stored)
     check_told(replace(known.exercise, messages={"shifted_past: § - 1": "x", "shifted_past": "y"}), stored)
 
 
-def test_words_for_an_unknown_generated_mistake_are_rejected_when_a_catalog_is_built(masks, folder):
+def test_build_rejects_words_for_an_unknown_mistake(masks, folder):
     with pytest.raises(ValueError, match="causal_mask has words"):
         update(replace(masks, messages={"shifted_pasts": "x"}), is_check=False)
 
 
-def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
+def test_unlikely_mistake_is_kept_only_with_words(masks, built):
     _, stored = built
     key = "ignored_n_query: 64"
     assert max(edit.weight for edit in stored.edits) <= MAX_WEIGHT
@@ -188,7 +188,7 @@ def test_far_fetched_generated_mistake_is_kept_only_with_words(masks, built):
     assert edits[0].weight > MAX_WEIGHT
 
 
-def test_of_generated_mistakes_with_the_same_code_the_likeliest_is_kept():
+def test_keeps_the_likeliest_of_mistakes_with_equal_code():
     likely, rare = (
         AnswerEdit("a", "left_out", weight=1.0, code={"a": "b"}),
         AnswerEdit("a", "taken_for", weight=2.0, code={"a": "return b"}),
@@ -196,7 +196,7 @@ def test_of_generated_mistakes_with_the_same_code_the_likeliest_is_kept():
     assert distinct([rare, likely]) == [likely]
 
 
-def test_a_generated_mistake_is_kept_that_a_written_mistake_equals_only_when_it_is_first_called():
+def test_keeps_mistake_that_differs_from_written_one_on_later_calls():
     exercise = every_exercise()["GroupedQueryAttention"]
     in_training_only = exercise.steps.but(visible=lambda self, mask: mask if self.training else None)
     known = behavior(replace(exercise, mistakes=[Mistake("in_training_only", in_training_only, summary="x")]), 0)

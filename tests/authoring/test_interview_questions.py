@@ -1,4 +1,4 @@
-"""The collection holds every question of every lesson, as it is written there, with ways back to the lesson."""
+"""The collection contains every question of every lesson, unchanged, with links to the lesson."""
 
 import re
 
@@ -27,14 +27,14 @@ FIRST = lesson(
 )
 
 
-def test_the_questions_of_a_lesson_are_all_that_stand_under_their_heading():
+def test_questions_are_those_under_the_heading():
     assert questions_of(FIRST) == [
         question("Why?", "So. (<i>One lookup</i>: 8)"),
         question("How?", "**Thus.** (<i>And one</i>, <i>this</i> way)"),
     ]
 
 
-def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
+def test_each_lesson_has_a_cell_with_a_link_and_questions():
     book = collect({"01_dicts": FIRST, "02_empty": lesson(("title", "# 02")), "03_again": FIRST}, "")
     assert [(cell.id, cell.cell_type) for cell in book.cells] == [
         ("title", "markdown"),
@@ -47,13 +47,13 @@ def test_each_lesson_gets_a_cell_with_a_link_and_its_questions():
     assert book.cells[1].source.count("<details>") == 2
 
 
-def test_a_section_that_is_cited_takes_one_there_and_other_words_do_not():
+def test_cited_sections_become_links_and_other_words_do_not():
     [_, cell] = collect({"01_dicts": FIRST}, "").cells
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>One lookup</i></a>: 8)' in cell.source
     assert '(<a href="01_dicts.ipynb#cell-id=one-lookup"><i>And one</i></a>, <i>this</i> way)' in cell.source
 
 
-def test_a_section_cited_over_the_end_of_a_line_is_found():
+def test_links_a_citation_across_a_line_break():
     cited = question("Why?", "<i>A\nb</i>")
     broken = lesson(("title", "# A b c"), ("questions", f"## Interview questions\n{cited}"))
     assert '<a href="x.ipynb#cell-id=title"><i>A\nb</i></a>' in collect({"x": broken}, "").cells[1].source

@@ -1,4 +1,4 @@
-"""The recipe of the stored language models: a run goes on where it was, and its numbers are those of plain loops."""
+"""Training of the stored language models: runs resume exactly, and the numbers match plain loops."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ from transformer_lab.data.tokenizers import BOS_ID, bpe_tokenizer
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
-IDS = torch.arange(500).square() % 299 + 1  # without padding
+IDS = torch.arange(500).square() % 299 + 1  # no id is the padding's
 
 
 def new_training() -> Training:
@@ -31,7 +31,7 @@ def take(run: Training, n: int) -> list[float]:
     return [run.step(1000) for _ in range(n)]
 
 
-def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
+def test_stopped_run_resumes_exactly(tmp_path):
     run, later = new_training(), new_training()
     take(run, 2)
     run.save(tmp_path / "run.pt")
@@ -41,7 +41,7 @@ def test_a_run_that_was_stopped_goes_on_where_it_was(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["run.pt"]
 
 
-def test_a_run_ends_after_its_steps_wherever_it_was_stopped(tmp_path, monkeypatch):
+def test_run_ends_after_its_steps_wherever_it_stopped(tmp_path, monkeypatch):
     monkeypatch.setattr("authoring.language_model_training.STEPS_PER_REPORT", 2)
     whole, first, second = new_training(), new_training(), new_training()
     whole.run(6, tmp_path / "whole" / "run.pt")
@@ -58,7 +58,7 @@ def stop_at(run: Training, n: int) -> None:
         raise KeyboardInterrupt
 
 
-def test_each_text_begins_with_bos():
+def test_each_text_starts_with_bos():
     ids = encoded(["a", "b c"], bpe_tokenizer([], 260)).tolist()
     assert [i for i, token in enumerate(ids) if token == BOS_ID] == [0, 2]
 
@@ -72,7 +72,7 @@ def test_batches_are_pieces_of_the_text():
     assert len({row[0] for batch in batches for row in batch.tolist()}) > 20
 
 
-def test_the_rate_rises_stays_and_falls_to_nothing():
+def test_learning_rate_warms_up_stays_and_decays_to_zero():
     factors = [rate_factor(step, 1000) for step in range(1000)]
     assert factors[N_WARMUP_STEPS // 2 - 1] == pytest.approx(0.5)
     assert set(factors[N_WARMUP_STEPS : int(1000 * (1 - COOLDOWN_FRACTION))]) == {1.0}
@@ -80,7 +80,7 @@ def test_the_rate_rises_stays_and_falls_to_nothing():
     assert factors[-1] < 0.01
 
 
-def test_the_mean_loss_is_that_of_a_plain_loop():
+def test_mean_loss_matches_a_plain_loop():
     model, n = new_training().model, 16
     ids = IDS[: 2 * n + 5]
     with torch.no_grad():
@@ -92,7 +92,7 @@ def test_the_mean_loss_is_that_of_a_plain_loop():
     assert mean_loss(model, ids, n) == pytest.approx(sum(losses) / len(losses), rel=1e-4)
 
 
-def test_a_card_has_the_run_and_the_held_out_loss():
+def test_card_contains_the_run_and_the_held_out_loss():
     run, tokenizer = new_training(), bpe_tokenizer([], 260)
     run.losses, run.seconds = [float(i) for i in range(250)], 90.0
     message = card(run, ["é"], ["a rose is a rose is"], tokenizer, data="a small one")

@@ -1,4 +1,4 @@
-"""A section is the prose under its heading, up to the next heading that is no smaller than a section's."""
+"""A section is the prose under its heading, up to the next heading of level 1 or 2."""
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
@@ -14,11 +14,11 @@ LESSON = new_notebook(
 )
 
 
-def test_a_section_goes_over_cells_and_smaller_headings_and_ends_with_the_next_section():
+def test_section_spans_cells_and_ends_at_the_next_section():
     assert section(LESSON, "New words") == "\nOne.\n### Smaller\nTwo.\n"
     assert section(LESSON, "New words, more") == "\nThree."
 
 
-def test_a_heading_that_is_not_there_has_no_text():
+def test_missing_heading_returns_no_text():
     assert section(LESSON, "New") == ""
     assert section(LESSON, "Dicts") == ""

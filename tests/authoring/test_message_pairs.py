@@ -1,4 +1,4 @@
-"""Messages come out of a wheel, plain ones are kept, and none that is near a held-out one is trained on."""
+"""Messages are read from a wheel, plain ones are kept, and no training message is similar to a held-out one."""
 
 import json
 from itertools import combinations
@@ -9,7 +9,7 @@ import pytest
 from authoring.message_pairs import clean, messages, plain, split, words
 
 
-def test_messages_of_both_languages_are_read_from_a_wheel(tmp_path):
+def test_reads_messages_of_both_languages_from_a_wheel(tmp_path):
     with ZipFile(tmp_path / "program.whl", "w") as file:
         for name, tree in {
             "lamp/translations/en": {"on": {"title": "Turn on"}, "off": "Turn off", "n": 1, "old": "Old"},
@@ -38,17 +38,17 @@ def test_messages_of_both_languages_are_read_from_a_wheel(tmp_path):
         "a " * 13,
     ],
 )
-def test_markup_and_what_is_no_message_is_left_out(message):
+def test_omits_markup_and_non_messages(message):
     assert clean([(message, "OK"), ("Fine", "Bien")]) == {"Fine": "Bien"}
 
 
-def test_a_translation_that_is_far_too_long_is_left_out():
+def test_omits_translations_that_are_far_too_long():
     assert clean([("Save", "un deux trois quatre cinq"), ("Open", "un deux trois quatre cinq six")]) == {
         "Save": "un deux trois quatre cinq"
     }
 
 
-def test_what_is_kept_is_plain_and_of_several_translations_the_first():
+def test_keeps_plain_text_and_the_first_translation():
     assert clean([("Don’t\nsave…", "Ne pas\u202fsauver\xa0…"), ("Don't save...", "Autre")]) == {
         "Don't save...": "Ne pas sauver ..."
     }
@@ -57,12 +57,12 @@ def test_what_is_kept_is_plain_and_of_several_translations_the_first():
 
 
 def nearly_equal(one, other):
-    """Tell whether two rows of words are equal after at most one word is taken out of each."""
+    """Return whether two rows of words are equal after removing at most one word from each."""
     shorter = [[row, *(row[:i] + row[i + 1 :] for i in range(len(row)))] for row in (one, other)]
     return any(some == others for some in shorter[0] for others in shorter[1])
 
 
-def test_no_held_out_sentence_is_near_another():
+def test_held_out_sentences_are_not_similar_to_others():
     nouns, verbs = (
         ("file", "page", "lamp", "door", "window", "user", "event"),
         ("open", "close", "save", "move", "print"),
@@ -82,7 +82,7 @@ def test_no_held_out_sentence_is_near_another():
     assert not [pair for pair in combinations([words(source) for source, _ in held_out], 2) if nearly_equal(*pair)]
 
 
-def test_one_in_so_many_is_held_out_and_all_others_are_trained_on():
+def test_holds_out_one_in_n_and_trains_on_the_rest():
     pairs = {" ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{x}" for x in "abcd") + ".": "x" for i in range(500)}
     training, held_out = split(pairs, 10)
     assert 25 <= len(held_out) <= 80

@@ -1,4 +1,4 @@
-"""An author can read every message of an exercise next to the code it answers."""
+"""An author can read every message of an exercise next to the code that causes it."""
 
 import pytest
 

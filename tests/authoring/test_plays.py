@@ -1,4 +1,4 @@
-"""Plays in a uniform form, from a small archive that has everything that the real one has."""
+"""Plays in a uniform format, from a small archive with all features of the real one."""
 
 import io
 import tarfile
@@ -52,14 +52,14 @@ THE END
 """
 
 
-def test_a_play_is_what_its_characters_say():
+def test_play_consists_of_speeches():
     assert play(ROMEO) == (
         "ROMEO: For what, I pray thee?\n\nBENVOLIO: For your\nbroken shin.\nWhy, Romeo!\n\nROMEO: Why?\n\n"
         "BENVOLIO: Ay.\n\nBENVOLIO: No more.\n\nROMEO: Good night."
     )
 
 
-def test_names_in_capitals_need_no_full_stop_and_may_share_the_line():
+def test_capitalized_names_may_lack_a_period_and_share_the_line():
     text = "DRAMATIS PERSONAE\n\nKING.\nA king.\n\nACT 1.\n\nPUCK\nHow now?\n\nALL. Farewell.\n\nMRS. FORD.\nI know.\n"
     assert play(text) == "PUCK: How now?\n\nALL: Farewell.\n\nMISTRESS FORD: I know."
 
@@ -69,11 +69,11 @@ def test_names_in_capitals_need_no_full_stop_and_may_share_the_line():
     [("Hor", "HORATIO"), ("1 Clown", "FIRST CLOWN"), ("LORD", "LORD"), ("Ros. and Guil", "ROSENCRANTZ AND GUIL"),
      ("Glou", "GLOSTER"), ("GHOST", "GHOST")],
 )  # fmt: skip
-def test_names_are_written_out(head, name):
+def test_abbreviated_names_are_completed(head, name):
     assert full_name(head, "[Enter Horatio, Rosencrantz and two Lords.] [Exeunt Lords and a Clown.]") == name
 
 
-def test_whole_plays_are_held_out_and_poems_left_out(tmp_path):
+def test_holds_out_whole_plays_and_omits_poems(tmp_path):
     with tarfile.open(tmp_path / "small.tar.gz", "w:gz") as archive:
         for name in ("romeo_and_juliet_gut", "timon_of_athens_gut", "sonnets_gut", "hamlet_gut_f", "metadata"):
             data = f"ACT I.\n\nTHE {name[:5].upper()}.\nI am h\xe9re.\n".encode("latin-1")

@@ -1,4 +1,4 @@
-"""The weights that lesson 03 reads are those of SmolLM2."""
+"""The weights that lesson 03 reads match SmolLM2."""
 
 import json
 
@@ -22,7 +22,7 @@ def test_files_have_a_row_for_every_sentence():
     assert [set(probabilities) for probabilities in NOTES["answers"].values()] == [set(ANIMALS)] * 2
 
 
-def test_rows_of_weights_sum_to_one_and_see_no_later_token():
+def test_weights_sum_to_one_and_ignore_later_tokens():
     n = len(NOTES["tokens"])
     weights = RECORDED["sentence"].float()
     assert weights.shape == (30, 9, n, n)
@@ -48,7 +48,7 @@ def test_command_reproduces_the_weights_of_the_sentence(monkeypatch):
     try:
         monkeypatch.setattr("sys.argv", ["record_heads", published("smollm2", download=False)])
     except FileNotFoundError:
-        pytest.skip("SmolLM2 is not on this machine")
+        pytest.skip("SmolLM2 is not in the cache of this machine")
     tokens, weights, _ = record_heads.read(SENTENCE)
     assert tokens == NOTES["tokens"]
     torch.testing.assert_close(weights, RECORDED["sentence"].float(), atol=5e-3, rtol=0)

@@ -1,17 +1,17 @@
-"""Stored runs come from a lesson's own code, and say which command makes them."""
+"""Stored runs come from the lesson's own code, and name the command that creates them."""
 
 import json
 
 from authoring.stored_runs import defined, store_runs
 
 
-def test_only_imports_and_what_is_asked_for_are_executed():
+def test_executes_only_imports_and_requested_names():
     found = defined({"features_seen", "Neighbors"}, "03_heads")
     assert {"features_seen", "Neighbors", "torch"} <= found.keys()
     assert not {"split_heads", "MultiHeadAttention", "train"} & found.keys()
 
 
-def test_file_holds_the_command_and_the_tables(tmp_path):
+def test_file_contains_the_command_and_the_tables(tmp_path):
     file = tmp_path / "runs" / "losses.json"
     store_runs(file, "python -m some.script", lambda: {"losses": [0.5], "heads": [[1, 2]]})
     assert json.loads(file.read_text(encoding="utf-8")) == {

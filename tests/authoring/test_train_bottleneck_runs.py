@@ -1,4 +1,4 @@
-"""The accuracies that lesson 00 reads come from its own training code."""
+"""The accuracies that lesson 00 reads match its own training code."""
 
 import json
 from collections import Counter
@@ -42,7 +42,7 @@ def test_file_has_a_run_for_every_setting_and_seed():
 
 
 @pytest.mark.parametrize("rate", ["", SLOWER])
-def test_attention_copies_more_than_one_vector_of_twice_the_width(rate: str):
+def test_attention_copies_better_than_doubled_width(rate: str):
     assert min(SIXTEEN["attention, width 32" + rate]) > max(SIXTEEN["one vector, width 64" + rate]) + 0.1
 
 
@@ -52,7 +52,7 @@ def test_open_gates_change_nothing_in_copying(rate: str):
     assert sum(opened) / 3 == pytest.approx(sum(plain) / 3, abs=0.05)
 
 
-def test_more_steps_help_more_than_twice_the_width():
+def test_more_steps_help_more_than_doubled_width():
     narrow, wide, longer = (SIXTEEN[f"one vector, width {name}"] for name in ("32", "64", "64, 900 steps"))
     assert max(narrow) < min(wide) and max(wide) < min(longer)
     assert sum(longer) - sum(wide) > 2 * (sum(wide) - sum(narrow))
@@ -74,7 +74,7 @@ def test_models_of_the_lesson_are_stored():
     assert set(n_parameters) == {"translator", "one vector", "attention"}
 
 
-def test_gate_bias_is_added_to_the_update_gates_alone():
+def test_gate_bias_is_added_only_to_update_gates():
     plain, opened = (seeded(RecurrentTranslator, 5, bias, seed=3).encoder for bias in (0.0, 4.0))
     torch.testing.assert_close(opened.bias_hh_l0 - plain.bias_hh_l0, torch.tensor([0.0, 4.0, 0.0]).repeat_interleave(5))
     x = torch.randn(2, 3, 5)

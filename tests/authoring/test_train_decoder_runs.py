@@ -1,4 +1,4 @@
-"""The fractions of right dates that lesson 07 reads come from its own models."""
+"""The fractions of right dates that lesson 07 reads match its own models."""
 
 import json
 
@@ -63,7 +63,7 @@ def test_command_reproduces_a_model_trained_layer_to_layer():
 
 
 @pytest.mark.thorough
-def test_command_reproduces_texts_made_by_diffusion():
+def test_command_reproduces_texts_from_diffusion():
     again, stored = diffusion(defined(NEEDED, LESSON), 2, SEEDS[0]), [r for r in CARD["diffusion"] if r["formats"] == 2]
     for run, kept in zip(again, stored, strict=False):
         assert run["real dates"] == pytest.approx(kept["real dates"], abs=0.2)

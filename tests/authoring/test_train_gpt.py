@@ -1,4 +1,4 @@
-"""The stored GPT is what the command trains, on texts of which nothing is held out."""
+"""The stored GPT is the one that the command trains, and no held-out text is trained on."""
 
 import hashlib
 import math
@@ -14,10 +14,10 @@ from transformer_lab.data.docstrings import python_docstrings
 from transformer_lab.data.tokenizers import bpe_tokenizer
 
 SQUARES = torch.arange(4000).square() % SIZES["vocab_size"]
-"""Tokens that are the same on every machine, and of which something can be learned."""
+"""Learnable tokens that are the same on every machine."""
 ON_SQUARES = (7.5356, 7.5262, 7.5090, 7.4664, 7.4217, 7.3607)
 
-# To read all of Python's docstrings takes long, and the model changes only when it is stored anew.
+# Reading all of Python's docstrings is slow, and the model changes only when it is stored again.
 of_stored_texts = pytest.mark.thorough
 
 
@@ -35,26 +35,26 @@ def take(run: Training, n: int) -> list[float]:
     return [run.step(N_STEPS) for _ in range(n)]
 
 
-def test_a_short_run_gives_the_losses_that_are_stored():
+def test_short_run_reproduces_the_stored_losses():
     assert take(new_training(SQUARES), len(ON_SQUARES)) == pytest.approx(ON_SQUARES, rel=1e-3)
 
 
 @of_stored_texts
-def test_the_stored_model_began_as_the_command_begins(stored, training_texts):
+def test_stored_model_has_the_commands_initial_state(stored, training_texts):
     same = hashlib.sha256("".join(training_texts).encode()).hexdigest() == stored.card["training_sha256"]
     losses = take(new_training(encoded(training_texts, stored.tokenizer)), N_FIRST_LOSSES)
-    # Another version of Python has other texts, so other batches.
+    # Another Python version has other texts and therefore other batches.
     assert losses == pytest.approx(stored.card["first_losses"], rel=1e-3 if same else 0.02)
 
 
 @of_stored_texts
-def test_the_stored_tokenizer_is_that_of_the_texts(stored, training_texts):
+def test_stored_tokenizer_matches_the_texts(stored, training_texts):
     again = bpe_tokenizer(training_texts, SIZES["vocab_size"]).get_vocab().keys()
-    # Another version of Python has other texts, so other rare tokens.
+    # Another Python version has other texts and therefore other rare tokens.
     assert len(again & stored.tokenizer.get_vocab().keys()) > 0.9 * len(again)
 
 
-def test_the_card_is_that_of_the_command(stored):
+def test_card_matches_the_command(stored):
     assert (stored.sizes, stored.card["steps"]) == (SIZES, N_STEPS)
     losses = list(stored.card["mean_losses"].values())
     assert stored.card["first_losses"][0] == pytest.approx(math.log(SIZES["vocab_size"]), rel=0.02)
@@ -63,16 +63,16 @@ def test_the_card_is_that_of_the_command(stored):
 
 
 @of_stored_texts
-def test_nothing_that_is_held_out_is_trained_on(training_texts):
+def test_held_out_texts_are_not_trained_on(training_texts):
     def runs(text, n=8):
         words = re.findall(r"\w+", text)
         return {tuple(words[i : i + n]) for i in range(len(words) - n + 1)}
 
     held_out, trained_on = (set().union(*map(runs, some)) for some in (python_docstrings()[1], training_texts))
-    assert len(held_out & trained_on) < 0.02 * len(held_out)  # phrases that any module may have
+    assert len(held_out & trained_on) < 0.02 * len(held_out)  # phrases that occur in many modules
 
 
-def test_packages_and_reference_are_read_from_a_folder(tmp_path):
+def test_reads_packages_and_reference_from_a_folder(tmp_path):
     for name, text in {"a/b.py": "'One.'", "a/c/d.py": "'Two.'\ndef f():\n 'One.'", "test/e.py": "'Three.'"}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -1,4 +1,4 @@
-"""The accuracies that lesson 03 reads come from its own models."""
+"""The accuracies that lesson 03 reads match its own models."""
 
 import json
 from itertools import product

@@ -1,4 +1,4 @@
-"""The accuracies that lesson 05 reads come from its own models."""
+"""The accuracies that lesson 05 reads match its own models."""
 
 import json
 from itertools import product
@@ -41,7 +41,7 @@ def test_file_has_a_row_for_every_setting_and_seed():
     assert list(CARD["counting"]) == list(COUNTERS)
 
 
-def test_accuracies_are_means_over_three_stretches_of_the_text():
+def test_accuracies_are_means_over_three_ranges_of_positions():
     def trained(**arguments):
         assert arguments == {
             "seed": 7, "scheme": "alibi", "rate": 0.1, "steps": 5, "length": 4, "n_layers": 3, "d_model": 6,
@@ -54,7 +54,7 @@ def test_accuracies_are_means_over_three_stretches_of_the_text():
 
 
 def _again(table: str, **wanted: object):
-    """Compare the first seed of a setting, trained again, with what is stored."""
+    """Retrain the first seed of a setting, and compare it with the stored result."""
     chosen = [(t, s) for t, s in settings() if t == table and all(getattr(s, k) == v for k, v in wanted.items())]
     lesson = defined(NEEDED, LESSON)
     for (name, setting), stored in zip(
@@ -69,7 +69,7 @@ def test_command_reproduces_a_stored_run():
 
 
 @pytest.mark.thorough
-def test_command_reproduces_the_run_that_changes_the_verdict_on_alibi():
+def test_command_reproduces_the_run_that_decides_about_alibi():
     _again("schemes", scheme="alibi", n_layers=2, rate=0.01)
 
 

@@ -1,4 +1,4 @@
-"""The runs of the residual stream are measured as they should be, and those that are stored are these."""
+"""The runs of the residual stream are measured correctly, and the stored runs match them."""
 
 import pytest
 import torch
@@ -22,7 +22,7 @@ TOKENS = torch.randint(16, (3, 11), generator=torch.Generator().manual_seed(1))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layers_are_measured_as_a_plain_loop_would(layout):
+def test_measurements_match_a_plain_loop(layout):
     torch.manual_seed(0)
     model = NameTheTokenBefore(layout, 3)
     measured = dict(zip(MEASURES, measure(model, TOKENS).layers, strict=True))
@@ -40,7 +40,7 @@ def test_layers_are_measured_as_a_plain_loop_would(layout):
         assert measured["turn"][i].item() == pytest.approx(turn.item(), abs=1e-5)
 
 
-def test_the_loss_is_that_of_naming_the_token_before():
+def test_loss_is_that_of_predicting_the_previous_token():
     torch.manual_seed(0)
     model = NameTheTokenBefore("pre-norm", 1)
     scores = model.output(model.encoder(TOKENS)).log_softmax(dim=-1)
@@ -55,7 +55,7 @@ def test_every_depth_layout_and_warm_up_is_stored():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_the_stored_runs_begin_as_the_command_begins_them(layout, monkeypatch):
+def test_stored_runs_have_the_commands_initial_state(layout, monkeypatch):
     monkeypatch.setattr(train_residual_runs, "STEPS", (0,))
     (kept,) = [run for run in stored() if (run.depth, run.layout, run.warmup) == (4, layout, 50)]
     again = gathered(layout, 4, 50, [train(layout, 4, 50, seed) for seed in SEEDS])
@@ -65,7 +65,7 @@ def test_the_stored_runs_begin_as_the_command_begins_them(layout, monkeypatch):
 
 
 @pytest.mark.thorough
-def test_the_stored_runs_go_on_as_the_command_goes_on():
+def test_stored_runs_match_the_commands_later_steps():
     (kept,) = [run for run in stored() if (run.depth, run.layout, run.warmup) == (2, "pre-norm", 0)]
     again = gathered("pre-norm", 2, 0, [train("pre-norm", 2, 0, seed) for seed in SEEDS])
     for moment in range(STEPS.index(50) + 1):

@@ -1,4 +1,4 @@
-"""The runs that lesson 14 reads come from its own model and puzzle."""
+"""The runs that lesson 14 reads match its own model and puzzle."""
 
 import json
 
@@ -27,13 +27,13 @@ def test_file_has_a_row_for_every_seed_and_stage():
     assert all(len(row["letters by batch"]) == N_BATCHES for row in CARD["runs"] if row["stage"] == "GRPO")
 
 
-def test_working_out_pays_before_grpo_and_answers_grow():
+def test_working_out_helps_before_grpo_and_answers_grow():
     for sft, grpo in zip(CARD["runs"][::2], CARD["runs"][1::2], strict=True):
         assert sft["right, worked out"] - sft["right, at once"] > 0.3
         assert grpo["letters"] - sft["letters"] > 0.5 and grpo["pass@1"] - sft["pass@1"] > 0.1
 
 
-def test_judges_the_last_letter_only():
+def test_judges_only_the_last_letter():
     lesson = defined(NEEDED, LESSON)
     right = [lesson["letters"].encode(text).ids for text in ("fedb", "b", "a")]
     lesson |= {
@@ -44,7 +44,7 @@ def test_judges_the_last_letter_only():
     assert answered(lesson, torch.nn.Identity(), 1, 3)["right"].tolist() == [[1.0, 1.0, 0.0]]
 
 
-def test_a_short_run_returns_a_number_for_each_batch():
+def test_short_run_returns_a_number_per_batch():
     lesson = defined(NEEDED, LESSON)
     _, rewards, letters = by_grpo(lesson, fine_tuned(lesson, 0, n_steps=2), 0, n_batches=1)
     assert len(rewards) == len(letters) == 1

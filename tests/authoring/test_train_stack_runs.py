@@ -1,4 +1,4 @@
-"""The results that lesson 06 reads come from its own layers."""
+"""The results that lesson 06 reads match its own layers."""
 
 import json
 
@@ -40,7 +40,7 @@ def test_layers_are_those_of_the_lesson_and_the_library():
     assert classes["EncoderLayer"] is lesson["parts"].EncoderLayer
 
 
-def test_losses_has_one_for_each_seed_and_depends_on_warm_up():
+def test_losses_are_per_seed_and_depend_on_warm_up():
     lesson = defined(NEEDED, LESSON)
     without, with_warm_up = (losses(Setting("pre-norm", 2, 0.01, 6, warmup), lesson) for warmup in (0, 6))
     assert len(without) == len(SEEDS) and without != with_warm_up
@@ -61,12 +61,12 @@ def test_lesson_describes_the_stored_results():
     assert min(ends[0]) > 2.2 and max(ends[300]) < 0.5
     found = dict(CARD["gaps"])
     assert 0.7 < sum(found["both ways"]) / 3 < 0.9 and max(found["only back"]) < 0.25
-    assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head attends to what comes after the gap"
+    assert max(sum(weights[3:]) for weights in CARD["heads"]) > 0.5, "a head attends to tokens after the gap"
 
 
 @pytest.mark.slow
 def test_lesson_describes_its_untrained_stacks():
-    """With more seeds than the lesson uses; it says so of 24 layers with the library's initialization."""
+    """Uses more seeds than the lesson, for 24 layers with the library's initialization, as the lesson says."""
     lesson = defined(UNTRAINED, LESSON)
     parts, seeds = lesson["parts"], range(5)
     kinds = {name: lesson[name] for name in ("NormsOnly", "SumsOnly", "Neither", "CutStream")}
@@ -74,7 +74,7 @@ def test_lesson_describes_its_untrained_stacks():
     found = {name: [lesson["measure"](kind, seed) for seed in seeds] for name, kind in kinds.items()}
 
     def exponents(name: str, what: str) -> list[list[float]]:
-        """Return the decimal logarithm after each layer for each seed; 1e-30 stands for 0."""
+        """Return the base-10 logarithm after each layer for each seed; 1e-30 stands for 0."""
         return [run[what].clamp(min=1e-30).log10().tolist() for run in found[name]]
 
     assert all(abs(run[0] - run[-1]) < 2 for run in exponents("NormsOnly", "x"))
@@ -91,6 +91,6 @@ def test_lesson_describes_its_untrained_stacks():
 
 
 @pytest.mark.thorough
-def test_facts_are_known_again():
+def test_models_still_learn_the_facts():
     (stored,) = [known for kind, rate, known in CARD["facts"] if (kind, rate) == ("one layer", 0.01)]
     assert facts("one layer", 0.01, defined(NEEDED, LESSON)) == pytest.approx(stored, abs=0.05)

@@ -1,4 +1,4 @@
-"""What is stored is what the sources give: the notebook, and the document to print."""
+"""The stored notebook and PDF match what the sources produce."""
 
 import re
 import zlib
@@ -12,13 +12,13 @@ from transformer_course.diagrams.canvas import Diagram
 
 
 def streams(pdf: bytes) -> list[bytes]:
-    """Return what a document draws: how tightly it is packed differs between machines."""
+    """Return the drawing commands of a PDF, without compression, which differs between machines."""
     found = re.findall(rb"(?<!end)stream\n(.*?)\nendstream", pdf, re.DOTALL)
     return [zlib.decompress(stream) for stream in found]
 
 
 @pytest.mark.slow
-def test_the_stored_document_is_the_page_as_it_is_drawn_today():
+def test_stored_pdf_matches_the_page():
     stored, drawn = (FOLDER / DOCUMENT_FILE).read_bytes(), document()
     assert len(streams(drawn)) > 1
     assert streams(stored) == streams(drawn), "run notebooks/build.py page_to_keep"
@@ -26,8 +26,8 @@ def test_the_stored_document_is_the_page_as_it_is_drawn_today():
 
 
 @pytest.mark.slow
-def test_the_stored_notebook_carries_a_picture_of_it_and_says_what_is_on_it(monkeypatch):
-    monkeypatch.setattr(Diagram, "png", lambda _: b"")  # which takes long, and is not compared
+def test_stored_notebook_has_the_picture_and_its_description(monkeypatch):
+    monkeypatch.setattr(Diagram, "png", lambda _: b"")  # slow, and not compared
     book = nbformat.read(FOLDER / "page_to_keep.ipynb", as_version=4)
     nbformat.validate(book)
     assert [cell.id for cell in book.cells] == ["title", "page"]

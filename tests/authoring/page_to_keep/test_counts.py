@@ -1,4 +1,4 @@
-"""The costs on the page are those of the models, and agree with the formulas that stand beside them."""
+"""The costs on the page match the models, and the formulas next to them."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ MODELS = {
 }
 
 
-def test_the_parts_are_what_the_formulas_on_the_page_say():
+def test_part_sizes_match_the_formulas():
     v, d, n, d_ff = 37_000, 512, 6, 2048
     base = three_models()["Transformer base"].parameters
     assert base == {
@@ -44,14 +44,14 @@ def test_the_parts_are_what_the_formulas_on_the_page_say():
     assert three_models()["GPT-2 small"].parameters["positions"] == 1024 * 768
 
 
-def test_the_totals_are_the_published_ones():
+def test_totals_match_published_numbers():
     totals = {name: model.total for name, model in three_models().items()}
     assert totals == {"Transformer base": 63_082_496, "GPT-2 small": 124_439_808, "Llama 3 8B": 8_030_261_248}
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_operations_are_those_that_torch_counts(name):
-    """Torch counts the whole square of scores, with a causal mask or without, where it computes them at all."""
+def test_operations_match_those_counted_by_torch(name):
+    """If torch counts the scores at all, it counts the full square, even with a causal mask."""
     kind, config = MODELS[name]
     model, n = kind(config).eval(), 7
     tokens = torch.randint(1, 31, (1, n))
@@ -62,7 +62,7 @@ def test_operations_are_those_that_torch_counts(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_cache_has_the_keys_and_values_of_each_layer(name):
+def test_cache_holds_keys_and_values_of_each_layer(name):
     kind, config = MODELS[name]
     tables = [p for key, p in kind(config).named_parameters() if key.endswith(("w_k.weight", "w_v.weight"))]
     tables = tables[-2 * config.n_layers :] if kind is LanguageModel else tables[-4 * config.n_layers :][::2]
