@@ -1,9 +1,9 @@
-"""Benchmarks: how fast the library is beside named peers, and beside what the matrix products alone would take.
+"""Benchmarks: the library's speed compared with other libraries, and with the time of the matrix products alone.
 
-``python -m benchmarks`` compares whole models: ``__main__`` is the command, ``work`` says what is measured,
-``equal_work`` checks that all contestants do the same, and ``report`` prints and draws. ``contestant`` says what a
-contestant is; ``ours``, ``torch_transformer`` and ``hugging_face`` are some; ``plain_peer`` and
-``plain_language_peer``, of ``plain_parts``, are written for speed alone; ``products`` is the limit. ``attention``,
-``decoding`` and ``grading`` are separate commands. Contestants take turns by ``clock``. README.md says how to read the
-tables.
+``python -m benchmarks`` compares whole models: ``__main__`` is the command, ``work`` defines the workloads,
+``equal_work`` checks that all contestants do the same work, and ``report`` prints and draws the results. ``contestant``
+is the base class of contestants: ``ours``, ``torch_transformer`` and ``hugging_face``; ``plain_peer`` and
+``plain_language_peer``, built from ``plain_parts``, are written only for speed; ``products`` is the limit.
+``attention``, ``decoding`` and ``grading`` are separate commands. Contestants take turns with ``clock``. README.md
+explains how to read the tables.
 """

@@ -1,6 +1,6 @@
-"""How fast are our models beside those of other libraries, and beside their matrix products alone?
+"""Compare the speed of our models with other libraries, and with their matrix products alone.
 
-Run ``python -m benchmarks``; README.md says how to read the table.
+Run ``python -m benchmarks``; README.md explains the table.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def find_contestants() -> list[type[Contestant]]:
 
 
 def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str, Any]:
-    """Let all that can do a work take turns, once it is checked that they do the same."""
+    """Check that the contestants of a workload do the same work, and time them in turns."""
     batch = work.draw()
     contestants = []
     for kind in kinds:
@@ -58,30 +58,30 @@ def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str,
 
 
 def chosen(patterns: list[str]) -> Iterator[Work]:
-    """Yield the rows that are named by the patterns, or whose names begin with one.
+    """Yield the rows whose names equal or start with one of the patterns.
 
     Raises:
-        SystemExit: There is none.
+        SystemExit: No row matches.
     """
     everything = list(all_work())
     names = {work.name for work in everything}
     beginnings = tuple(f"{pattern} " for pattern in patterns if pattern not in names)
     rows = [work for work in everything if work.name in patterns or f"{work.name} ".startswith(beginnings)]
     if not rows:
-        raise SystemExit("no such row; --list prints all")
+        raise SystemExit("no row matches; --list prints all")
     yield from rows
 
 
 def main() -> None:
-    """Measure, print the table, write JSON, draw the picture."""
+    """Run the benchmarks, print the table, write JSON, and draw the picture."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "--rows", nargs="+", default=DEFAULT, help="first words of the rows' names, such as 'train tiny'"
+        "--rows", nargs="+", default=DEFAULT, help="prefixes of the row names to measure, such as 'train tiny'"
     )
-    parser.add_argument("--readme", action="store_true", help="measure the rows of README.md's tables")
-    parser.add_argument("--list", action="store_true", help="print the names of all rows")
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each contestant in each row (default 7)")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    parser.add_argument("--readme", action="store_true", help="run the benchmarks in README.md's tables")
+    parser.add_argument("--list", action="store_true", help="print all row names")
+    parser.add_argument("--rounds", type=int, default=7, help="number of turns per contestant in each row (default 7)")
+    parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     parser.add_argument("--out", type=Path, help="folder for results.json, results.md and results.svg")
     options = parser.parse_args()
     if options.list:
@@ -94,12 +94,12 @@ def main() -> None:
     for work in chosen(IN_README if options.readme else options.rows):
         print(work.name, flush=True)
         rows.append(measure(work, kinds, options.rounds))
-        if options.out:  # after each row, so that a long run may be stopped
+        if options.out:  # save after each row, so that a long run can be interrupted
             options.out.mkdir(parents=True, exist_ok=True)
             write_json(options.out / "results.json", rows, about)
             (options.out / "results.md").write_text(markdown(rows), encoding="utf-8")
             draw(options.out / "results.svg", rows, about)
-    print(f"\nOur milliseconds, and each time over ours; below 1 it is faster than ours.\n{table(rows)}")
+    print(f"\nOur milliseconds, and each contestant's time divided by ours (less than 1 is faster).\n{table(rows)}")
 
 
 if __name__ == "__main__":

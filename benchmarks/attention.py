@@ -1,6 +1,6 @@
-"""How fast is the library's attention beside torch's own and beside the bare formula?
+"""Compare the speed of the library's attention with torch's and with the plain formula.
 
-Run ``python -m benchmarks.attention``; README.md says how to read the table.
+Run ``python -m benchmarks.attention``; README.md explains the table.
 """
 
 import argparse
@@ -22,25 +22,25 @@ from transformer_lab.attention.grouped_query import repeat_kv
 from transformer_lab.attention.masks import causal_mask
 
 SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
-"""Batch, heads, length, width."""
+"""Batch size, heads, length, width."""
 MEMORY_LENGTHS = [1024, 2048, 4096]
 CACHED_KEYS = 2048
 """Number of keys that a new token attends to in the table of shared heads."""
 
 
 def ours_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Ours, weights and all."""
+    """Our attention, which also returns the weights."""
     return scaled_dot_product_attention(q, k, v, mask)[0]
 
 
 def formula(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Equation 1 as most people write it; a fully hidden row would give nan."""
+    """Equation 1 as most people write it; a fully masked row would give nan."""
     scores = q @ k.mT / k.shape[-1] ** 0.5
     return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1) @ v
 
 
 def torchs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """What ``attend`` goes through, called directly."""
+    """The function that ``attend`` calls, called directly."""
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
@@ -49,14 +49,14 @@ RATIOS = {
     "attend / F.sdpa": (attend, torchs),
     "attend / with weights": (attend, ours_with_weights),
 }
-"""Column by column, whose time is divided by whose."""
+"""The columns: the times of two contestants to divide."""
 CONTESTANTS = [ours_with_weights, formula, attend, torchs]
 
 
 def case(
     attention: Callable[..., Tensor], inputs: tuple[Tensor, ...], mask: Tensor | None, backward: bool
 ) -> Callable[[], Tensor]:
-    """Make what is timed: a forward pass, or one with the gradients of all inputs."""
+    """Return the function to time: a forward pass, optionally with the gradients of all inputs."""
 
     def forward() -> Tensor:
         return attention(*inputs, mask)
@@ -70,12 +70,12 @@ def case(
 
 
 def rows(rounds: int) -> Iterator[dict[str, object]]:
-    """Let all contestants take turns on each case; give the medians."""
+    """Time all contestants in turns for each case, and return the medians."""
     for shape, masked, backward in product(SHAPES, [False, True], [False, True]):
         inputs = tuple(torch.randn(3, *shape).requires_grad_(backward).unbind())
         mask = causal_mask(shape[-2]) if masked else None
         runs = {contestant: case(contestant, inputs, mask, backward) for contestant in CONTESTANTS}
-        for run in runs.values():  # warm up, and see that all do the same
+        for run in runs.values():  # warm up, and check that all return the same
             torch.testing.assert_close(run(), runs[formula]())
         times = take_turns(runs, rounds)
         yield {
@@ -88,13 +88,13 @@ def rows(rounds: int) -> Iterator[dict[str, object]]:
 
 @torch.no_grad()
 def shared_head_rows(rounds: int) -> Iterator[dict[str, object]]:
-    """Let a new token attend to cached keys, with ever fewer heads of keys and values; give the medians."""
+    """Time attention from a new token to cached keys with decreasing numbers of key/value heads; return the medians."""
     batch, n_heads, d_k = 1, 16, 64
     q = torch.randn(batch, n_heads, 1, d_k)
     caches = {n_kv_heads: torch.randn(2, batch, n_kv_heads, CACHED_KEYS, d_k) for n_kv_heads in (n_heads, 4, 1)}
     runs = {(n, attend): partial(attend, q, *kv) for n, kv in caches.items()}
     runs |= {(n, copied): partial(copied, q, *kv) for n, kv in caches.items()}
-    for (n, _), run in runs.items():  # warm up, and see that both do the same
+    for (n, _), run in runs.items():  # warm up, and check that both return the same
         torch.testing.assert_close(run(), runs[n, copied]())
     times = take_turns(runs, rounds)
     for n in caches:
@@ -114,7 +114,7 @@ def copied(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def memory_rows() -> Iterator[dict[str, object]]:
-    """Yield how much memory a forward and a backward pass need at their peak, beside the inputs and their gradients."""
+    """Yield the peak memory of a forward and a backward pass, in addition to the inputs and their gradients."""
     for length in MEMORY_LENGTHS:
         inputs = tuple(torch.randn(3, 1, 8, length, 64).requires_grad_().unbind())
         mask = causal_mask(length)
@@ -129,9 +129,9 @@ def memory_rows() -> Iterator[dict[str, object]]:
 
 
 def peak_memory(run: Callable[[], object]) -> int:
-    """Return by how many bytes the process grows at its largest while something runs: on Linux, which counts it."""
+    """Return the peak growth of the process in bytes while a function runs; only Linux measures it."""
     process = Path("/proc/self")
-    (process / "clear_refs").write_text("5")  # begins to count anew
+    (process / "clear_refs").write_text("5")  # resets the peak
 
     def read(what: str) -> int:
         return 1024 * int(re.search(rf"{what}:\s+(\d+) kB", (process / "status").read_text())[1])
@@ -142,15 +142,17 @@ def peak_memory(run: Callable[[], object]) -> int:
 
 
 def table(rows: Iterator[dict[str, object]]) -> str:
-    """Lay out rows for the terminal."""
+    """Format rows for the terminal."""
     return pd.DataFrame(rows).to_string(index=False, float_format="{:.2f}".format)
 
 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant in each case (default 30)")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    parser.add_argument(
+        "--rounds", type=int, default=30, help="number of turns per contestant in each case (default 30)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)

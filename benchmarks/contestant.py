@@ -1,4 +1,4 @@
-"""What a contestant is: a model, with the work that it can do."""
+"""The base class of contestants: a model, with the workloads that it can run."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -12,17 +12,17 @@ from benchmarks.work import LABEL_SMOOTHING, PAD, Batch, Work
 
 
 class Contestant(ABC):
-    """A model of one library; a subclass says how it is made and called, in the way that its own documentation shows.
+    """A model of one library. A subclass creates and calls it in the way that the library's documentation shows.
 
     Args:
-        work: What it will be asked to do.
+        work: The workload that it will run.
     """
 
     name: ClassVar[str]
     tasks: ClassVar[tuple[str, ...]]
-    """What it can do."""
+    """The tasks that it can run."""
     differs: ClassVar[str] = ""
-    """What it does otherwise than ours, and cannot be told not to."""
+    """A difference from ours that cannot be turned off."""
     model: nn.Module
 
     @abstractmethod
@@ -30,7 +30,7 @@ class Contestant(ABC):
         """Return the logits of the next token at every position of the target."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the mean loss of the real tokens: torch's cross-entropy of all logits, if there is no faster way."""
+        """Return the mean loss of the real tokens, by default torch's cross-entropy of all logits."""
         smoothing = 0.0 if isinstance(self, LanguageContestant) else LABEL_SMOOTHING
         logits, labels = self.logits(batch), batch.labels
         return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=smoothing)
@@ -52,7 +52,7 @@ class Contestant(ABC):
         raise NotImplementedError
 
     def run(self, work: Work, batch: Batch) -> Run:
-        """Return what is timed."""
+        """Return the function to time."""
         if work.task.startswith("train"):
             self.model.train()
             return self.training_step(batch)
@@ -68,7 +68,7 @@ class Contestant(ABC):
         return torch.inference_mode()(run)
 
     def training_step(self, batch: Batch) -> Run:
-        """Return a step of the optimizer: gradients of the loss, then the fused AdamW, which is the same for all."""
+        """Return an optimizer step: gradients of the loss, followed by the fused AdamW, which is the same for all."""
         optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
 
         def step() -> None:
@@ -80,6 +80,6 @@ class Contestant(ABC):
 
 
 class LanguageContestant(Contestant):
-    """A language model: it is given the targets alone, and its loss is not smoothed."""
+    """A language model, which reads only the targets, and whose loss is not smoothed."""
 
     tasks = ("train LM", "forward LM", "evaluate LM")

@@ -1,6 +1,6 @@
-"""What does a cache save per token that is written, and does it take longer as the text grows?
+"""Measure the time that a cache saves per generated token, and whether it increases with the length of the text.
 
-Run ``python -m benchmarks.decoding``; README.md says how to read the table.
+Run ``python -m benchmarks.decoding``; README.md explains the table.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.load import save_pretrained
 
 LENGTHS = [64, 128, 256, 512, 1024]
-"""Of the text, with the token that is read to write the next."""
+"""Lengths of the text, including the token that is read to predict the next."""
 SMALL = LanguageModelConfig.gpt2(8000, d_model=512, n_heads=8, d_ff=2048, n_layers=8)
 Run = Callable[[], Tensor]
 
 
 def cached(model: LanguageModel, text: Tensor) -> Run:
-    """Read the last token of a text, with a cache that holds the others."""
+    """Read the last token of a text, with the others in a cache."""
     cache, n = model.new_cache(), text.shape[1]
     model(text, cache)
 
@@ -43,7 +43,7 @@ def uncached(model: LanguageModel, text: Tensor) -> Run:
 
 
 def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
-    """Do as ``generate`` of ``transformers`` does with its cache."""
+    """Read it like ``generate`` of ``transformers``, with its cache."""
     n = text.shape[1]
     cache = model(text, use_cache=True).past_key_values
 
@@ -56,7 +56,7 @@ def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
 
 @torch.no_grad()
 def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]]:
-    """Let all contestants take turns at all lengths; give the medians."""
+    """Time all contestants in turns at all lengths, and return the medians."""
     model = LanguageModel(config).eval()
     with TemporaryDirectory() as folder:
         save_pretrained(model, Path(folder))
@@ -67,7 +67,7 @@ def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]
         for n in LENGTHS
         for name, make, who in (("cached", cached, model), ("uncached", uncached, model), ("theirs", theirs, peer))
     }
-    for (_, n), run in runs.items():  # warm up, and see that all say the same
+    for (_, n), run in runs.items():  # warm up, and check that all predict the same
         torch.testing.assert_close(run(), runs["uncached", n](), rtol=0, atol=1e-4)
     times = take_turns(runs, rounds)
     for n in LENGTHS:
@@ -83,9 +83,15 @@ def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--gpt2", action="store_true", help="GPT-2's 124 million parameters, not 29 million: minutes")
-    parser.add_argument("--rounds", type=int, default=15, help="turns of each contestant at each length (default 15)")
-    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    parser.add_argument(
+        "--gpt2",
+        action="store_true",
+        help="use the 124 million parameters of GPT-2 instead of 29 million (takes minutes)",
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=15, help="number of turns per contestant at each length (default 15)"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="number of torch threads (default 1)")
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)

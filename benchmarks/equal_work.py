@@ -1,4 +1,4 @@
-"""Do all contestants do the same work? What differs is printed above the times, and what may not differ is an error."""
+"""Check that all contestants do the same work: permitted differences are printed above the times, others are errors."""
 
 from collections.abc import Sequence
 
@@ -15,34 +15,34 @@ MAX_PARAMETER_DIFFERENCE = 0.05
 
 
 class CountDropout(TorchDispatchMode):
-    """Counts the numbers that are drawn at random while it is active."""
+    """Counts the random numbers that are drawn while it is active."""
 
     def __init__(self) -> None:
         super().__init__()
         self.drawn = 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-        """Run the operation, and count what it draws."""
+        """Run the operation, and count the random numbers that it draws."""
         result = func(*args, **(kwargs or {}))
         if func.overloadpacket in (torch.ops.aten.bernoulli_, torch.ops.aten.native_dropout):
             self.drawn += (result[0] if isinstance(result, tuple) else result).numel()
         elif func.overloadpacket is torch.ops.aten.random_:
-            self.drawn += 4 * result.numel()  # ours: each decides for four
+            self.drawn += 4 * result.numel()  # ours: each random number decides for four
         return result
 
 
 def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch) -> list[str]:
-    """Return what the contestants do otherwise than the first of them, ours, a line each.
+    """Return how the contestants differ from the first one, ours, one line each.
 
     Raises:
-        ValueError: One has 5 % more or fewer parameters than ours, does not tie its embeddings, has another loss than
-            the smoothed cross-entropy of its own logits, or generates another number of tokens.
+        ValueError: A contestant has 5 % more or fewer parameters than ours, does not tie its embeddings, has a loss
+            that is not the smoothed cross-entropy of its logits, or generates a different number of tokens.
     """
     ours, lines = contestants[0], []
     for contestant in contestants:
         n, n_ours = n_parameters(contestant.model), n_parameters(ours.model)
         if abs(n / n_ours - 1) > MAX_PARAMETER_DIFFERENCE:
-            raise ValueError(f"{contestant.name} has {n:,} parameters, ours {n_ours:,}")
+            raise ValueError(f"{contestant.name} has {n:,} parameters, but ours has {n_ours:,}")
         check_tied(contestant, work)
         check_result(contestant, work, batch)
         message = [f"{n - n_ours:+,} parameters"] if n != n_ours else []
@@ -55,26 +55,26 @@ def check_equal_work(contestants: Sequence[Contestant], work: Work, batch: Batch
 
 
 def n_parameters(model: nn.Module) -> int:
-    """Return the number of parameters that are trained, shared ones once."""
+    """Return the number of trainable parameters, counting shared ones once."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)
 
 
 def check_tied(contestant: Contestant, work: Work) -> None:
-    """Raise ValueError unless one matrix is source embedding, target embedding and last layer."""
+    """Raise ValueError unless source embedding, target embedding and last layer share one matrix."""
     shape = (work.size.vocab_size, work.size.d_model)
     matrices = [p for p in contestant.model.parameters() if tuple(p.shape) == shape]
     if len(matrices) != 1:
-        raise ValueError(f"{contestant.name} has {len(matrices)} matrices of shape {shape}, which should be shared")
+        raise ValueError(f"{contestant.name} must share its matrices of shape {shape}; got {len(matrices)} of them")
 
 
 def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
-    """Raise an error unless the loss is that of the logits, and as many tokens are generated as should be."""
+    """Raise an error unless the loss matches the logits, and the number of generated tokens is right."""
     contestant.model.eval()
     if work.generates:
         with torch.inference_mode():
             tokens: Tensor = getattr(contestant, work.task.split()[0])(batch.source)
-        if tokens.shape[1] not in (work.n_new, work.n_new + 1):  # with or without the token that begins
-            raise ValueError(f"{contestant.name} generates {tokens.shape[1]} tokens, not {work.n_new}")
+        if tokens.shape[1] not in (work.n_new, work.n_new + 1):  # with or without the start token
+            raise ValueError(f"{contestant.name} must generate {work.n_new} tokens; got {tokens.shape[1]}")
         return
     with torch.no_grad():
         logits = contestant.logits(batch)
@@ -84,7 +84,7 @@ def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
 
 
 def n_dropped(contestant: Contestant, batch: Batch) -> int:
-    """Return how many numbers dropout is applied to in a step."""
+    """Return the number of elements to which dropout is applied in a step."""
     contestant.model.train()
     with CountDropout() as count:
         contestant.loss(batch)

@@ -1,6 +1,6 @@
-"""How long does it take to grade a class?
+"""Measure the time to grade a class.
 
-Run ``python -m benchmarks.grading``; README.md says how to read the table.
+Run ``python -m benchmarks.grading``; README.md explains the table.
 """
 
 import argparse
@@ -35,14 +35,14 @@ HOSTILE = (
     "for i in range(400_000): open(str(i), 'w').close()",
     "x = []\n    while True: x.append(bytearray(1 << 24))",
 )
-"""What is done in every exercise of a hostile notebook, in turn."""
+"""The code of the exercises in a hostile notebook, in turn."""
 
 
 COLUMN_WIDTH = 9
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
-    """Write the notebooks of n students, who differ in nothing but what some of them do to the grader."""
+    """Write the notebooks of n students, which are equal except for hostile code in some."""
     n_hostile = round(n * hostile_fraction)
     for i in range(n):
         bodies = {e.name: e.solution for e in exercises_of(LESSON)}
@@ -53,7 +53,7 @@ def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
 
 
 def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
-    """Return a notebook with answers and their checks, which nbgrader takes for tests."""
+    """Return a notebook with answers and their checks, which are tests for nbgrader."""
     stored = nbformat.read(ROOT / "notebooks" / f"{LESSON}.ipynb", as_version=4)
     metadata_of = {cell.id: cell.metadata for cell in stored.cells}
     cells = [new_code_cell(IMPORTS, id="imports")]
@@ -66,9 +66,9 @@ def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
 
 
 def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tuple[float, float]:
-    """Run a command; return the seconds that it took, and those that it and all processes it waited for computed.
+    """Run a command; return its wall-clock seconds, and the processor seconds of it and its child processes.
 
-    What it prints is in the error that is raised if it fails.
+    If it fails, the error contains its output.
     """
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -80,7 +80,7 @@ def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tu
 
 
 def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str, object]:
-    """Grade a class with the command that an instructor types, and time it."""
+    """Grade a class with the command that an instructor runs, and time it."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
@@ -104,7 +104,7 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
 
 
 def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
-    """Grade the same notebooks with nbgrader, and time it; what it does once for an assignment is left out."""
+    """Grade the same notebooks with nbgrader, and time it, without the work that it does once per assignment."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
@@ -117,7 +117,8 @@ def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
         nbformat.write(given, folder / "source" / "lookup" / f"{LESSON}.ipynb")
         for student in (folder / "class").iterdir():
             shutil.copytree(student, folder / "submitted" / student.name / "lookup")
-        path = os.pathsep.join([str(python.parent), os.environ["PATH"]])  # it calls other programs of its own
+        # nbgrader calls other programs of its environment
+        path = os.pathsep.join([str(python.parent), os.environ["PATH"]])
 
         def nbgrader(*arguments: str) -> tuple[float, float]:
             return timed([python, "-m", "nbgrader", *arguments], folder, PATH=path)
@@ -151,7 +152,8 @@ def measured(
 def rows(
     sizes: list[int], jobs: list[int], seconds: float, hostile_fractions: list[float], nbgrader: Path | None, n: int
 ) -> Iterator[dict[str, object]]:
-    """Grade one submission alone, then classes of all sizes, nbgrader's in between; then these with hostile notebooks.
+    """Grade a single submission, then classes of all sizes, also with nbgrader, and then classes with hostile
+    notebooks.
 
     nbgrader grades one submission, and a class of n.
     """
@@ -165,18 +167,24 @@ def rows(
 
 
 def main() -> None:
-    """Print the table, each row as soon as it is known."""
+    """Print the table row by row."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100], help="students in a class (default 10 100)")
-    parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="notebooks graded at once (default 1 2)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="time limit of one exercise (default 10)")
+    parser.add_argument(
+        "--sizes", type=int, nargs="+", default=[10, 100], help="numbers of students in a class (default 10 100)"
+    )
+    parser.add_argument(
+        "--jobs", type=int, nargs="+", default=[1, 2], help="numbers of notebooks graded in parallel (default 1 2)"
+    )
+    parser.add_argument("--seconds", type=float, default=10.0, help="time limit per exercise in seconds (default 10)")
     parser.add_argument("--hostile", type=float, nargs="+", default=[0.0, 0.1], help="fractions (default 0 0.1)")
     nbgrader = "the Python of an environment with nbgrader and all that this one has: grade with it, too"
     parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)
-    parser.add_argument("--nbgrader-students", type=int, default=5, metavar="N", help="so many (default 5)")
+    parser.add_argument(
+        "--nbgrader-students", type=int, default=5, metavar="N", help="number of hostile notebooks (default 5)"
+    )
     options = parser.parse_args()
     n_exercises = len(exercises_of(LESSON))
-    print(f"{LESSON}: {n_exercises} exercises each, {options.seconds:g} s for one of them")
+    print(f"{LESSON}: {n_exercises} exercises each, with a time limit of {options.seconds:g} s per exercise")
     peer = (options.nbgrader, options.nbgrader_students)
     for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
         if index == 0:

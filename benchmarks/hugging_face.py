@@ -69,7 +69,7 @@ class GPT2(LanguageContestant):
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
-        """Run the model; padding comes last, so that no mask is needed."""
+        """Run the model. Padding comes last, so no mask is needed."""
         return self.model(input_ids=batch.target, use_cache=False).logits
 
     def greedy(self, source: Tensor) -> Tensor:
@@ -86,7 +86,7 @@ class GPT2(LanguageContestant):
 
 
 class Llama(LanguageContestant):
-    """Another model than ours of about as many parameters: rotary positions, RMSNorm, and SwiGLU of 2/3 the width."""
+    """A different model with about as many parameters: rotary positions, RMSNorm, and SwiGLU with 2/3 of the width."""
 
     name = "HF Llama"
     differs = "no dropout, no biases, rotary positions, three matrices of 2/3 the width"
@@ -100,7 +100,7 @@ class Llama(LanguageContestant):
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
-        """Run the model; padding comes last, so that no mask is needed."""
+        """Run the model. Padding comes last, so no mask is needed."""
         return self.model(input_ids=batch.target, use_cache=False).logits
 
 
@@ -114,7 +114,7 @@ class GeneratingLlama(Llama):
 
 
 def generate(model: Any, prompts: Tensor, n_new: int = N_NEW_TOKENS, do_sample: bool = False, **options: int) -> Tensor:
-    """Return exactly so many tokens that continue prompts."""
+    """Return exactly this many tokens that continue the prompts."""
     texts = model.generate(
         prompts, attention_mask=torch.ones_like(prompts), do_sample=do_sample, max_new_tokens=n_new, pad_token_id=PAD,
         **options,

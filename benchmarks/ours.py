@@ -57,7 +57,7 @@ class OurLanguageModel(LanguageContestant):
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
-        """Run the model; padding comes last, so that no mask is needed."""
+        """Run the model. Padding comes last, so no mask is needed."""
         return self.model(batch.target)
 
     def loss(self, batch: Batch) -> Tensor:

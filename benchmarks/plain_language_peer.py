@@ -1,4 +1,4 @@
-"""The plain peer's language model, as GPT-2; see ``plain_peer``."""
+"""The plain peer's language model, GPT-2; see ``plain_peer``."""
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,7 @@ from benchmarks.work import N_NEW_TOKENS, PAD, Batch, Work
 
 
 class PlainLanguagePeer(LanguageContestant):
-    """GPT-2: norms come first, and positions are learned."""
+    """GPT-2, with pre-norm layers and learned positions."""
 
     name = "plain"
     differs = "no logits at padding"
@@ -48,7 +48,7 @@ class PlainLanguagePeer(LanguageContestant):
         return torch.addcmul(x, y, dropout_mask(y, self.dropout)) if self.model.training and self.dropout else x + y
 
     def logits(self, batch: Batch) -> Tensor:
-        """Return the logits at real positions, and anything at the others."""
+        """Return the logits at real positions, with undefined values at the others."""
         x, rows = self.hidden(batch.target, batch.target != PAD, [])
         return rows.logits(x, self.embedding)
 

@@ -1,7 +1,7 @@
-"""What the plain peers are made of: operations on rows of real tokens, with gradients written by hand.
+"""The operations of the plain peers, on rows of real tokens, with hand-written gradients.
 
-A batch is a matrix with a row for each real token, so that nothing is computed for padding. Matrices of linear layers
-are stored as ``(in, out)``, so that they multiply from the right as they are.
+A batch is a matrix with a row for each real token, so nothing is computed for padding. The matrices of linear layers
+are stored as ``(in, out)``, so they need no transpose.
 """
 
 import math
@@ -14,11 +14,11 @@ from torch.autograd import Function
 
 ROWS_PER_CHUNK = 256
 MAX_PADDED_LENGTH = 48
-"""Attention of longer sentences is computed for one sentence at a time; shorter ones are padded and go together."""
+"""Attention for longer sentences runs sentence by sentence; shorter ones are padded and run together."""
 
 
 class Rows:
-    """Where the real tokens of a padded batch are; padding is at the end of a sentence."""
+    """The positions of the real tokens in a padded batch, whose padding is at the end of each sentence."""
 
     def __init__(self, real: Tensor, n_heads: int, together: bool = False) -> None:
         self.real, self.n_heads = real, n_heads
@@ -42,7 +42,9 @@ class Rows:
         self.indices: dict[int, tuple[Tensor, Tensor]] = {}
 
     def heads(self, x: Tensor, parts: int) -> Iterator[Tensor]:
-        """Yield ``(parts, batch·h, n, d_k)`` of rows ``(n_real, parts·h·d_k)``: of all sentences, or of each."""
+        """Convert rows ``(n_real, parts·h·d_k)`` to ``(parts, batch·h, n, d_k)``, for all sentences together or one by
+        one.
+        """
         h, d_k = self.n_heads, x.shape[1] // parts // self.n_heads
         if not self.together:
             for rows in self.slices:
@@ -52,7 +54,7 @@ class Rows:
             yield x.view(-1, d_k).index_select(0, index).view(parts, -1, self.real.shape[1], d_k)
 
     def merge(self, pieces: list[Tensor] | list[tuple[Tensor, ...]], parts: int) -> Tensor:
-        """Return rows from the heads of each part; the opposite of ``heads``."""
+        """Return rows from the heads of each part; the inverse of ``heads``."""
         if self.together:
             _, index = self.index(parts)
             x = pieces[0] if parts == 1 else torch.stack(pieces[0])
@@ -65,14 +67,14 @@ class Rows:
         return merged.view(len(self.where), -1)
 
     def logits(self, x: Tensor, embedding: Tensor) -> Tensor:
-        """Return ``(batch, n, vocab)`` of rows: the logits at real positions, and anything at the others."""
+        """Return ``(batch, n, vocab)`` from rows: the logits at real positions, and undefined values at the others."""
         logits, matrix = torch.empty(*self.real.shape, len(embedding)), embedding.t()
         for sentence, n, part in zip(logits, self.lengths, self.slices, strict=True):
             torch.mm(x[part], matrix, out=sentence[:n])
         return logits
 
     def index(self, parts: int) -> tuple[Tensor, Tensor]:
-        """Return the rows that ``heads`` and ``merge`` take, for so many parts side by side."""
+        """Return the row indices for ``heads`` and ``merge``, for this many parts side by side."""
         if parts not in self.indices:
             h, size = self.n_heads, self.split_index.numel()
             row, head = self.split_index // h, self.split_index % h
@@ -83,13 +85,13 @@ class Rows:
 
 
 class Attend(Function):
-    """Attention of rows: of queries, keys and values side by side, or of queries and of keys and values."""
+    """Attention on rows with queries, keys and values side by side, or with separate queries."""
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None, causal: bool
     ) -> Tensor:
-        """Return softmax(q kᵀ / √d_k) v; the future is masked if causal."""
+        """Return softmax(q kᵀ / √d_k) v, with a causal mask if causal."""
         ctx.rows, ctx.memory_rows = rows, memory_rows
         keys_of = rows if memory_rows is None else memory_rows
         no_mask, ctx.kept, contexts = torch.zeros(()), [], []
@@ -105,7 +107,7 @@ class Attend(Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        """Return the gradients of both."""
+        """Return the gradients of both inputs."""
         rows, memory_rows, pieces = ctx.rows, ctx.memory_rows, []
         for (q, k, v, weights), (g,) in zip(ctx.kept, rows.heads(gradient, 1), strict=True):
             if rows.together and not rows.full:
@@ -121,7 +123,7 @@ class Attend(Function):
 
 
 def qkv(x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None) -> Iterator[tuple[Tensor, ...]]:
-    """Yield queries, keys and values, all heads of them."""
+    """Yield queries, keys and values of all heads."""
     if memory is None or memory_rows is None:
         for piece in rows.heads(x, 3):
             yield piece.unbind()
@@ -134,7 +136,7 @@ FUTURE_BIAS = torch.full((136, 136), -math.inf).triu(1)
 
 
 def future(n: int) -> Tensor:
-    """Return what is added to scores so that nothing attends to the future."""
+    """Return the causal mask as a number to add to the scores."""
     return FUTURE_BIAS[:n, :n]
 
 
@@ -159,7 +161,7 @@ class FeedForward(Function):
 
 
 class AddNorm(Function):
-    """The residual connection with dropout, and layer normalization after it."""
+    """The residual connection with dropout, followed by layer normalization."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, y: Tensor, kept: Tensor | None, weight: Tensor, bias: Tensor) -> Tensor:
@@ -180,7 +182,7 @@ class AddNorm(Function):
 
 
 def dropout_mask(like: Tensor, p: float) -> Tensor:
-    """Return 1 / (1 − p) where a number is kept and 0 where it is dropped; 16 random bits decide for each."""
+    """Return 1 / (1 − p) where a number is kept and 0 where it is dropped; each uses 16 random bits."""
     bits = torch.empty((like.numel() + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     kept = torch.empty(like.shape)
     torch.lt(bits.view(torch.int16)[: like.numel()].view(like.shape), round((1 - p) * 2**16) - 2**15, out=kept)
@@ -188,9 +190,10 @@ def dropout_mask(like: Tensor, p: float) -> Tensor:
 
 
 class TiedLoss(Function):
-    """The last layer and the mean cross-entropy in one, some rows at a time; gradients are made on the way.
+    """The last layer fused with the mean cross-entropy, in chunks of rows; the forward pass also computes the
+    gradients.
 
-    The gradient of the matrix is left in ``shared``, where the embedding adds its own.
+    The gradient of the matrix is stored in ``shared``, to which the embedding adds its own.
     """
 
     @staticmethod
@@ -225,12 +228,12 @@ class TiedLoss(Function):
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> tuple[Tensor | None, ...]:
-        """Return what is there already; the loss is the end, so that its own gradient is 1."""
+        """Return the gradients from the forward pass. The loss is the last operation, so its own gradient is 1."""
         return ctx.saved_tensors[0], None, None, None, None
 
 
 class Embed(Function):
-    """Rows of the embedding, scaled; its gradient is added to that of the last layer."""
+    """Scaled rows of the embedding, whose gradient is added to that of the last layer."""
 
     @staticmethod
     def forward(ctx: Any, matrix: Tensor, tokens: Tensor, scale: float, shared: list[Tensor]) -> Tensor:

@@ -1,6 +1,7 @@
-"""A plain implementation that is as fast as a few hundred lines of PyTorch allow: what a library has to reach.
+"""A plain implementation that is as fast as a few hundred lines of PyTorch allow, as a goal for the library.
 
-It knows one model, the Transformer of the paper, and does no work on padding. Nothing of it is shared with the library.
+It supports one model, the Transformer of the paper, and computes nothing for padding. It shares no code with the
+library.
 """
 
 import math
@@ -15,14 +16,14 @@ from benchmarks.work import BEGIN, END, LABEL_SMOOTHING, N_NEW_TOKENS, PAD, Batc
 
 
 def mark_ends(token: Tensor, ended: Tensor | None) -> Tensor | None:
-    """Let texts that have ended go on with their end; return which have, None if none has."""
+    """Keep ended texts at their end token; return which have ended, or None if none has."""
     if ended is not None:
         token.masked_fill_(ended, END)
     return token == END if END in token.tolist() else None
 
 
 class Sublayer(nn.Module):
-    """Linear layers, by name, and the norm after them."""
+    """Linear layers by name, and the norm after them."""
 
     def __init__(self, d: int, **shapes: tuple[int, int]) -> None:
         super().__init__()
@@ -75,7 +76,7 @@ class PlainPeer(Contestant):
         return x, targets
 
     def encode(self, x: Tensor, rows: Rows) -> Tensor:
-        """Return the memory of embedded rows."""
+        """Return the memory for embedded source rows."""
         for itself, feed_forward in self.encoder:
             x = self.feed_forward(feed_forward, self.attend(itself, x, rows, causal=False))
         return x
@@ -85,7 +86,7 @@ class PlainPeer(Contestant):
         return self.add_norm(part, x, Attend.apply(torch.addmm(part.b_qkv, x, part.w_qkv), None, rows, None, causal))
 
     def add_norm(self, part: Sublayer, x: Tensor, context: Tensor) -> Tensor:
-        """What comes after attention."""
+        """Dropout, residual connection and norm after attention."""
         y = torch.addmm(part.b_o, context, part.w_o)
         return AddNorm.apply(x, y, self.kept(y), part.weight, part.bias)
 
@@ -95,11 +96,11 @@ class PlainPeer(Contestant):
         return AddNorm.apply(x, y, self.kept(y), part.weight, part.bias)
 
     def kept(self, like: Tensor) -> Tensor | None:
-        """Return dropout's mask, if something is dropped."""
+        """Return the dropout mask, or None without dropout."""
         return dropout_mask(like, self.dropout) if self.model.training and self.dropout else None
 
     def logits(self, batch: Batch) -> Tensor:
-        """Return the logits at real positions, and anything at the others."""
+        """Return the logits at real positions, with undefined values at the others."""
         x, rows = self.hidden(batch.source, batch.target, batch.target != PAD, [])
         return rows.logits(x, self.embedding)
 
@@ -111,7 +112,7 @@ class PlainPeer(Contestant):
         return TiedLoss.apply(x, self.embedding.detach(), labels, LABEL_SMOOTHING, shared)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Generate with the cache, always the most probable token; a text that has ended goes on with its end."""
+        """Generate the most probable tokens with a cache; texts that have ended repeat the end token."""
         step, token = self.start(source, 1), torch.full((len(source),), BEGIN)
         tokens, ended = torch.full((N_NEW_TOKENS, len(source)), END), None
         for t in range(N_NEW_TOKENS):
@@ -122,7 +123,7 @@ class PlainPeer(Contestant):
         return tokens[: t + 1].t()
 
     def beam(self, source: Tensor, width: int = 4) -> Tensor:
-        """Search with a beam; a text that has ended stays in it, and once one has, ranks depend on lengths."""
+        """Search with a beam. Ended texts stay in it; once there is one, ranks depend on lengths."""
         batch, step = len(source), self.start(source, width)
         token, first_row = torch.full((batch * width,), BEGIN), torch.arange(batch)[:, None] * width
         score, length, ended = torch.full((batch, width), -math.inf), torch.zeros(batch, width), None
@@ -136,7 +137,7 @@ class PlainPeer(Contestant):
             if ended is None:
                 score, place = (best + score[:, :, None]).view(batch, -1).topk(width, 1)
             else:
-                best[ended] = torch.eye(1, width).log()  # its end, for nothing
+                best[ended] = torch.eye(1, width).log()  # only the end token, at no cost
                 ids.view(batch, width, width)[ended] = END
                 length, best = length + ~ended, (best + score[:, :, None]).view(batch, -1)
                 place = (best / ((5 + length) / 6).repeat_interleave(width, 1)).topk(width, 1).indices
@@ -155,10 +156,10 @@ class PlainPeer(Contestant):
         return tokens[:, 0]
 
     def start(self, source: Tensor, width: int) -> Callable[[Tensor, int, Tensor | None], Tensor]:
-        """Return a function from the newest tokens, their position and what each beam may see of the cache to logits.
+        """Return a function from the newest tokens, their position, and each beam's mask of the cache, to logits.
 
         The cache has a slot for each beam at each position, and is never reordered: after a step of the search, a beam
-        sees the slots of its ancestors. All beams read the same memory.
+        attends to the slots of its ancestors. All beams read the same memory.
         """
         h, d, batch, rows = self.size.n_heads, self.size.d_model, len(source), len(source) * width
         d_k, scale = d // h, (d // h) ** -0.5

@@ -1,8 +1,8 @@
-"""The limit: the matrix products of the real tokens, and nothing else.
+"""The limit: only the matrix products of the real tokens.
 
-Every linear layer is one product of all real tokens; attention is two products for each head, as if all sentences had
-the root mean square of their lengths; where the future is masked, half of them. A training step does each three
-times: once forward, once for the gradient of either side.
+Every linear layer is one product of all real tokens; attention is two products per head, for sentences whose length is
+the root mean square of the actual lengths, and half of that with a causal mask. A training step computes each product
+three times: once forward, and once for the gradient of each factor.
 """
 
 import math
@@ -16,7 +16,7 @@ from benchmarks.work import PAD, Batch, Work
 
 
 class Products:
-    """The products of a work; it takes turns as a contestant does."""
+    """The products of a workload, timed like a contestant."""
 
     name = "bare products"
 
@@ -27,7 +27,7 @@ class Products:
         self.pairs += [(torch.randn(*q), torch.randn(*k)) for q, k in attentions(work, source, target)]
 
     def run(self) -> Run:
-        """Return what is timed."""
+        """Return the function to time."""
         gradients = [torch.randn(*x.shape[:-1], w.shape[-1]) for x, w in self.pairs]
 
         @torch.inference_mode()
@@ -47,7 +47,7 @@ class Products:
 
 
 def linear_layers(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[int, int, int]]:
-    """Yield the number of tokens, the width before and the width after of each linear layer."""
+    """Yield the number of tokens, the input width and the output width of each linear layer."""
     size, d = work.size, work.size.d_model
     n_source, n_target = int(source.sum()), int(target.sum())
     ff = [(d, size.d_ff), (size.d_ff, d)]

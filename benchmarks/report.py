@@ -16,7 +16,7 @@ MARKERS = "svD^oP"
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the rows as text: our milliseconds, and each contestant's time over ours."""
+    """Return the rows as text: our milliseconds, and each contestant's time divided by ours."""
     lines = []
     for row in rows:
         ratios = {name: ratio for name, ratio in row["over ours"].items() if name != OURS}
@@ -25,7 +25,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    """Return the same in Markdown, with the classes of one library in one column."""
+    """Return the table in Markdown, with the classes of one library in one column."""
     named = list(dict.fromkeys(name for row in rows for name in row["over ours"]))
     columns = list(dict.fromkeys(_library(name) for name in named if name not in (OURS, PLAIN, LOWER_BOUND)))
     columns = [column for column in (PLAIN, *columns, LOWER_BOUND) if column in map(_library, named)]
@@ -42,12 +42,12 @@ def markdown(rows: list[dict[str, Any]]) -> str:
 
 
 def _library(name: str) -> str:
-    """Return whose class it is, where a library has several."""
+    """Return the library of a contestant that has several classes."""
     return "HF" if name.startswith("HF ") else name
 
 
 def machine(threads: int, rounds: int) -> dict[str, Any]:
-    """Return what the times depend on."""
+    """Return the properties of the machine that affect the times."""
     return {
         "torch": torch.__version__,
         "cpu": platform.processor() or platform.machine(),
@@ -59,19 +59,19 @@ def machine(threads: int, rounds: int) -> dict[str, Any]:
 
 
 def write_json(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Write all times."""
+    """Write all times as JSON."""
     path.write_text(json.dumps({"about": about, "rows": rows}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def draw(path: Path, rows: list[dict[str, Any]], about: dict[str, Any]) -> None:
-    """Draw a mark for each contestant in each row: its time over ours."""
+    """Draw a mark for each contestant in each row: its time divided by ours."""
     names = list(
         dict.fromkeys(_library(name) for row in rows for name in row["over ours"] if name not in (OURS, LOWER_BOUND))
     )
     looks = dict(zip(names, zip(COLORS * len(names), MARKERS * len(names), strict=False), strict=False))
     looks[LOWER_BOUND] = ("#7F7F7F", "|")
     figure, axes = plt.subplots(figsize=(8, 1.2 + 0.24 * len(rows)), layout="constrained")
-    figure.patch.set_facecolor("white")  # readable in a dark page, too
+    figure.patch.set_facecolor("white")  # legible on a dark page, too
     axes.axvline(1, color="#0072B2", linewidth=2, label=OURS)
     for y, row in enumerate(rows):
         for name, ratio in row["over ours"].items():

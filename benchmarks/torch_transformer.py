@@ -1,4 +1,4 @@
-"""``torch.nn.Transformer``, with the embeddings and the last layer that it leaves to its users."""
+"""``torch.nn.Transformer``, with the embeddings and the last layer that its users add."""
 
 import math
 import warnings
@@ -11,11 +11,12 @@ from benchmarks.contestant import Contestant
 from benchmarks.work import BEGIN, N_NEW_TOKENS, PAD, Batch, Work
 from transformer_lab.attention.positions import sinusoidal_encoding
 
-warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")  # its encoder uses them in eval mode
+# the encoder uses nested tensors in eval mode
+warnings.filterwarnings("ignore", message="The PyTorch API of nested tensors")
 
 
 class TorchTransformer(Contestant):
-    """Its layers drop attention weights and hidden units as well; here they are told not to, as ours do not."""
+    """Turns off torch's dropout of attention weights and hidden units, which ours does not have."""
 
     name = "nn.Transformer"
     tasks = ("train", "forward", "evaluate", "greedy")
@@ -63,7 +64,7 @@ class TorchTransformer(Contestant):
         return F.linear(x, self.embedding.weight)
 
     def greedy(self, source: Tensor) -> Tensor:
-        """Read the whole target again for each token: there is no cache."""
+        """Read the whole target again for each token, because there is no cache."""
         memory, target = self.encode(source), torch.full((len(source), 1), BEGIN)
         for _ in range(N_NEW_TOKENS):
             last = self.project(self.decode(target, memory, source)[:, -1])

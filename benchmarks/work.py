@@ -1,4 +1,4 @@
-"""What is measured: a task, for a model of some size, on a batch of some shape."""
+"""The workloads: a task for a model of some size, on a batch of some shape."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 PAD, BEGIN, END, FIRST_WORD_ID = 0, 1, 2, 3
-"""Padding, the tokens that begin and end a target, and the first token that stands for a word."""
+"""The ids of the padding, start and end tokens, and of the first word."""
 LABEL_SMOOTHING = 0.1
 N_NEW_TOKENS = 64
 TOP_K = 50
@@ -37,15 +37,15 @@ class Work:
     """One row of the table.
 
     Args:
-        task: ``train`` is a step of the optimizer, ``forward`` the logits of all positions without gradients, and
-            ``evaluate`` the loss, as validation needs it; ``greedy``, ``sample`` and ``beam`` generate, and
-            ``prefill`` generates one token. Those of language models end with ``LM``, with ``Llama``, or with
-            ``grouped`` for a Llama in which four query heads share a head of keys and values.
-        size: The models' size.
+        task: ``train`` is an optimizer step, ``forward`` computes the logits of all positions without gradients, and
+            ``evaluate`` the validation loss; ``greedy``, ``sample`` and ``beam`` generate, and ``prefill`` generates
+            one token. Tasks of language models end with ``LM``, ``Llama``, or ``grouped`` for a Llama in which four
+            query heads share a key/value head.
+        size: The size of the models.
         batch: Number of sentences.
-        length: Number of tokens of the longest one, of the source and of the target.
+        length: Number of tokens of the longest source and the longest target.
         dropout: Dropout probability.
-        padding: Whether lengths are drawn uniformly from a third of the longest; otherwise all are as long.
+        padding: Whether lengths are uniform between a third of the longest and the longest; otherwise all are equal.
     """
 
     task: str
@@ -57,7 +57,7 @@ class Work:
 
     @property
     def name(self) -> str:
-        """What the row is called."""
+        """The name of the row."""
         if self.generates:
             prompt = f" of {self.length}" if self.task.startswith("prefill") else ""
             return f"{self.task} {self.size.name} batch {self.batch}{prompt}"
@@ -67,7 +67,7 @@ class Work:
 
     @property
     def generates(self) -> bool:
-        """Whether tokens are generated."""
+        """Whether the task generates tokens."""
         return self.task.startswith(("greedy", "sample", "beam", "prefill"))
 
     @property
@@ -77,11 +77,11 @@ class Work:
 
     @property
     def n_new(self) -> int:
-        """Number of tokens that are generated."""
+        """Number of generated tokens."""
         return 1 if self.task.startswith("prefill") else N_NEW_TOKENS
 
     def draw(self) -> "Batch":
-        """Return the batch, the same at each call."""
+        """Return the batch, the same in each call."""
         rng = torch.Generator().manual_seed(0)
 
         def side(n: int) -> Tensor:
@@ -100,13 +100,13 @@ class Work:
 
 
 def n_kv_heads(work: Work) -> int:
-    """Return the number of heads of keys and values of a Llama."""
+    """Return the number of key/value heads of a Llama."""
     return work.size.n_heads // 4 if work.task.endswith("grouped") else work.size.n_heads
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Sources, targets, and the token that follows each of the target's."""
+    """Sources, targets, and the token after each target token."""
 
     source: Tensor
     target: Tensor
@@ -119,7 +119,7 @@ class Batch:
 
 
 def all_work() -> Iterator[Work]:
-    """Yield every row that can be asked for."""
+    """Yield every available workload."""
     shapes = (32, 24), (16, 128)
     for size, (batch, length), dropout, padding in product((TINY, SMALL, BASE), shapes, (0.1, 0.0), (True, False)):
         yield Work("train", size, batch, length, dropout, padding)

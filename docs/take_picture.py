@@ -1,7 +1,6 @@
-"""Take the pictures of README and guides: a mistake in lesson 01 with what the check says, a view in motion, two plots.
+"""Take the pictures of README and guides: a mistake in lesson 01 with the check's message, a view in motion, two plots.
 
-Run it from the repository's root, in its environment: ``python -m docs.take_picture``, with names of files to take only
-these.
+Run ``python -m docs.take_picture`` in the repository's root, optionally with the names of the files to take.
 """
 
 import base64
@@ -28,7 +27,7 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
 TASK = "Write softmax for a tensor with any number of rows"
 
 WIDTH = 800
-"""Points that README gives a picture: it is taken as wide, so that letters keep their size."""
+"""The width at which the README displays a picture. Pictures are taken at this width, so that text keeps its size."""
 STORED = {
     "map.png": ("08_training", "before-you-start-3"),
     "attention.png": ("08_training", "what-does-the-model-attend-to-2"),
@@ -42,7 +41,7 @@ HIDE_TOOLS = """
 
 
 def stored_picture(lesson: str, cell: str) -> bytes:
-    """Return the picture that a cell of a published lesson shows.
+    """Return the picture in the output of a published lesson's cell.
 
     Raises:
         ValueError: There is no such picture.
@@ -51,12 +50,12 @@ def stored_picture(lesson: str, cell: str) -> bytes:
     outputs = [output for one in book.cells if one.id == cell for output in one.get("outputs", [])]
     pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
     if not pictures:
-        raise ValueError(f"{lesson} has no cell {cell} that shows a picture")
+        raise ValueError(f"{lesson} has no cell {cell} with a picture")
     return base64.b64decode(pictures[0])
 
 
 def main(names: Sequence[str]) -> None:
-    """Take them, or those that are named."""
+    """Take all pictures, or the given ones."""
     for name in names or ("lesson.png", "dial.gif", *STORED):
         if name in STORED:
             Path("docs", name).write_bytes(stored_picture(*STORED[name]))
@@ -68,16 +67,16 @@ def browser() -> str:
     """Return the installed browser.
 
     Raises:
-        SystemExit: There is none.
+        SystemExit: No browser is installed.
     """
     found = find_browser()
     if found is None:
-        raise SystemExit("no Chromium is installed")
+        raise SystemExit("Chromium is not installed")
     return found
 
 
 def take_lesson(browser: str) -> None:
-    """Take the picture of a mistake that is named: the cell with the exercise, and the one with its check."""
+    """Take the picture of a recognized mistake: the cell with the exercise, and the one with its check."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder / "lessons")
@@ -96,7 +95,7 @@ def take_lesson(browser: str) -> None:
             book.page.add_style_tag(content=HIDE_TOOLS)
             book.page.set_viewport_size({"width": WIDTH + 100, "height": 900})
             answer.evaluate("cell => cell.scrollIntoView({block: 'center'})")
-            book.page.wait_for_timeout(500)  # until it has been drawn
+            book.page.wait_for_timeout(500)  # gives it time to draw
             first, last = answer.bounding_box(), check.bounding_box()
             assert first is not None and last is not None
             clip = {"x": first["x"], "y": first["y"], "width": WIDTH, "height": last["y"] + last["height"] - first["y"]}
@@ -104,7 +103,7 @@ def take_lesson(browser: str) -> None:
 
 
 def take_dial(browser: str) -> None:
-    """Take the frames of the dial of lesson 01 while its query goes round."""
+    """Take the frames of lesson 01's dial while its query rotates."""
     keys, values = torch.tensor([[3.0, 0.1], [2.8, 0.6], [0.2, 3.0]]), torch.tensor([10.0, 5.0, 2.0])
     dial = LookupDial(
         torch.tensor([2.5, 0.0]), keys, values, ["apple", "banana", "chair"], "fruit", ["edible", "to sit on"]

@@ -1,5 +1,5 @@
-"""A race: how few bits per byte of Python's docstrings does a model need after 120 seconds of processor time?
+"""A race for the fewest bits per byte on Python's docstrings after 120 seconds of training.
 
 ``python -m benchmarks.speed_run benchmarks.speed_run.gpt`` runs an entry and verifies it. The rules and the table are
-in ``README.md`` beside this file; ``verify`` holds them as code, and ``gpt`` is the first entry.
+in this folder's ``README.md``; ``verify`` enforces the rules, and ``gpt`` is the first entry.
 """

@@ -12,18 +12,21 @@ from transformer_lab.data.docstrings import python_docstrings
 
 
 def main() -> int:
-    """Run the entry that is named; 1 if it breaks a rule."""
+    """Run an entry; return 1 if it breaks a rule."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed_run", description=__doc__)
-    parser.add_argument("entry", metavar="MODULE", help="such as benchmarks.speed_run.gpt")
+    parser.add_argument("entry", metavar="MODULE", help="module of the entry, such as benchmarks.speed_run.gpt")
     parser.add_argument(
-        "--seconds", type=float, default=TRAINING_BUDGET_S, help="processor time of the training, to try it out"
+        "--seconds",
+        type=float,
+        default=TRAINING_BUDGET_S,
+        help="processor time of the training in seconds; use less to test an entry",
     )
     options = parser.parse_args()
     torch.set_num_threads(1)
     try:
         result = verify(import_module(options.entry), *python_docstrings(), options.seconds)
     except ValueError as broken:
-        print(f"{options.entry} breaks a rule: {broken}")
+        print(f"{options.entry} violates a rule: {broken}")
         return 1
     where = f"Python {platform.python_version()}, torch {torch.__version__.split('+')[0]}"
     print(f"{options.entry}: {result.bits_per_byte:.3f} bits per byte after {result.seconds:.0f} s of processor time")

@@ -1,4 +1,4 @@
-"""The first entry: the library's language model with rotary positions, on the tokens of BPE, trained by AdamW."""
+"""The first entry: the library's language model with rotary positions and BPE tokens, trained with AdamW."""
 
 import time
 
@@ -42,7 +42,7 @@ class Trained:
 
 
 def train(texts: list[str], seconds: float) -> Trained:
-    """Train until the time is nearly over; the learning rate warms up, and falls to 0 by the clock."""
+    """Train until shortly before the time limit; the learning rate warms up, and decays to 0 with the clock."""
     begin = time.process_time()
     _ = torch.manual_seed(0)
     trained = Trained(texts)

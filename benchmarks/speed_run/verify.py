@@ -1,4 +1,4 @@
-"""What an entry must offer, and what is measured of it: nothing that it says of itself is believed."""
+"""The interface of an entry, and its measurement, which trusts none of the entry's own numbers."""
 
 import math
 import time
@@ -13,12 +13,12 @@ TRAINING_BUDGET_S = 120.0
 
 
 class Trained(Protocol):
-    """What the training of an entry returns.
+    """The trained model of an entry.
 
     Attributes:
         start: The token that the model reads before the first of a text.
         vocab_size: Number of tokens.
-        context_length: The largest number of tokens that the model can read at once.
+        context_length: Maximum number of tokens that the model can read at once.
     """
 
     start: int
@@ -29,25 +29,25 @@ class Trained(Protocol):
         """Return the tokens of a text."""
 
     def decode(self, tokens: list[int]) -> str:
-        """Return the text of tokens: of those of a text, the same text."""
+        """Return the text of tokens; decoding the tokens of a text must give the same text."""
 
     def logits(self, tokens: Tensor) -> Tensor:
         """Return the logits of the next token at every position: (batch, n) → (batch, n, vocab_size)."""
 
 
 class Entry(Protocol):
-    """A module that takes part."""
+    """A module that takes part in the race."""
 
     def train(self, texts: list[str], seconds: float) -> Trained:
-        """Train on texts, for at most so many seconds of processor time."""
+        """Train on texts, for at most this many seconds of processor time."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """What was measured.
+    """The measurements of an entry.
 
     Attributes:
-        bits_per_byte: On the texts that are held out.
+        bits_per_byte: Bits per byte on the held-out texts.
         seconds: Processor time of the training.
     """
 
@@ -60,36 +60,38 @@ def verify(entry: Entry, texts: list[str], held_out: Sequence[str], seconds: flo
 
     Args:
         entry: A module with ``train``.
-        texts: What it may learn from.
-        held_out: What it is measured on.
-        seconds: The processor time that it may take.
+        texts: The training texts.
+        held_out: The held-out texts.
+        seconds: The limit of processor time.
 
     Raises:
-        ValueError: It took too long, its tokens do not give the text back, it has logits that are no numbers or of
-            another shape, or an output depends on a token that comes later.
+        ValueError: The training took too long, decoding does not reproduce a text, logits are not finite or have the
+            wrong shape, or an output depends on a later token.
     """
     start = time.process_time()
     trained = entry.train(texts, seconds)
     took = time.process_time() - start
     if took > seconds:
-        raise ValueError(f"the training took {took:.1f} seconds of processor time; {seconds:g} are allowed")
+        raise ValueError(f"the training took {took:.1f} seconds of processor time; the limit is {seconds:g}")
     with torch.no_grad():
         nats = sum(_nats(trained, text) for text in held_out)
     return Result(nats / math.log(2) / sum(len(text.encode()) for text in held_out), took)
 
 
 def _nats(trained: Trained, text: str) -> float:
-    """Return −log p of a text: every token is predicted once, from half a context or more where there is that much."""
+    """Return −log p of a text. Every token is predicted once, from at least half a context if there is that much before
+    it.
+    """
     ids = trained.encode(text)
     if trained.decode(ids) != text:
-        raise ValueError(f"decode(encode(text)) is another text than the one that begins {text[:40]!r}")
+        raise ValueError(f"decode(encode(text)) does not reproduce the text that starts with {text[:40]!r}")
     tokens = torch.tensor([trained.start, *ids])
     n = trained.context_length
     total = 0.0
     for begin in range(0, len(ids), n - n // 2):
         window = tokens[begin : begin + n + 1]
         log_p = _log_p(trained, window[None, :-1])[0].gather(-1, window[1:, None])[:, 0]
-        known = n // 2 if begin else 0  # the window before has predicted these
+        known = n // 2 if begin else 0  # the previous window has predicted these
         total -= log_p[known:].double().sum().item()
         if begin + n >= len(ids):
             break
@@ -97,13 +99,13 @@ def _nats(trained: Trained, text: str) -> float:
 
 
 def _log_p(trained: Trained, tokens: Tensor) -> Tensor:
-    """Return the log-probabilities of the next tokens, and make sure that they are made of earlier tokens alone."""
+    """Return the log-probabilities of the next tokens, after checking that they depend only on earlier tokens."""
     logits = trained.logits(tokens)
     if logits.shape != (*tokens.shape, trained.vocab_size) or not logits.isfinite().all():
-        raise ValueError(f"logits must be finite and of shape {(*tokens.shape, trained.vocab_size)}")
+        raise ValueError(f"logits must be finite and have shape {(*tokens.shape, trained.vocab_size)}")
     changed = tokens.clone()
     middle = tokens.shape[1] // 2
     changed[:, middle:] = (changed[:, middle:] + 1) % trained.vocab_size
     if not torch.allclose(trained.logits(changed)[:, :middle], logits[:, :middle], atol=1e-3):
-        raise ValueError("an output depends on a token that comes later")
+        raise ValueError("an output depends on a later token")
     return logits.log_softmax(dim=-1)

@@ -1,4 +1,4 @@
-"""Build the site: ``python3 course.py site``. Each warning of Sphinx is an error: a link that leads nowhere is one."""
+"""Build the site: ``python3 course.py site``. Sphinx's warnings, such as those about broken links, are errors."""
 
 import argparse
 import time
@@ -11,9 +11,11 @@ from docs.site.repository import ROOT, published
 
 
 def main() -> int:
-    """Build it; the exit code is Sphinx's."""
+    """Build the site, and return Sphinx's exit code."""
     parser = argparse.ArgumentParser(prog="course.py site", description="Build the web edition.")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "site", help="default: build/site")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=ROOT / "build" / "site", help="output folder (default: build/site)"
+    )
     folder = parser.parse_args().output.resolve()
     start = time.monotonic()
     pages.write(folder / "source", published())

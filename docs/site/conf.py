@@ -1,4 +1,4 @@
-"""The settings of Sphinx for the web edition; ``docs/site/__init__.py`` says what makes its pages."""
+"""Sphinx's settings for the web edition; ``docs/site/__init__.py`` describes the modules that write its pages."""
 
 import shutil
 from html import escape
@@ -29,9 +29,9 @@ extensions = [
     "sphinx.ext.mathjax",
 ]
 
-nb_execution_mode = "off"  # what is stored is shown
+nb_execution_mode = "off"  # show stored outputs
 nb_merge_streams = True
-nb_ipywidgets_js = {}  # no widget is stored, and nothing is fetched from elsewhere
+nb_ipywidgets_js = {}  # no widget is stored, and nothing is loaded from other hosts
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
@@ -54,7 +54,7 @@ MATHJAX = next(
 html_theme = "sphinx_book_theme"
 html_title = project
 html_favicon = "static/icon.svg"
-html_context = {"default_mode": "auto"}  # the theme follows the system until somebody chooses
+html_context = {"default_mode": "auto"}  # the theme follows the system until the reader chooses one
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None
@@ -73,14 +73,14 @@ if (_repository := published()) is not None:
 
 
 def copy_mathjax(app: Sphinx) -> None:
-    """Put MathJax beside the pages, as far as they use it: its script and its fonts."""
+    """Copy the script and the fonts of MathJax that the pages use."""
     target, fonts = Path(app.outdir, "_static", "mathjax"), "output/chtml/fonts/woff-v2"
     shutil.copytree(MATHJAX / fonts, target / fonts, dirs_exist_ok=True)
     shutil.copy(MATHJAX / "tex-chtml.js", target)
 
 
 def write_views(app: Sphinx) -> None:
-    """Put the front ends of the views beside the pages, and the style sheet of the home page, which has the map's."""
+    """Write the front ends of the views, and the style sheet of the home page, which includes the map's."""
     static = Path(app.outdir, "_static")
     live_views.write_front_ends(static / "views")
     [sheet] = Path(home.__file__).parent.glob("labextensions/*/static/page.css")
@@ -89,15 +89,15 @@ def write_views(app: Sphinx) -> None:
 
 
 def leave_slides_out_of_search(app: Sphinx) -> None:
-    """Let the search find a lesson once: its slides have its title, and say nothing that it does not."""
+    """Exclude slides from the search, because they contain nothing that their lesson does not."""
     index = app.builder.index_page  # type: ignore[attr-defined]
     app.builder.index_page = lambda name, *page: None if name.startswith("slides/") else index(name, *page)  # type: ignore[attr-defined]
 
 
 def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], page: document | None) -> None:
-    """Give a page a description, which the search and previews of links show: its first paragraph.
+    """Add a page's first paragraph as its description, for the search and for previews of links.
 
-    In a lesson, that is its question.
+    In a lesson, that is the question.
     """
     paragraph = next(iter(page.findall(paragraph_of_text)), None) if page else None
     if paragraph is not None:
@@ -110,21 +110,21 @@ def describe(app: Sphinx, name: str, template: str, context: dict[str, Any], pag
 def skip_aliases_with_bars(
     app: Sphinx, what: str, name: str, value: object, skip: bool, options: object
 ) -> bool | None:
-    """Leave out a type alias with a value such as ``"-|"``, which Sphinx takes for markup of its own."""
+    """Skip type aliases with values such as ``"-|"``, which Sphinx parses as markup."""
     return True if get_origin(value) is Literal and any("|" in str(each) for each in get_args(value)) else None
 
 
 def list_no_builtins(app: Sphinx) -> list[Any]:
-    """Keep the list of source files, which is made next, from naming that of Python's own types: it has no page."""
+    """Remove the module of builtins from the list of source files, because it has no page."""
     getattr(app.env, "_viewcode_modules", {}).pop("builtins", None)
     return []
 
 
 def setup(app: Sphinx) -> None:
-    """Let Sphinx do what settings cannot say."""
+    """Register what settings cannot express."""
     app.connect("autodoc-skip-member", skip_aliases_with_bars)
     app.connect("builder-inited", copy_mathjax)
     app.connect("builder-inited", write_views)
     app.connect("builder-inited", leave_slides_out_of_search)
     app.connect("html-page-context", describe)
-    app.connect("html-collect-pages", list_no_builtins, priority=400)  # before those of the source files
+    app.connect("html-collect-pages", list_no_builtins, priority=400)  # before the pages of source files

@@ -1,4 +1,4 @@
-"""The page that lists all exercises, which the search of the site and a field of its own look through."""
+"""The page that lists all exercises, with a search field."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from transformer_course.home.lesson_outline import Outline
 
 
 def page(outlines: Sequence[Outline]) -> str:
-    """Return the page in Markdown: a table for each lesson, in which each exercise leads to its section."""
+    """Return the page in Markdown: a table for each lesson, in which each exercise links to its section."""
     with_exercises = [outline for outline in outlines if outline.listed]
     n = sum(len(outline.listed) for outline in with_exercises)
     return "\n\n".join(
@@ -38,5 +38,5 @@ def _row(lesson: str, exercise: ListedExercise) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text in which nothing is markup for Markdown."""
+    """Escape Markdown in a text."""
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]()<>#|$^" else letter for letter in text)

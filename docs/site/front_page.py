@@ -1,7 +1,7 @@
-"""The front page of the site: what the course is, a view to try, the map, and the lessons as the README lists them.
+"""The front page of the site: an introduction, a view to try, the map, and the README's list of lessons.
 
-Once the project's address is known, ``python -m docs.site.front_page`` writes it into the README: a line of links to
-where the course can be tried, the command that clones it, and a link to Colab for each lesson.
+Once the project's address is set, ``python -m docs.site.front_page`` writes it into the README: links to try the course
+online, the ``git clone`` command, and a Colab link for each lesson.
 """
 
 import re
@@ -18,20 +18,20 @@ from transformer_course.views import MaskPainter
 
 WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 LISTED = "## The lessons"
-"""Where the part of the README begins that the front page has as well."""
+"""The heading in the README at which the part that the front page shares begins."""
 LINKS = ("<!-- links -->", "<!-- end of links -->")
-"""Between these comments, the README has the links to where the course can be tried."""
+"""The comments in the README that enclose the links to try the course online."""
 UNKNOWN_ADDRESS = "ADDRESS"
-"""What the README's ``git clone`` names while the address is not known."""
+"""The placeholder in the README's ``git clone`` while the address is not set."""
 
 
 def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
     """Return the page in Markdown.
 
     Args:
-        readme: The README, from which the lists of lessons and of what else there is are taken.
-        lessons: The lessons as they are stored, in their order.
-        repository: Where the project is published, if it is.
+        readme: The README, whose lists the page contains.
+        lessons: The stored lessons, in order.
+        repository: The project's repository, if it is published.
     """
     first = next(name for name in lessons if name[0].isdigit())
     hours = round(sum(promised_minutes(book, TOTAL_TIME_LABEL) or 0 for book in lessons.values()) / 60)
@@ -74,7 +74,7 @@ The whole model: each box is built in the lesson whose number it has, and leads 
 
 
 def with_addresses(readme: str, repository: Repository | None) -> str:
-    """Return the README with the repository's address in it, or without any links to it if it is not known."""
+    """Return the README with the repository's address, or without any links to it if it is not set."""
     start, end = LINKS
     line = f"\n{links(repository)}\n" if repository else ""
     readme = re.sub(rf"{start}\n.*?{end}", lambda _: f"{start}\n{line}{end}", readme, flags=re.S)
@@ -86,7 +86,7 @@ def with_addresses(readme: str, repository: Repository | None) -> str:
 
 
 def links(repository: Repository) -> str:
-    """Return the links to where the course can be read or tried without an install."""
+    """Return the links to read or try the course without an installation."""
     first = "notebooks/01_lookup.ipynb"
     return " · ".join(
         [
@@ -99,7 +99,7 @@ def links(repository: Repository) -> str:
 
 
 def with_colab(readme: str, repository: Repository | None) -> str:
-    """Return the README with a link to Colab in the row of each lesson, or without if the repository is not known."""
+    """Return the README with a Colab link in the row of each lesson, or without if the repository is not set."""
 
     def row(found: re.Match[str]) -> str:
         return found[1] + (f" · [Colab]({repository.colab(found[2])})" if repository else "")
@@ -110,7 +110,7 @@ def with_colab(readme: str, repository: Repository | None) -> str:
 
 
 def map_of(lessons: Mapping[str, NotebookNode]) -> str:
-    """Return the map of the home page, with links to the pages of the lessons."""
+    """Return the home page's map, with links to the pages of the lessons."""
 
     def link(found: re.Match[str]) -> str:
         title = lessons[found[1]].cells[0].source.partition("\n")[0].removeprefix("# ")

@@ -1,7 +1,7 @@
-"""The page with the inside of a trained model: its map at work on whatever is typed, in the browser.
+"""The page with the map of a trained model, which runs any typed text in the browser.
 
 ``transformer-course train dates`` trains the model in ``model-dates``, and ``python -m docs.site.inside model-dates``
-stores it, with a run to begin with.
+stores it with an initial run.
 """
 
 import sys
@@ -20,11 +20,11 @@ from transformer_lab.text.translator import Translator
 FILE = Path(__file__).with_name("inside.json")
 TEXTS = ("3 mars 2021", "May 5, 1999", "1. Dezember 1987")
 LENGTH = 11
-"""Tokens of a date, with the one that ends it."""
+"""Number of tokens in a date, including the end token."""
 
 
 def page(stored: str) -> str:
-    """Return the page in Markdown, from what ``View.stored`` returned."""
+    """Return the page in Markdown, from the result of ``View.stored``."""
     return f"""# Inside a trained model
 
 This Transformer has learned, in a few minutes on a laptop, to write dates in the form of ISO 8601. It is of the size
@@ -41,9 +41,9 @@ trained.
 
 
 def record(folder: Path) -> str:
-    """Return the state of the map of a translator of dates, from the folder that training has written."""
+    """Return the state of the map of a date translator, from the folder that training wrote."""
     translator = Translator.load(folder)
-    round_parameters(translator.model)  # the browser has no others
+    round_parameters(translator.model)  # the browser has only rounded parameters
 
     def read(text: str) -> list[Tensor]:
         source = torch.tensor([translator.encode_source(text).tolist()])
@@ -57,7 +57,7 @@ def record(folder: Path) -> str:
 
     model = browser_model(translator.model, name, translator.bos_id, translator.eos_id, UNKNOWN_ID, LENGTH)
     view = ModelMap(translator.model, read, name, TEXTS, step=6, in_browser=model)
-    view.runs = {TEXTS[0]: view.runs[TEXTS[0]]}  # the browser makes the others
+    view.runs = {TEXTS[0]: view.runs[TEXTS[0]]}  # the browser computes the others
     return view.stored()
 
 

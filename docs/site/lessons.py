@@ -1,4 +1,6 @@
-"""A stored lesson, made fit to be read: answers folded, pictures in words, views alive, and how to run it."""
+"""Prepare a stored lesson for reading: collapse answers, describe pictures, make views interactive, and link to where
+it runs.
+"""
 
 import ast
 import copy
@@ -20,12 +22,12 @@ NOT_STARTED = "Not started yet."
 
 
 def for_reading(name: str, book: NotebookNode, repository: Repository | None) -> NotebookNode:
-    """Return a copy of a lesson as the site shows it.
+    """Return a copy of a lesson for the site.
 
     Args:
-        name: Such as ``01_lookup``.
-        book: The lesson as it is stored.
-        repository: Where it is published.
+        name: The name, such as ``01_lookup``.
+        book: The stored lesson.
+        repository: The repository in which it is published.
     """
     book = copy.deepcopy(book)
     fold_answers(book.cells)
@@ -41,10 +43,10 @@ def for_reading(name: str, book: NotebookNode, repository: Repository | None) ->
 
 
 def fold_answers(cells: Iterable[NotebookNode]) -> None:
-    """Fold the outputs that would spoil a prediction or a bug hunt.
+    """Collapse the outputs that would spoil a prediction or a bug hunt.
 
-    From a prediction to the cell that compares it with what is measured, every output may tell the answer; and so does
-    the check of a bug hunt, which names the mistake.
+    Every output between a prediction and its comparison with the measurement may reveal the answer, and so does the
+    check of a bug hunt, which names the mistake.
     """
     label = ""
     for cell in cells:
@@ -63,7 +65,7 @@ def fold_answers(cells: Iterable[NotebookNode]) -> None:
 
 
 def how_to_run(name: str, repository: Repository | None) -> str:
-    """Return a line of links to places where a notebook can be run."""
+    """Return a line of links to places where a notebook can run."""
     places = ["[in JupyterLab](../docs/run.md)"]
     if repository is not None:
         places.append(f"[on Colab]({repository.colab(f'notebooks/{name}.ipynb')})")
@@ -72,7 +74,9 @@ def how_to_run(name: str, repository: Repository | None) -> str:
 
 
 def alternative_text(output: NotebookNode) -> str:
-    """Return what a picture shows, in words: its own, or else the text that stands for it, as that of a widget."""
+    """Return the alternative text of a picture: its own, or else the plain text of the output, such as that of a
+    widget.
+    """
     given = output.metadata.get("image/png", {}).get("alt")
     text = output.data.get("text/plain", "")
     return " ".join((given or ("A plot, drawn by the code above." if text.startswith("<") else text)).split())
@@ -86,31 +90,31 @@ def _fold(cell: NotebookNode, label: str) -> None:
 
 
 def _calls(cell: NotebookNode, name: str) -> bool:
-    """Whether a code cell calls a function by its bare name."""
+    """Return whether a code cell calls a function by its bare name."""
     calls = (node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Name) and call.func.id == name for call in calls)
 
 
 def _live_view(output: NotebookNode) -> Iterator[NotebookNode]:
-    """Yield what brings a view to life, behind its picture; nothing for any other output."""
+    """Yield the HTML that makes a view interactive, after its picture; nothing for any other output."""
     if stored := output.get("metadata", {}).get(STATE):
         yield nbformat.v4.new_output("display_data", {"text/html": live_views.placed(stored)})
 
 
 def _without_widget(output: NotebookNode) -> NotebookNode:
-    """Leave the still picture of a widget, and its words."""
+    """Keep only the still picture and the description of a widget."""
     if "data" in output:
         output.data.pop(WIDGET, None)
     return output
 
 
 def _says_nothing(output: NotebookNode) -> bool:
-    """Whether an output is the check of an exercise that nobody could have solved."""
+    """Return whether an output is the check of an exercise that the stored lesson does not solve."""
     return NOT_STARTED in output.get("data", {}).get("text/plain", "")
 
 
 def _describe_pictures(cell: NotebookNode) -> None:
-    """Hand a picture's alternative text and width on to where Sphinx looks for them."""
+    """Copy a picture's alternative text and width to where Sphinx looks for them."""
     for output in cell.get("outputs", []):
         if "image/png" in output.get("data", {}):
             options = {"alt": alternative_text(output)}

@@ -1,6 +1,6 @@
-"""Views that live on the site: the state that a lesson stored, under the front end that notebooks get, and no kernel.
+"""Interactive views on the site: the state that a lesson stored, with the notebooks' front end and without a kernel.
 
-A page holds the state beside the still picture; ``static/live_views.js`` puts the view in the picture's place.
+A page contains the state next to the still picture, which ``static/live_views.js`` replaces by the view.
 """
 
 import html
@@ -14,13 +14,13 @@ from transformer_course.views.view import View
 
 
 def placed(stored: str) -> str:
-    """Return the HTML behind a picture that lets the view take its place, from what ``View.stored`` returns."""
-    state = stored.replace("<", "\\u003c")  # the text of a token may end a script
+    """Return the HTML after a picture with which the view replaces it, from the result of ``View.stored``."""
+    state = stored.replace("<", "\\u003c")  # the text of a token could end the script
     return f'<script type="application/json" class="live-view">{state}</script>'
 
 
 def displayed(view: View) -> str:
-    """Return the HTML of a view: a picture with its words, for where no script runs, and its state."""
+    """Return the HTML of a view: a picture with its description, for readers without JavaScript, and its state."""
     picture = BytesIO()
     view.still().savefig(picture, format="png", dpi=100)
     source = f"data:image/png;base64,{b64encode(picture.getvalue()).decode()}"
@@ -29,7 +29,7 @@ def displayed(view: View) -> str:
 
 
 def write_front_ends(folder: Path) -> None:
-    """Write the script and the style sheet of each view; a script that is no module runs from a disk, too."""
+    """Write the script and the style sheet of each view. A script that is not a module also runs from a local file."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in (getattr(views, name).front_end for name in views.__all__):
         script = front_end.module(name).replace("export default", f"(globalThis.courseViews ??= {{}}).{name} =")

@@ -1,4 +1,4 @@
-"""All pages of the site, and the tree of sources that Sphinx reads: it mirrors the repository."""
+"""All pages of the site, and the tree of Sphinx's sources, which mirrors the repository."""
 
 import base64
 import filecmp
@@ -40,10 +40,10 @@ TEXTS = (
 )
 COLLECTIONS = tuple(build.COLLECTIONS)
 PRINTED = f"notebooks/{page_to_keep.DOCUMENT_FILE}"
-"""What a notebook names as a file of the course; on the site it is a link."""
+"""The name of a file that a notebook mentions; on the site, it becomes a link."""
 FRONT_PAGE = "README.md"
 ENDINGS = {".md", ".ipynb"}
-"""What becomes a page; whatever else a text links to is handed out as it is, if it is a document or a picture."""
+"""The types of files that become pages. Other linked documents and pictures are copied unchanged."""
 DOCUMENTS = {".pdf", ".png", ".svg", ".json", ".cff", ""}
 
 
@@ -76,11 +76,11 @@ def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
 
 
 def write(target: Path, repository: Repository | None, root: Path = ROOT) -> None:
-    """Write the sources of the site; what has not changed is not touched, so that Sphinx need not read it again.
+    """Write the sources of the site. Unchanged files are not touched, so that Sphinx does not read them again.
 
     Args:
-        target: Their folder. Whatever else is in it is deleted.
-        repository: Where the project is published, if it is.
+        target: Their folder. All other files in it are deleted.
+        repository: The project's repository, if it is published.
         root: The repository on this machine.
     """
     with tempfile.TemporaryDirectory() as folder:
@@ -119,7 +119,7 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
 
 
 def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Repository | None = None) -> str:
-    """Return the front page with the navigation under it."""
+    """Return the front page with the navigation below it."""
     trees = [
         "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"])
         for caption, pages in tables_of_contents().items()
@@ -128,18 +128,18 @@ def front_page(readme: str, lessons: Mapping[str, NotebookNode], repository: Rep
 
 
 def stored_lessons(root: Path = ROOT) -> dict[str, NotebookNode]:
-    """Read all lessons as they are stored, in their order."""
+    """Read all stored lessons, in order."""
     return {name: _read(root, name) for name in build.lessons(root / "notebooks")}
 
 
 def with_links(text: str, name: str, target: Path, repository: Repository | None, root: Path = ROOT) -> str:
-    """Make the links of a text lead somewhere: files that are no pages are copied, or seen at the repository.
+    """Resolve the links of a text: files without a page are copied, or linked in the repository.
 
     Args:
         text: Markdown.
         name: Its path in the repository.
-        target: Where documents and pictures that it links to are copied.
-        repository: Where source files can be seen; if None, a link to one becomes plain text.
+        target: The folder to which linked documents and pictures are copied.
+        repository: The repository for links to source files; if None, such a link becomes plain text.
         root: The repository on this machine.
     """
 
@@ -165,7 +165,7 @@ def with_links(text: str, name: str, target: Path, repository: Repository | None
 
 
 def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Repository | None, root: Path) -> None:
-    """Write a notebook with links that hold on the site, and its attachments beside it."""
+    """Write a notebook with links for the site, and its attachments."""
     path = f"notebooks/{name}.ipynb"
     for cell in book.cells:
         for output in cell.get("outputs", []):
@@ -183,14 +183,14 @@ def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Rep
 
 
 def html_links(source: str) -> str:
-    """Mend links that are written in HTML, which Sphinx leaves alone, and those to a heading as JupyterLab has it."""
+    """Fix links written in HTML, which Sphinx leaves unchanged, and JupyterLab's links to headings."""
     source = re.sub(r"\]\(#[\w-]+\)", lambda found: found[0].lower(), source)
     source = re.sub(r'(href="[\w/.]+)\.ipynb#cell-id=', r"\1.html#cell-", source)
     return re.sub(r'(href="[\w/.]+)\.ipynb"', r'\1.html"', source)
 
 
 def _anchored(cell: Mapping[str, str]) -> str:
-    """Return what gives a cell under a heading an address: links from the interview questions lead to it."""
+    """Return the anchor of a cell below a heading, for links from the interview questions."""
     return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.search("^##+ ", cell["source"], re.MULTILINE) else ""
 
 

@@ -1,4 +1,4 @@
-"""What a link to a page of the site shows where it is shared: a title, a sentence and a picture, as Open Graph tags."""
+"""The preview of a shared link to a page: a title, a sentence and a picture, as Open Graph tags."""
 
 import re
 from html import escape, unescape
@@ -7,7 +7,7 @@ from docs.site.repository import Repository
 
 SITE_NAME = "Transformer Course"
 PICTURE = "lesson.png"
-"""A file in ``docs``, which the site has among its static files."""
+"""A file in ``docs`` that is one of the site's static files."""
 PICTURE_TEXT = "In a lesson, softmax divides by a sum over all rows, and the check names that mistake."
 
 
@@ -15,12 +15,12 @@ def preview_tags(page: str, title: str, description: str, picture: str, reposito
     """Return the tags for the head of a page.
 
     Args:
-        page: Name of the page, without its ending.
+        page: Name of the page, without its extension.
         title: Its title; may contain HTML.
         description: A sentence or two about it.
-        picture: Address of the picture, relative to the page.
-        repository: Where the project is published. Without it the picture has no absolute address, and only some of
-            the programs that show previews resolve a relative one.
+        picture: URL of the picture, relative to the page.
+        repository: The project's repository. Without it, the picture has no absolute URL, and only some programs
+            resolve a relative one.
     """
     properties = {
         "og:type": "website",

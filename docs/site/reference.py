@@ -1,6 +1,6 @@
-"""The reference: a page for each package of the library, in the order in which it is read as a book, then the course's.
+"""The API reference: a page for each package of the library in reading order, followed by the course's.
 
-Of the course, only what lessons and instructors import has a page; ARCHITECTURE.md tells of the rest.
+Only the parts of the course that lessons and instructors import have a page; ARCHITECTURE.md describes the rest.
 """
 
 import ast
@@ -14,7 +14,7 @@ COURSE = "transformer_course"
 
 
 class Package(NamedTuple):
-    """A folder of a package, or modules that lie in no folder."""
+    """A package, or a group of modules outside of packages."""
 
     name: str
     docstring: str
@@ -23,9 +23,9 @@ class Package(NamedTuple):
 
 
 def packages(parent: Path) -> list[Package]:
-    """List the packages of the library in reading order, as the docstrings of the packages tell it.
+    """Return the packages of the library in the reading order of their docstrings.
 
-    What a docstring does not name comes last: nothing is left out.
+    Modules that a docstring does not name come last.
     """
     docstring = _docstring(parent / "__init__.py")
     folders = [path.name for path in parent.iterdir() if (path / "__init__.py").exists()]
@@ -38,7 +38,7 @@ def packages(parent: Path) -> list[Package]:
 
 
 def course_packages(course: Path) -> list[Package]:
-    """List what lessons and instructors import of the course."""
+    """Return the parts of the course that lessons and instructors import."""
     names = "``from transformer_course import check, compare, hint, parts, solution``"
     lesson = f"What a lesson imports from the course\n\n{names}"
     exercise = "Exercises of your own\n\nThe guide to grading has an example."
@@ -59,7 +59,7 @@ def _package(parent: Path, folder: str) -> Package:
 
 
 def contents(parent: Path, course: Path) -> str:
-    """Return the page in front of the packages: what the library says of itself, its names, and the course."""
+    """Return the index page of the reference: the library's docstring, its public names, and the course."""
     title, _, rest = _docstring(parent / "__init__.py").partition("\n")
     names = [f"* :py:obj:`~{PACKAGE}.{place}.{name}`" for name, place in _public_names(parent).items()]
     return "\n\n".join(
@@ -80,7 +80,7 @@ def contents(parent: Path, course: Path) -> str:
 
 
 def page(package: Package) -> str:
-    """Return the page of a package: what its docstring says, then each module with all it defines."""
+    """Return the page of a package: its docstring, then each module with its definitions."""
     title, _, rest = package.docstring.partition("\n")
     parts = [f"# `{package.name}`", f"**{title}**", _restructured(rest.strip())]
     for module in package.modules:
@@ -90,7 +90,7 @@ def page(package: Package) -> str:
 
 
 def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
-    """Yield the modules of a package; those of a folder in it follow its own docstring."""
+    """Yield the modules of a package; those of a nested package come in the order of its own docstring."""
     inside = [path.stem for path in folder.glob("*.py") if not path.stem.startswith("_")]
     inside += [path.name for path in folder.iterdir() if (path / "__init__.py").exists()]
     for name in _in_order(inside, docstring):
@@ -100,17 +100,17 @@ def _modules(folder: Path, docstring: str, parent: str) -> Iterator[str]:
 
 
 def _in_order(names: list[str], docstring: str) -> list[str]:
-    """Sort names by where a docstring first has them in double backticks."""
+    """Sort names by their first occurrence in double backticks in a docstring."""
     order = list(dict.fromkeys(re.findall(r"``(\w+)``", docstring)))
     return sorted(names, key=lambda name: (order.index(name) if name in order else len(order), name))
 
 
 def _public_names(parent: Path) -> dict[str, str]:
-    """Read where each public name is defined."""
+    """Return the module that defines each public name."""
     for node in ast.parse((parent / "__init__.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_MODULES":
             return dict(ast.literal_eval(node.value))
-    raise ValueError(f"{parent / '__init__.py'} has no table _MODULES of its public names")
+    raise ValueError(f"{parent / '__init__.py'} lacks the table _MODULES of its public names")
 
 
 def _docstring(path: Path) -> str:
@@ -118,7 +118,7 @@ def _docstring(path: Path) -> str:
 
 
 def _restructured(text: str) -> str:
-    """Wrap reStructuredText, in which docstrings are written, for a page in Markdown."""
+    """Embed reStructuredText, the format of docstrings, in a Markdown page."""
     return f"```{{eval-rst}}\n{text}\n```"
 
 

@@ -1,7 +1,7 @@
-"""Where the project is published: what links to Colab, Binder and source files are made from.
+"""The address of the published project, for links to Colab, Binder and source files.
 
-One setting decides: ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. If it is missing, a workflow of
-GitHub still has the name of the repository that it runs in; elsewhere there are no such links.
+It is ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Without that setting, a GitHub workflow uses the
+repository in which it runs; elsewhere, there are no such links.
 """
 
 import os
@@ -22,30 +22,30 @@ class Repository:
 
     @property
     def address(self) -> str:
-        """Its page."""
+        """The URL of its page."""
         return f"https://github.com/{self.name}"
 
     @property
     def site(self) -> str:
-        """The web edition, where GitHub Pages publishes it."""
+        """The URL of the web edition on GitHub Pages."""
         owner, _, name = self.name.lower().partition("/")
         return f"https://{owner}.github.io/" + ("" if name == f"{owner}.github.io" else f"{name}/")
 
     @property
     def image(self) -> str:
-        """The page of the container image."""
+        """The URL of the container image."""
         return f"{self.address}/pkgs/container/{self.name.lower().partition('/')[2]}"
 
     def file(self, path: str) -> str:
-        """Return the address of a file or folder."""
+        """Return the URL of a file or folder."""
         return f"{self.address}/blob/{BRANCH}/{path}"
 
     def colab(self, notebook: str) -> str:
-        """Return the address that opens a notebook in Colab."""
+        """Return the URL that opens a notebook in Colab."""
         return f"https://colab.research.google.com/github/{self.name}/blob/{BRANCH}/{notebook}"
 
     def binder(self, notebook: str = "") -> str:
-        """Return the address that opens a notebook, or else the home page, in JupyterLab on Binder."""
+        """Return the URL that opens a notebook, or the home page, in JupyterLab on Binder."""
         return f"https://mybinder.org/v2/gh/{self.name}/{BRANCH}?urlpath=lab" + (
             f"/tree/{notebook}" if notebook else ""
         )
@@ -54,10 +54,10 @@ class Repository:
 def published(
     environment: Mapping[str, str] = os.environ, project: Path = ROOT / "pyproject.toml"
 ) -> Repository | None:
-    """Return the repository, or None if nothing says where it is.
+    """Return the repository, or None if it is not set.
 
     Raises:
-        ValueError: The setting is no address of a repository on GitHub.
+        ValueError: The setting is not the URL of a repository on GitHub.
     """
     urls = tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("urls", {})
     address = urls.get("Repository")
@@ -66,5 +66,7 @@ def published(
         return Repository(name) if name else None
     name = address.removeprefix("https://github.com/").removesuffix("/").removesuffix(".git")
     if name == address or name.count("/") != 1:
-        raise ValueError(f"Repository in {project.name} should be https://github.com/owner/name; got {address}")
+        raise ValueError(
+            f"Repository in {project.name} must have the form https://github.com/owner/name; got {address}"
+        )
     return Repository(name)

@@ -1,7 +1,7 @@
-"""Slides for a lecture, made from a lesson: its question, drawings, predictions, formulas, summary and questions.
+"""Make lecture slides from a lesson: its question, drawings, predictions, formulas, summary and questions.
 
 A deck is a page whose sections are slides; ``static/site.css`` makes each as large as the screen, and
-``static/site.js`` turns them with the arrow keys. What the lesson explains in prose is left to whoever speaks.
+``static/site.js`` moves between them with the arrow keys. The lesson's prose is left to the lecturer.
 """
 
 import base64
@@ -16,7 +16,7 @@ from authoring.lesson_text import section
 from docs.site.lessons import alternative_text
 
 LEFT_OUT = ("Before you start", "Bug hunt", "In short", "New words", "Interview questions", "What to read next")
-"""Sections that are no part of a lecture, or have slides of their own."""
+"""Sections that do not belong in a lecture, or have their own slides."""
 
 
 def index(lessons: Mapping[str, NotebookNode]) -> str:
@@ -40,8 +40,8 @@ def deck(name: str, book: NotebookNode) -> str:
     """Return the slides of a lesson, as a page in Markdown.
 
     Args:
-        name: Such as ``01_lookup``.
-        book: The lesson as it is stored.
+        name: The name, such as ``01_lookup``.
+        book: The stored lesson.
     """
     head = book.cells[0].source.split("\n\n")
     question = next((part for part in head if part.startswith("**The question.**")), "")
@@ -66,13 +66,13 @@ def deck(name: str, book: NotebookNode) -> str:
 
 
 def pictures(name: str, book: NotebookNode) -> dict[str, bytes]:
-    """Return all pictures of a lesson, by the names that its slides know them by."""
+    """Return all pictures of a lesson, by the names that its slides use."""
     drawn = [output for cell in book.cells for output in _drawn(cell)]
     return {f"{name}-{i}.png": base64.b64decode(output.data["image/png"]) for i, output in enumerate(drawn)}
 
 
 def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
-    """Yield the slides in a text cell: its formulas, and what is to be predicted, with the answer folded."""
+    """Yield the slides of a text cell: its formulas, and its predictions with collapsed answers."""
     yield from re.findall(r"\$\$.+?\$\$", source, re.DOTALL)
     if found := re.search(r"\*\*Predict\.\*\*.*", source, re.DOTALL):
         question = re.sub(r" ?Replace the `\.\.\.`[^.]*\.", "", found[0])
@@ -81,7 +81,7 @@ def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
 
 
 def _measured(following: list[NotebookNode]) -> str:
-    """Return what was measured after a prediction, as the cell that compares the two printed it."""
+    """Return the measurement after a prediction, as printed by the cell that compares the two."""
     for cell in following:
         if cell.cell_type == "code" and "compare(" in cell.source:
             lines = "".join(output.text for output in cell.outputs if output.output_type == "stream").splitlines()
@@ -100,12 +100,12 @@ def _picture(file: str, output: NotebookNode) -> str:
 
 
 def _without_links(question: str) -> str:
-    """Drop where an answer is found: ``(<i>heading</i>: …)`` belongs to the lesson."""
+    """Remove citations such as ``(<i>heading</i>: …)``, which only make sense in the lesson."""
     return re.sub(r"\s*\((?:<i>.*?)\)\s*(?=</details>)", "\n", question, flags=re.DOTALL)
 
 
 def _numbered(slides: list[str]) -> list[str]:
-    """Give the slides of one heading different headings, as the sections of a page need them."""
+    """Make the headings of slides unique, as the sections of a page require."""
     observed: dict[str, int] = {}
     numbered = []
     for slide in slides:

@@ -1,6 +1,6 @@
-"""What an instructor's plan is made of: minutes and points, read from the lessons and never typed, and notes.
+"""The tables of an instructor's plan: minutes and points, read from the lessons, and notes.
 
-``python -m docs.site.teaching_plan`` puts the tables into ``docs/instructors.md``, to be read without the site.
+``python -m docs.site.teaching_plan`` writes the tables into ``docs/instructors.md``, for readers without the site.
 """
 
 import re
@@ -15,7 +15,7 @@ from transformer_course.home.reading_time import promised_minutes
 from transformer_course.lesson_order import place
 
 PLACEHOLDER = "<!-- the web edition shows here: {} -->"
-"""Where a text wants something computed that the site alone has; invisible where the text is read as it is."""
+"""The placeholder for a computed part that only the site has; it is invisible in the unprocessed text."""
 STORED = re.compile(r"<!-- made from the lessons: (.+?) -->\n.*?\n<!-- end -->", re.DOTALL)
 GUIDE = ROOT / "docs" / "instructors.md"
 NOTES = ROOT / "docs" / "lesson_notes.md"
@@ -23,12 +23,12 @@ NOTES = ROOT / "docs" / "lesson_notes.md"
 
 @dataclass(frozen=True)
 class PlannedLesson:
-    """A lesson as an instructor plans it."""
+    """The plan of a lesson for an instructor."""
 
     name: str
     title: str
     goal: str
-    """What one can do after it."""
+    """What students can do afterwards."""
     reading: int
     """Minutes."""
     exercises: int
@@ -38,24 +38,24 @@ class PlannedLesson:
     points: int
     bonus: int
     stumbles: str
-    """Where students stumble."""
+    """Where students get stuck."""
     questions: str
-    """To ask in class."""
+    """Questions to ask in class."""
 
 
 def planned_lessons(lessons: Mapping[str, NotebookNode]) -> list[PlannedLesson]:
-    """Read the plan of every lesson that has exercises to be graded, in their order."""
+    """Return the plans of all lessons with graded exercises, in order."""
     return [planned_lesson(name, book) for name, book in lessons.items() if name not in UNGRADED]
 
 
 def note_to(name: str) -> str:
-    """Return the note to a lesson, in one line; empty if there is none."""
+    """Return the note on a lesson, in one line, or "" if there is none."""
     found = re.search(rf"^## {name}\n(.*?)(?=^## |\Z)", NOTES.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return " ".join(found[1].split()) if found else ""
 
 
 def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
-    """Read the plan of a lesson from its title cell, its exercises, and the note to it.
+    """Return the plan of a lesson, from its title cell, its exercises and its note.
 
     Raises:
         ValueError: The title cell gives no minutes.
@@ -63,7 +63,7 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
     head = book.cells[0].source
     reading, solving = promised_minutes(book, "Reading"), promised_minutes(book, "Exercises")
     if reading is None or solving is None:
-        raise ValueError(f"{name}: the first cell should give the minutes of reading and exercises; it says {head!r}")
+        raise ValueError(f"the first cell of {name} must give the minutes of reading and exercises; got {head!r}")
     goal = re.search(r"\*\*Afterwards you can\*\* (.*?)\n\n", head, re.DOTALL)
     exercises = exercises_of(name)
     core, stretch = ([e.points for e in exercises if e.stretch is bonus] for bonus in (False, True))
@@ -84,34 +84,34 @@ def planned_lesson(name: str, book: NotebookNode) -> PlannedLesson:
 
 
 def with_tables(text: str, plan: Sequence[PlannedLesson]) -> str:
-    """Put the tables where a text holds them, and leave the marks around them.
+    """Update the tables in a text, and keep the comments around them.
 
     Raises:
-        ValueError: The text holds something else, or leaves something out.
+        ValueError: The comments in the text do not match the tables.
     """
     computed = {"the minutes of each lesson": minutes, "the sums of three courses": courses}
     if (found := STORED.findall(text)) != list(computed):
-        raise ValueError(f"the text should hold {list(computed)}, in this order; it holds {found}")
+        raise ValueError(f"the text must contain {list(computed)}, in this order; got {found}")
     return STORED.sub(
         lambda at: f"<!-- made from the lessons: {at[1]} -->\n\n{computed[at[1]](plan)}\n\n<!-- end -->", text
     )
 
 
 def fill_in(text: str, lessons: Mapping[str, NotebookNode]) -> str:
-    """Put what is computed where a text wants it, without the marks.
+    """Replace the placeholders in a text by the computed parts.
 
     Raises:
-        ValueError: The text wants something else, or leaves something out.
+        ValueError: The placeholders do not match the computed parts.
     """
     plan = planned_lessons(lessons)
     text = re.sub(r"<!-- (?:made from the lessons: .+?|end) -->\n\n", "", with_tables(text, plan))
     if (wanted := re.findall(PLACEHOLDER.format("(.+)"), text)) != ["the notes to each lesson"]:
-        raise ValueError(f"the text should want the notes to each lesson; it wants {wanted}")
+        raise ValueError(f"the text must have a placeholder for the notes on each lesson; got {wanted}")
     return text.replace(PLACEHOLDER.format("the notes to each lesson"), notes(plan))
 
 
 def minutes(plan: Sequence[PlannedLesson]) -> str:
-    """Return a table of the lessons."""
+    """Return a table of the lessons with their minutes."""
     rows = [
         f"| [{u.title}](../notebooks/{u.name}.ipynb) | {u.reading} | {u.exercises} | {u.n_core} + {u.n_stretch} ★ "
         f"| {u.points} + {u.bonus} ★ |"
@@ -122,7 +122,7 @@ def minutes(plan: Sequence[PlannedLesson]) -> str:
 
 
 def courses(plan: Sequence[PlannedLesson]) -> str:
-    """Return a table of three courses, each with its sums."""
+    """Return a table of three courses with their totals."""
     number = {u.name: int(place(u.name)[0][:2]) for u in plan}
     kinds = {
         "attention alone: lessons 01 to 04": [u for u in plan if 1 <= number[u.name] <= 4],
@@ -140,7 +140,7 @@ def courses(plan: Sequence[PlannedLesson]) -> str:
 
 
 def notes(plan: Sequence[PlannedLesson]) -> str:
-    """Return a section for each lesson: what for, what to show, what to ask, and where students stumble."""
+    """Return a section for each lesson: its goal, what to show, what to ask, and where students get stuck."""
     return "\n\n".join(
         f"### Week {week}: {u.title}\n\n"
         f"Afterwards students can {u.goal}\n\n"
@@ -154,7 +154,7 @@ def notes(plan: Sequence[PlannedLesson]) -> str:
 
 
 def _part(note: str, heading: str) -> str:
-    """Return what stands in a note under a heading in italics, up to the next one."""
+    """Return the part of a note under an italic heading, up to the next one."""
     found = re.search(rf"\*{heading}\*: (.*?)(?= \*[A-Z][^*]*\*: |$)", note)
     return found[1] if found else "nothing is noted."
 
@@ -164,7 +164,7 @@ def _hours(minutes: int) -> str:
 
 
 def main() -> None:
-    """Write the tables again."""
+    """Update the tables in the guide."""
     from docs.site.pages import stored_lessons
 
     GUIDE.write_text(with_tables(GUIDE.read_text("utf-8"), planned_lessons(stored_lessons())), "utf-8")

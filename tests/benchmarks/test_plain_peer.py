@@ -1,4 +1,4 @@
-"""The plain peer computes what ours does: with the same parameters, the same numbers come out of both."""
+"""The plain peer computes the same as our model with the same parameters."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,7 +19,7 @@ NAMES = {"embedding": "embedding", "1": "feed_forward.w_1", "2": "feed_forward.w
 
 
 def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Iterator[tuple[Tensor, list[str], bool]]:
-    """Yield each parameter of a sublayer, the names of ours that it joins, and whether it is a matrix to be turned."""
+    """Yield each parameter of a sublayer, the names of our parameters that it joins, and whether to transpose it."""
     for name, parameter in theirs.named_parameters():
         kind, _, letters = name.partition("_")
         if not letters:
@@ -31,7 +31,7 @@ def assignments(theirs: Sublayer, prefix: str, attention: str, norm: str) -> Ite
 
 
 def all_assignments(peer: Contestant) -> Iterator[tuple[Tensor, list[str], bool]]:
-    """Yield those of a whole model."""
+    """Yield the assignments of a whole model."""
     if isinstance(peer, PlainLanguagePeer):
         yield peer.embedding, ["embedding.weight"], False
         yield peer.positions, ["positions"], False
@@ -50,12 +50,12 @@ def all_assignments(peer: Contestant) -> Iterator[tuple[Tensor, list[str], bool]
 
 
 def joined(tensors: dict[str, Tensor], names: list[str], turned: bool) -> Tensor:
-    """Return several of ours as one of theirs."""
+    """Join several of our parameters into one of theirs."""
     return torch.cat([tensors[name].t() if turned else tensors[name] for name in names], dim=-1)
 
 
 def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
-    """Return ours and the peer with the same parameters; embeddings are small, so that texts are no repetition."""
+    """Return our model and the peer with equal parameters; small embeddings keep texts from repeating themselves."""
     torch.manual_seed(seed)
     embedding = "embedding.weight" if "LM" in work.task else "encoder.embedding.weight"
     ours, peer = (
@@ -74,7 +74,7 @@ def pair(work: Work, seed: int) -> tuple[Contestant, Contestant]:
 
 @pytest.mark.parametrize("task", ["train", "train LM"])
 @pytest.mark.parametrize(("batch", "length", "padding"), [(5, 11, True), (3, 60, True), (2, 9, False)])
-def test_logits_loss_and_gradients_are_ours(task: str, batch: int, length: int, padding: bool) -> None:
+def test_logits_loss_and_gradients_match_ours(task: str, batch: int, length: int, padding: bool) -> None:
     work = Work(task, SIZE, batch, length, padding=padding)
     data = work.draw()
     ours, peer = pair(work, seed=batch)
@@ -96,8 +96,8 @@ def test_logits_loss_and_gradients_are_ours(task: str, batch: int, length: int, 
     [("greedy", 2, 1), ("beam", 2, 1), ("greedy LM", 2, 1), ("greedy", 7, 3), ("beam", 7, 3), ("greedy LM", 9, 1)],
 )
 @torch.inference_mode()
-def test_tokens_are_ours(task: str, seed: int, of_end: float, batch: int) -> None:
-    """With the first seed no text ends; with the others they do, each in its own place."""
+def test_generated_tokens_match_ours(task: str, seed: int, of_end: float, batch: int) -> None:
+    """With the first seed, no text ends; with the others, texts end at different positions."""
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source
     ours, peer = pair(work, seed)
@@ -112,7 +112,7 @@ def test_tokens_are_ours(task: str, seed: int, of_end: float, batch: int) -> Non
     assert_close(getattr(peer, method)(source), wanted)
 
 
-def test_dropout_drops_as_many_and_keeps_the_mean() -> None:
+def test_dropout_matches_our_rate_and_preserves_the_mean() -> None:
     work = replace(Work("train", SIZE, 16, 20), dropout=0.3)
     _, peer = pair(work, seed=0)
     assert isinstance(peer, PlainPeer)

@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def test_markdown_puts_the_classes_of_a_library_into_one_column() -> None:
+def test_markdown_merges_classes_of_a_library_into_one_column() -> None:
     assert markdown(ROWS).splitlines() == [
         "| work | ours, ms | plain | HF | x | bare products |",
         "| --- | --: | --: | --: | --: | --: |",
@@ -24,16 +24,16 @@ def test_markdown_puts_the_classes_of_a_library_into_one_column() -> None:
     ]
 
 
-def test_the_table_has_a_dash_where_one_cannot_do_a_work() -> None:
+def test_table_has_a_dash_for_unsupported_work() -> None:
     assert table(ROWS).splitlines()[2].split() == ["greedy", "tiny", "2000.00", "–", "–", "–", "–", "4.00"]
 
 
-def test_the_picture_names_every_row_and_every_contestant(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_picture_names_every_row_and_contestant(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(draw.__globals__["plt"].rcParams, "svg.fonttype", "none")
     draw(tmp_path / "results.svg", ROWS, {"clock": "wall time", "threads": 2, "rounds": 3})
     words = {text.text for text in ElementTree.parse(tmp_path / "results.svg").iter("{http://www.w3.org/2000/svg}text")}
     assert {"train tiny", "greedy tiny", "ours", "plain", "HF", "x", "bare products"} <= words
 
 
-def test_every_row_of_the_readme_can_be_asked_for() -> None:
+def test_every_row_of_the_readme_is_available() -> None:
     assert set(IN_README) <= {work.name for work in all_work()}

@@ -1,4 +1,4 @@
-"""The race measures an entry, and believes nothing that it says of itself."""
+"""The race measures an entry, and trusts none of its own numbers."""
 
 import math
 import time
@@ -14,7 +14,7 @@ TEXTS, HELD_OUT = ["abab"], ["abba" * 9, "a"]
 
 
 class Bytes:
-    """A model over bytes that knows only that two of them are likelier than the others."""
+    """A model over bytes in which two of them are more probable than the others."""
 
     start, vocab_size, context_length = 0, 256, 8
 
@@ -35,7 +35,9 @@ def entry(**changes):
 
 
 def test_every_byte_is_predicted_once():
-    """254 bytes have 1 of 762 parts each, two have 254: log₂ 3 bits for every byte, however the text is cut up."""
+    """254 bytes have a probability of 1/762 each, and two have 254/762. A text of the two has log₂ 3 bits per byte,
+    however it is split.
+    """
     for context_length in (1, 3, 8, 50):
         result = verify(entry(context_length=context_length), TEXTS, HELD_OUT)
         assert result.bits_per_byte == pytest.approx(math.log2(3), rel=1e-5)
@@ -46,20 +48,20 @@ def sees_the_future(self, tokens):
 
 
 BROKEN = {
-    "another text": {"decode": lambda self, tokens: "a"},
+    "does not reproduce the text": {"decode": lambda self, tokens: "a"},
     "logits must be finite": {"logits": lambda self, tokens: torch.full((*tokens.shape, 256), math.nan)},
-    "of shape": {"logits": lambda self, tokens: torch.zeros(*tokens.shape, 300)},
-    "a token that comes later": {"logits": sees_the_future},
+    "have shape": {"logits": lambda self, tokens: torch.zeros(*tokens.shape, 300)},
+    "a later token": {"logits": sees_the_future},
 }
 
 
 @pytest.mark.parametrize("complaint", BROKEN)
-def test_an_entry_that_breaks_a_rule_is_refused(complaint):
+def test_rejects_an_entry_that_violates_a_rule(complaint):
     with pytest.raises(ValueError, match=complaint):
         verify(entry(**BROKEN[complaint]), TEXTS, HELD_OUT)
 
 
-def test_a_training_that_takes_too_long_is_refused():
+def test_rejects_a_training_that_takes_too_long():
     def train(texts, seconds):
         end = time.process_time() + 2 * seconds
         while time.process_time() < end:
@@ -70,8 +72,8 @@ def test_a_training_that_takes_too_long_is_refused():
         verify(SimpleNamespace(train=train), TEXTS, HELD_OUT, seconds=0.05)
 
 
-def test_the_first_entry_keeps_the_rules(monkeypatch):
-    """Trained for a moment, it is no better than chance, and its tokens give every text back."""
+def test_first_entry_obeys_the_rules(monkeypatch):
+    """After a moment of training, it is no better than chance, and its tokens reproduce every text."""
     monkeypatch.setattr(gpt, "RESERVE_S", 59.0)
     texts = ["Return the name of the file, or None. " * 40]
     result = verify(gpt, texts, ["Return the name of the path: “ü”.\n\n  And more. " * 5], seconds=60.0)

@@ -1,1 +1,1 @@
-"""The web edition: what goes into it, and, where the extra ``site`` is installed, the site itself in a browser."""
+"""The web edition: its contents, and, if the extra ``site`` is installed, the built site in a browser."""

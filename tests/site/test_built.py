@@ -1,7 +1,7 @@
-"""The site as it is built: every link leads somewhere, and a browser shows it, on a phone and at a desk.
+"""The built site: all links work, and a browser displays it on a phone and on a desktop.
 
-It takes a minute, and needs the extra ``site``, which ``python3 course.py site`` installs and the tests do without. The
-workflow that publishes the site runs these tests on it first.
+These tests take a minute, and need the extra ``site``, which ``python3 course.py site`` installs. The workflow that
+publishes the site runs them first.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ BROWSER = find_browser()
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("sphinx_book_theme") is None,
-    reason="the extra `site` is not installed, so there is no site to look at: run `python3 course.py site` first",
+    reason="the extra `site` is not installed; run `python3 course.py site` first",
 )
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
@@ -51,7 +51,7 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def site() -> Path:
-    """Build the site where the command does; what has not changed is not read again."""
+    """Build the site in the command's folder, without reading unchanged files again."""
     built = subprocess.run([sys.executable, "-m", "docs.site"], cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr
     return ROOT / "build" / "site" / "html"
@@ -72,21 +72,21 @@ def address(site: Path) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if BROWSER is None:
-        pytest.skip("no Chromium is installed, so the site cannot be looked at")
+        pytest.skip("Chromium is not installed, so the site cannot be displayed")
     with running_browser(BROWSER) as started:
         yield started
 
 
 def metadata(book: NotebookNode) -> list[dict[str, Any]]:
-    """List what is noted of every output of a lesson."""
+    """Return the metadata of every output of a lesson."""
     return [output.get("metadata", {}) for cell in book.cells for output in cell.get("outputs", [])]
 
 
 @contextlib.contextmanager
 def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
-    """Open a page; at its end, nothing may have been asked of another host, and no script may have failed."""
+    """Open a page; at the end, assert that it requested nothing from other hosts and no script failed."""
     page = new_page(browser, viewport=size)
-    page.set_default_timeout(120_000)  # a lesson loads in a second, and on a very busy machine in 30
+    page.set_default_timeout(120_000)  # a lesson loads in a second, but on a very busy machine in 30
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -117,12 +117,12 @@ def test_shared_links_have_title_sentence_and_picture(site: Path, name: str) -> 
     assert (site / "_static" / "lesson.png").is_file()
 
 
-def test_every_link_leads_somewhere(site: Path) -> None:
-    # Sphinx leads a source back to its description by itself, and misses that of a class which another module uses.
+def test_every_link_works(site: Path) -> None:
+    # Sphinx links a source to its description itself, except for a class that another module uses.
     broken, n_links = [], 0
     for page in [
         page for page in site.rglob("*.html") if "_static" not in page.parts
-    ]:  # there lie templates of the theme
+    ]:  # templates of the theme are there
         for link in re.findall(
             r'<(?:a|link|img|script)\b(?![^>]*viewcode-back)[^>]*?\b(?:href|src)="([^"]*)"',
             page.read_text(encoding="utf-8"),
@@ -141,7 +141,7 @@ def test_every_link_leads_somewhere(site: Path) -> None:
     assert broken == []
 
 
-def test_nothing_that_a_page_needs_is_on_another_host(site: Path) -> None:
+def test_pages_load_nothing_from_other_hosts(site: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert not re.findall(r'<(?:script|img|iframe)\b[^>]*\bsrc="(?:https?:)?//[^"]*"', text), page
@@ -156,14 +156,14 @@ def test_every_picture_has_an_alternative_text(site: Path) -> None:
     assert [(name, tag) for name, tag in pictures if not re.search(r'\balt="[^"]+"', tag)] == []
 
 
-def test_no_formula_is_left_as_it_was_typed(site: Path) -> None:
+def test_every_formula_is_rendered(site: Path) -> None:
     for page in [*site.glob("notebooks/*.html"), *site.glob("slides/*.html")]:
         text = re.sub(r"<(pre|code|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         assert "$$" not in text and r"$\\" not in text, page.name
 
 
 @pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
-def test_no_page_is_wider_than_its_screen(browser: Browser, address: str, size: dict[str, int]) -> None:
+def test_pages_fit_every_screen_width(browser: Browser, address: str, size: dict[str, int]) -> None:
     for name in PAGES:
         with opened(browser, address + name, size) as page:
             page.wait_for_timeout(300)
@@ -171,13 +171,13 @@ def test_no_page_is_wider_than_its_screen(browser: Browser, address: str, size: 
             assert page.locator("article h1").first.is_visible(), name
 
 
-def test_formulas_are_drawn(browser: Browser, address: str) -> None:
+def test_browser_draws_formulas(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         page.wait_for_selector("mjx-container")
         assert page.locator("mjx-container").count() == page.locator(".math").count() > 5
 
 
-def test_an_answer_is_folded_until_a_key_opens_it(browser: Browser, address: str) -> None:
+def test_answer_is_collapsed_until_opened_by_key(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         answer = page.get_by_text("you made no prediction, measured 8")
         assert not answer.is_visible()
@@ -186,7 +186,7 @@ def test_an_answer_is_folded_until_a_key_opens_it(browser: Browser, address: str
         assert answer.is_visible()
 
 
-def test_the_theme_can_be_changed_by_key_and_stays(browser: Browser, address: str) -> None:
+def test_theme_can_be_changed_by_key_and_persists(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         assert page.evaluate("document.documentElement.dataset.theme") == "light"
         page.locator(".theme-switch-button:visible").first.focus()
@@ -199,7 +199,7 @@ def test_the_theme_can_be_changed_by_key_and_stays(browser: Browser, address: st
         assert sum(map(int, re.findall(r"\d+", background)[:3])) < 150, background
 
 
-def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
+def test_search_finds_text(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         page.keyboard.press("Control+k")
         page.keyboard.type("kernel regression")
@@ -209,7 +209,7 @@ def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
         assert any("notebooks/01_lookup.html" in link for link in found), found
 
 
-def test_a_lesson_that_is_called_what_is_searched_for_comes_first(browser: Browser, address: str) -> None:
+def test_search_lists_lessons_with_matching_title_first(browser: Browser, address: str) -> None:
     for asked, lesson in {"tokenizers": "tokenizers", "masks": "04_masks", "encoder": "06_encoder"}.items():
         with opened(browser, address + f"search.html?q={asked}") as page:
             first = page.locator("#search-results li a").first
@@ -217,7 +217,7 @@ def test_a_lesson_that_is_called_what_is_searched_for_comes_first(browser: Brows
             assert f"notebooks/{lesson}.html" in str(first.get_attribute("href"))
 
 
-def test_a_lesson_is_found_once_with_its_question(browser: Browser, address: str) -> None:
+def test_search_finds_a_lesson_once_with_its_question(browser: Browser, address: str) -> None:
     with opened(browser, address + "search.html?q=masks") as page:
         lesson = page.locator(
             "#search-results li", has=page.locator("a[href*='notebooks/04_masks.html']:not([href*='#'])")
@@ -228,7 +228,7 @@ def test_a_lesson_is_found_once_with_its_question(browser: Browser, address: str
         assert page.locator("#search-results a[href*='slides/']").count() == 0
 
 
-def test_a_view_answers_by_mouse_and_by_key_without_a_kernel(browser: Browser, address: str) -> None:
+def test_view_responds_to_mouse_and_keys_without_a_kernel(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
         painter = page.locator(".tl-view.mask_painter")
         painter.locator(".tl-said", has_text="Leak").wait_for()
@@ -241,26 +241,26 @@ def test_a_view_answers_by_mouse_and_by_key_without_a_kernel(browser: Browser, a
 LIVE = [name for name, book in stored_lessons().items() if any(STATE in m for m in metadata(book))]
 
 
-def test_most_lessons_with_a_view_have_it_alive() -> None:
+def test_most_lessons_with_a_view_have_it_live() -> None:
     assert {"01_lookup", "02_scaling", "03_heads", "04_masks", "05_positions", "06_encoder"} <= {*LIVE}
 
 
 @pytest.mark.parametrize("name", LIVE)
-def test_the_views_of_a_lesson_take_the_place_of_their_pictures(browser: Browser, address: str, name: str) -> None:
+def test_views_of_a_lesson_replace_their_pictures(browser: Browser, address: str, name: str) -> None:
     with opened(browser, address + f"notebooks/{name}.html", PHONE) as page:
-        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(state="attached")  # the first may be folded away
+        page.locator(".tl-view .tl-said:not(:empty)").first.wait_for(state="attached")  # the first may be collapsed
         is_live = [
             [STATE in output.get("metadata", {}) for output in cell.outputs if "image/png" in output.get("data", {})]
             for cell in stored_lessons()[name].cells
             if cell.cell_type == "code"
         ]
         assert page.locator(".tl-view").count() == sum(map(sum, is_live))
-        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots beside a view
+        stills = sum(pictures.count(False) for pictures in is_live if any(pictures))  # plots next to a view
         assert page.locator(".cell_output:has(.tl-view) img").count() == stills
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
-def test_in_the_dark_nothing_that_a_cell_shows_stands_on_a_light_ground(browser: Browser, address: str) -> None:
+def test_dark_theme_shows_no_output_on_a_light_background(browser: Browser, address: str) -> None:
     light = """() => [...document.querySelectorAll('.cell_output, .cell_output *')].filter(node => {
         const [red, green, blue, opacity = 1] = getComputedStyle(node).backgroundColor.match(/[\\d.]+/g).map(Number);
         return !node.closest('.tl-view') && opacity * (red + green + blue) > 300;
@@ -273,7 +273,7 @@ def test_in_the_dark_nothing_that_a_cell_shows_stands_on_a_light_ground(browser:
             assert page.evaluate(light) == [], name
 
 
-def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browser, address: str) -> None:
+def test_trained_model_on_the_site_generates_a_date(browser: Browser, address: str) -> None:
     with opened(browser, address + "inside.html") as page:
         view = page.locator(".tl-view.model_map")
         view.locator(".tl-said", has_text="the model says 3 with").wait_for()
@@ -283,17 +283,17 @@ def test_a_trained_model_can_be_looked_into_and_generates_a_date(browser: Browse
         view.locator(".tl-said", has_text="the model says - with").wait_for()
         view.get_by_role("textbox", name="text").fill("7 juin 1998")
         view.get_by_role("textbox", name="text").press("Enter")
-        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # it has flowed through all blocks
+        view.locator(".tl-said", has_text="decoder.norm").wait_for()  # the text has passed through all blocks
         assert "".join(view.locator(".mm-open .mm-tokens span").all_inner_texts()) == "bos1998-06-07"
 
 
-def test_the_keyboard_comes_to_the_text_first(browser: Browser, address: str) -> None:
+def test_keyboard_focus_reaches_the_text_first(browser: Browser, address: str) -> None:
     with opened(browser, address + "notebooks/01_lookup.html") as page:
         page.keyboard.press("Tab")
         assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
 
 
-def test_arrow_keys_turn_the_slides(browser: Browser, address: str) -> None:
+def test_arrow_keys_change_slides(browser: Browser, address: str) -> None:
     with opened(browser, address + "slides/01_lookup.html") as page:
         page.keyboard.press("ArrowRight")
         page.wait_for_function("scrollY > 300")
@@ -325,7 +325,7 @@ def test_finds_an_exercise_by_its_term(address: str, browser: Browser, size: dic
         assert page.evaluate("Boolean(document.getElementById(location.hash.slice(1)))")
 
 
-def test_search_of_the_site_finds_the_list_of_exercises(site: Path) -> None:
+def test_site_search_finds_the_list_of_exercises(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     listed = json.loads(re.search(r'"docnames":\s*(\[.*?\])', index)[1]).index("exercises")
     for term in ("rope", "gqa", "lora", "dpo"):
@@ -333,7 +333,7 @@ def test_search_of_the_site_finds_the_list_of_exercises(site: Path) -> None:
         assert listed in (found if isinstance(found, list) else [found]), term
 
 
-def test_swipe_turns_the_slides(address: str, browser: Browser) -> None:
+def test_swipe_changes_slides(address: str, browser: Browser) -> None:
     swipe = """([from, to, down]) => {
         const [start, end] = [["touchstart", "touches", from, 0], ["touchend", "changedTouches", to, down]];
         for (const [name, list, x, y] of [start, end]) {

@@ -1,4 +1,4 @@
-"""What a lesson looks like on the site: nothing that spoils it, and nothing that is lost."""
+"""A lesson on the site: answers are hidden, and nothing is lost."""
 
 import json
 import re
@@ -29,7 +29,7 @@ def displayed(**data: str) -> NotebookNode:
     return nbformat.v4.new_output("display_data", {kinds[kind]: value for kind, value in data.items()})
 
 
-def test_what_comes_between_a_prediction_and_its_answer_is_folded_and_nothing_else() -> None:
+def test_collapses_only_outputs_between_prediction_and_answer() -> None:
     cells = [
         code("x = 1"),
         code("prediction = ...", "prediction"),
@@ -52,7 +52,7 @@ def test_what_comes_between_a_prediction_and_its_answer_is_folded_and_nothing_el
     assert cells[3].metadata["tags"][0] == "nbval-ignore-output"
 
 
-def test_a_picture_is_said_by_its_own_words_or_by_those_beside_it() -> None:
+def test_picture_has_its_own_or_the_outputs_alternative_text() -> None:
     drawn = displayed(png="AA==", text="<Figure size 600x320>")
     drawn.metadata = nbformat.from_dict({"image/png": {"alt": "Plot: loss by step.", "width": 40}})
     view = displayed(png="AA==", text="Coin: heads with\nprobability 0.50.", widget="{}")
@@ -62,11 +62,11 @@ def test_a_picture_is_said_by_its_own_words_or_by_those_beside_it() -> None:
     *_, plot, coin = for_reading("01_word", book, None).cells
     assert plot.metadata["mystnb"]["image"] == {"alt": "Plot: loss by step.", "width": "40px"}
     assert coin.metadata["mystnb"]["image"] == {"alt": "Coin: heads with probability 0.50."}
-    assert list(coin.outputs[0].data) == ["image/png", "text/plain"], "of a widget, the still picture is left"
-    assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson is left alone"
+    assert list(coin.outputs[0].data) == ["image/png", "text/plain"], "only the still picture of a widget must be kept"
+    assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson must not change"
 
 
-def test_a_view_brings_its_state_behind_its_picture_and_whatever_a_token_says_ends_no_script() -> None:
+def test_view_state_follows_the_picture_with_tokens_escaped() -> None:
     cell = code("view", outputs=(live(MaskPainter(["a", "</script>"])),))
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# 01"), cell])
     picture, state = for_reading("01_word", book, None).cells[-1].outputs
@@ -78,7 +78,7 @@ def test_a_view_brings_its_state_behind_its_picture_and_whatever_a_token_says_en
 
 
 @pytest.mark.parametrize("repository", [None, Repository("owner/course")])
-def test_each_lesson_says_where_it_can_be_run(repository: Repository | None) -> None:
+def test_each_lesson_links_to_where_it_runs(repository: Repository | None) -> None:
     line = how_to_run("01_lookup", repository)
     assert "(../docs/run.md)" in line
     for address in (
@@ -88,7 +88,7 @@ def test_each_lesson_says_where_it_can_be_run(repository: Repository | None) -> 
         assert (address in line) == (repository is not None)
 
 
-def test_no_stored_lesson_gives_away_an_answer_before_it_is_opened(books: dict[str, NotebookNode]) -> None:
+def test_no_answer_of_a_stored_lesson_is_visible(books: dict[str, NotebookNode]) -> None:
     names = every_exercise()
     for name, book in books.items():
         for cell in for_reading(name, book, None).cells:

@@ -1,4 +1,4 @@
-"""Every lesson, module and guide has its page, and links between them hold."""
+"""Every lesson, module and guide has a page, and links between them work."""
 
 import importlib.util
 import re
@@ -26,10 +26,10 @@ def test_every_text_is_in_the_navigation() -> None:
     listed = {page for listed in pages.tables_of_contents().values() for page in listed}
     assert {name.removesuffix(".md") for name in pages.TEXTS} <= listed
     written = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
-    assert written <= set(pages.TEXTS), "a guide that nobody finds"
+    assert written <= set(pages.TEXTS), "a guide is not in the navigation"
 
 
-def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> None:
+def test_reference_lists_library_modules_in_reading_order() -> None:
     packages = reference.packages(ROOT / reference.PACKAGE)
     listed = [module for package in packages for module in package.modules]
     assert len(listed) == len(set(listed))
@@ -41,7 +41,7 @@ def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> N
     assert [name.rpartition(".")[2] for name in packages[0].modules[:3]] == ["dot_product", "additive", "masks"]
 
 
-def test_what_lessons_and_instructors_import_of_the_course_is_in_the_reference() -> None:
+def test_reference_covers_what_lessons_and_instructors_import() -> None:
     packages = reference.course_packages(ROOT / reference.COURSE)
     listed = {module for package in packages for module in package.modules}
     assert not {package.name for package in packages} & {
@@ -57,13 +57,13 @@ def test_what_lessons_and_instructors_import_of_the_course_is_in_the_reference()
 
 
 @pytest.mark.parametrize("name", [pages.FRONT_PAGE, *pages.TEXTS])
-def test_every_link_of_a_text_leads_to_a_file_of_the_repository_too(name: str) -> None:
+def test_links_of_texts_also_work_in_the_repository(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     links = re.findall(r"""\]\((?!\w+:|#)([^)#\s]+)|src="([^"]+)"|href="(?!\w+:)([^"]+)""", text)
     paths = [(ROOT / name).parent / link for found in links for link in found if link]
     assert [path for path in paths if not path.exists()] == []
     texts = {ROOT / text for text in (pages.FRONT_PAGE, *pages.TEXTS)}
-    assert {path.resolve() for path in paths if path.suffix == ".md"} <= texts, "Sphinx would miss a page"
+    assert {path.resolve() for path in paths if path.suffix == ".md"} <= texts, "Sphinx would report a missing page"
 
 
 @pytest.mark.parametrize(
@@ -83,27 +83,27 @@ def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, wit
     assert pages.with_links(text, "docs/grading.md", tmp_path, Repository("a/b")) == there
 
 
-def test_the_end_of_a_lesson_leads_to_the_page_of_the_next(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
+def test_end_of_a_lesson_links_to_the_next_page(tmp_path: Path, books: dict[str, NotebookNode]) -> None:
     for name, following in pairwise(name for name in sorted(books, key=place) if place(name)[0]):
         pages._write_notebook(tmp_path, name, deepcopy(books[name]), None, ROOT)
         [displayed] = nbformat.read(tmp_path / "notebooks" / f"{name}.ipynb", as_version=4).cells[-1].outputs
         assert f', <a href="{following}.html"><code>{following}.ipynb</code></a>.' in displayed.data["text/html"]
 
 
-def test_documents_and_pictures_are_handed_out(tmp_path: Path) -> None:
+def test_copies_documents_and_pictures(tmp_path: Path) -> None:
     text = "![a lesson](docs/lesson.png) [the page](notebooks/page_to_keep.pdf) [license](LICENSE)"
     assert pages.with_links(text, "README.md", tmp_path, None) == text
     for name in ("docs/lesson.png", "notebooks/page_to_keep.pdf", "LICENSE"):
         assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
 
 
-def test_links_from_questions_and_to_headings_hold_outside_jupyterlab() -> None:
+def test_links_to_headings_work_outside_jupyterlab() -> None:
     source = '<a href="01_lookup.ipynb#cell-id=one-lookup">x</a> <a href="01_lookup.ipynb">y</a> [z](#Self-check)'
     mended = '<a href="01_lookup.html#cell-one-lookup">x</a> <a href="01_lookup.html">y</a> [z](#self-check)'
     assert pages.html_links(source) == mended
 
 
-def test_what_has_not_changed_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_does_not_rewrite_unchanged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = {"a.md": "a", "folder/b.md": "b"}
     monkeypatch.setattr(pages, "_write_all", lambda target, *_: [pages._write(target / n, t) for n, t in texts.items()])
     pages.write(tmp_path, None)
@@ -114,13 +114,13 @@ def test_what_has_not_changed_is_not_written_again(tmp_path: Path, monkeypatch: 
     assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "c.md"]
 
 
-def test_the_front_page_leads_to_all_others(books: dict[str, NotebookNode]) -> None:
+def test_front_page_links_to_all_others(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     for name in ("docs/instructors", "notebooks/00_bottleneck", "reference/index", "CONTRIBUTING"):
         assert re.search(rf"^{name}$", page, re.MULTILINE)
 
 
-def test_readme_gets_its_links_from_the_address(books: dict[str, NotebookNode]) -> None:
+def test_readme_links_are_generated_from_the_address(books: dict[str, NotebookNode]) -> None:
     readme = (ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8")
     assert front_page.with_addresses(readme, published({})) == readme, "run `python -m docs.site.front_page`"
     known = front_page.with_addresses(readme, Repository("Ada/b"))
@@ -139,7 +139,7 @@ def test_readme_gets_its_links_from_the_address(books: dict[str, NotebookNode]) 
     assert front_page.with_addresses(known, None) == front_page.with_addresses(readme, None)
 
 
-def test_unknown_address_leaves_no_links() -> None:
+def test_unknown_address_generates_no_links() -> None:
     readme = front_page.with_addresses((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), None)
     assert "<!-- links -->\n<!-- end of links -->" in readme
     assert not re.search(r"mybinder|colab\.research|github\.io", readme)
@@ -149,9 +149,11 @@ def test_site_of_a_user_is_at_the_root() -> None:
     assert Repository("Ada/ada.github.io").site == "https://ada.github.io/"
 
 
-def test_the_map_of_the_front_page_leads_to_every_lesson_and_its_view_leaks(books: dict[str, NotebookNode]) -> None:
+def test_front_page_map_links_every_lesson_and_its_view_leaks(books: dict[str, NotebookNode]) -> None:
     page = pages.front_page((ROOT / pages.FRONT_PAGE).read_text(encoding="utf-8"), books)
     assert {name for name in books if f'<a class="tl-lesson" href="notebooks/{name}.html"' in page} == set(books)
-    assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, "the painter begins with the mistake"
+    assert "Leak" not in page and "reaches the outputs at “cat”, “sat”" in page, (
+        "the mask painter must start with the mistake"
+    )
     assert f"{len(books)} lessons, " in page
-    assert not re.search(r"<div.*\n\n.*</svg>", page), "an empty line ends what is written in HTML"
+    assert not re.search(r"<div.*\n\n.*</svg>", page), "an empty line would end the HTML block"

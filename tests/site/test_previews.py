@@ -8,7 +8,7 @@ from docs.site.repository import ROOT, Repository
 
 
 def tags(**changes: Any) -> dict[str, str]:
-    """Read the tags of a page as a browser would."""
+    """Read the tags of a page like a browser."""
     found: dict[str, str] = {}
 
     class Reader(HTMLParser):
@@ -21,7 +21,7 @@ def tags(**changes: Any) -> dict[str, str]:
     return found
 
 
-def test_preview_has_absolute_addresses_of_a_published_site() -> None:
+def test_preview_of_a_published_site_has_absolute_urls() -> None:
     found = tags(repository=Repository("Ada/course"))
     assert found["og:image"] == f"https://ada.github.io/course/_static/{PICTURE}"
     assert found["og:url"] == "https://ada.github.io/course/notebooks/01_lookup.html"

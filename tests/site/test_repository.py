@@ -1,4 +1,4 @@
-"""Where links to Colab and Binder lead is set in one place."""
+"""One setting determines the links to Colab and Binder."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from docs.site.repository import Repository, published
         ('Repository = "https://github.com/owner/course.git/"', {}, Repository("owner/course")),
     ],
 )
-def test_the_setting_comes_first_and_a_workflow_knows_its_own(
+def test_setting_takes_precedence_over_the_workflows_repository(
     tmp_path: Path, urls: str, environment: dict[str, str], repository: Repository | None
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(f"[project]\n[project.urls]\n{urls}\n")
@@ -24,7 +24,7 @@ def test_the_setting_comes_first_and_a_workflow_knows_its_own(
 
 
 @pytest.mark.parametrize("address", ["https://gitlab.com/owner/course", "https://github.com/owner"])
-def test_an_address_that_is_none_is_refused(tmp_path: Path, address: str) -> None:
+def test_rejects_an_invalid_address(tmp_path: Path, address: str) -> None:
     (tmp_path / "pyproject.toml").write_text(f'[project.urls]\nRepository = "{address}"\n[project]\n')
     with pytest.raises(ValueError, match=f"github.com/owner/name; got {address}"):
         published({}, tmp_path / "pyproject.toml")

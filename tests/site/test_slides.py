@@ -1,4 +1,4 @@
-"""A deck holds what a lecture shows of a lesson."""
+"""A deck contains the parts of a lesson that a lecture shows."""
 
 import re
 
@@ -9,7 +9,7 @@ from docs.site import slides
 from docs.site.lessons import alternative_text
 
 
-def test_every_prediction_drawing_and_question_of_a_lesson_is_on_a_slide(books: dict[str, NotebookNode]) -> None:
+def test_every_prediction_drawing_and_question_is_on_a_slide(books: dict[str, NotebookNode]) -> None:
     for name, book in books.items():
         deck = slides.deck(name, book)
         prose = [cell.source for cell in book.cells if cell.cell_type == "markdown"]
@@ -21,18 +21,18 @@ def test_every_prediction_drawing_and_question_of_a_lesson_is_on_a_slide(books: 
         drawn = [cell for cell in book.cells if cell.source.startswith("diagrams.") and cell.get("outputs")]
         assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), (
             name
-        )  # not where we are, nor of the bug hunt
+        )  # except those of the map and of the bug hunt
 
 
-def test_a_picture_keeps_its_words(books: dict[str, NotebookNode]) -> None:
+def test_picture_keeps_its_alternative_text(books: dict[str, NotebookNode]) -> None:
     book = books["01_lookup"]
     arrows = next(cell for cell in book.cells if "diagrams.lookup.arrows" in cell.source)
     plain = re.sub(r"\\(.)", r"\1", slides.deck("01_lookup", book))
     assert re.search(rf"!\[{re.escape(alternative_text(arrows.outputs[0]))}\]\(01_lookup-\d+\.png\)", plain)
 
 
-def test_answers_are_folded(books: dict[str, NotebookNode]) -> None:
+def test_answers_are_collapsed(books: dict[str, NotebookNode]) -> None:
     deck = slides.deck("01_lookup", books["01_lookup"])
     outside = re.sub(r"<details>.*?</details>", "", deck, flags=re.DOTALL)
     assert "measured 8" in deck and "measured 8" not in outside
-    assert "arXiv" not in deck, "what to read next is no slide"
+    assert "arXiv" not in deck, "further reading must not be on a slide"

@@ -1,4 +1,4 @@
-"""The plan of a term is that of the lessons."""
+"""The plan of a term matches the lessons."""
 
 import copy
 
@@ -12,7 +12,7 @@ from transformer_course.exercises import exercises_of
 GUIDE = (ROOT / "docs" / "instructors.md").read_text(encoding="utf-8")
 
 
-def test_each_lesson_gives_its_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
+def test_each_lesson_has_minutes_points_and_notes(books: dict[str, NotebookNode]) -> None:
     plan = teaching_plan.planned_lessons(books)
     assert [lesson.name for lesson in plan] == [name for name in books if name != "primer"]
     for lesson in plan:
@@ -27,7 +27,7 @@ def test_each_lesson_gives_its_minutes_points_and_notes(books: dict[str, Noteboo
             assert "*To ask in class*" not in note and "</details>" not in note
 
 
-def test_the_guide_adds_them_up(books: dict[str, NotebookNode]) -> None:
+def test_guide_sums_minutes_and_points(books: dict[str, NotebookNode]) -> None:
     text = teaching_plan.fill_in(GUIDE, books)
     plan = teaching_plan.planned_lessons(books)
     assert f"everything: lessons 00 to {plan[-1].name[:2]} | {len(plan)} |" in text
@@ -37,21 +37,21 @@ def test_the_guide_adds_them_up(books: dict[str, NotebookNode]) -> None:
     assert "<!--" not in text
 
 
-def test_a_lesson_without_its_minutes_is_named(books: dict[str, NotebookNode]) -> None:
+def test_reports_a_lesson_without_minutes(books: dict[str, NotebookNode]) -> None:
     book = copy.deepcopy(books["01_lookup"])
     book.cells[0].source = "# 01 · A lesson"
-    with pytest.raises(ValueError, match="01_lookup: the first cell should give the minutes"):
+    with pytest.raises(ValueError, match="the first cell of 01_lookup must give the minutes"):
         teaching_plan.planned_lesson("01_lookup", book)
 
 
-def test_a_guide_that_wants_what_is_not_computed_is_refused(books: dict[str, NotebookNode]) -> None:
-    with pytest.raises(ValueError, match=r"it wants \['the weather'\]"):
+def test_rejects_a_guide_with_unknown_placeholders(books: dict[str, NotebookNode]) -> None:
+    with pytest.raises(ValueError, match=r"got \['the weather'\]"):
         teaching_plan.fill_in(GUIDE.replace("the notes to each lesson", "the weather"), books)
-    with pytest.raises(ValueError, match=r"it holds \[\]"):
+    with pytest.raises(ValueError, match=r"got \[\]"):
         teaching_plan.fill_in("", books)
 
 
-def test_the_tables_are_read_without_the_site_as_they_are_on_it(books: dict[str, NotebookNode]) -> None:
+def test_tables_in_the_guide_match_those_on_the_site(books: dict[str, NotebookNode]) -> None:
     plan = teaching_plan.planned_lessons(books)
     again = "the lessons have changed: run .venv/bin/python -m docs.site.teaching_plan"
     assert teaching_plan.with_tables(GUIDE, plan) == GUIDE, again
